@@ -1,0 +1,79 @@
+"""Find the strategy that a name stands for: the name of its file, or `package.module:Class` from outside the tree."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, TypeVar
+
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+T = TypeVar("T")
+
+
+def names(package: ModuleType) -> list[str]:
+    """Return the file stems of `package` that can hold a strategy, sorted; nothing is imported."""
+    return sorted(i.name for i in pkgutil.iter_modules(package.__path__) if i.name != "base" and i.name[0] != "_")
+
+
+def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
+    """Return the concrete subclass of `base` in each file of `package`, by file name.
+
+    Examples
+    --------
+    >>> from evercrawl import schedule
+    >>> sorted(find(schedule, schedule.Policy))
+    ['breadth_first']
+    """
+    found = {name: _in_file(package, base, name) for name in names(package)}
+    return {name: strategy for name, strategy in found.items() if strategy is not None}
+
+
+def pick(package: ModuleType, base: type[T], name: str) -> type[T]:
+    """Return the one strategy called `name`; `-` and `_` are equal.
+
+    Raises
+    ------
+    ConfigError
+        When no file of that name holds one; the message lists those that do.
+
+    Examples
+    --------
+    >>> from evercrawl import schedule
+    >>> pick(schedule, schedule.Policy, "breadth-first").__name__
+    'BreadthFirst'
+    """
+    if ":" in name:
+        return _outside(base, name)
+    stem = name.replace("-", "_")
+    strategy = _in_file(package, base, stem) if stem in names(package) else None
+    if strategy is None:
+        known = ", ".join(find(package, base))
+        raise ConfigError(f"no {base.__name__.lower()} is called {name!r}; choose one of: {known}")
+    return strategy
+
+
+def _in_file(package: ModuleType, base: type[T], stem: str) -> type[T] | None:
+    module = importlib.import_module(f"{package.__name__}.{stem}")
+    for value in vars(module).values():
+        if _is_strategy(value, base) and value.__module__ == module.__name__:
+            return value
+    return None
+
+
+def _outside(base: type[T], name: str) -> type[T]:
+    module_name, _, class_name = name.partition(":")
+    try:
+        value = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"cannot load {name!r}: {error}; write it as package.module:Class") from error
+    if not _is_strategy(value, base):
+        raise ConfigError(f"{name!r} is no {base.__name__}; derive the class from {base.__module__}.{base.__name__}")
+    return value
+
+
+def _is_strategy(value: object, base: type[T]) -> bool:
+    return isinstance(value, type) and issubclass(value, base) and not getattr(value, "__abstractmethods__", None)

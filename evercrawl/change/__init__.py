@@ -1,0 +1,1 @@
+"""How often a page changes, learned from the visits."""

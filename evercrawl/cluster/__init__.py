@@ -1,0 +1,1 @@
+"""Many partitions that share one web."""

@@ -1,0 +1,1 @@
+"""Bytes from the web: politely, guarded, capped."""

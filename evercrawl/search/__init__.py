@@ -1,0 +1,1 @@
+"""Words to pages: the index and its ranking."""

@@ -1,0 +1,1 @@
+"""Nothing learned is lost: journal, table, snapshots, archive."""

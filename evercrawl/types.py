@@ -1,0 +1,149 @@
+"""The nouns that every package shares."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Slots: TypeAlias = NDArray[np.uint32]
+Keys: TypeAlias = NDArray[np.uint64]
+
+NO_SLOT = 0xFFFFFFFF
+
+
+class Outcome(enum.IntEnum):
+    """What became of one visit; the name in lower case is the `class` that people read."""
+
+    OK = 1  # the content was read whole (or a 304 said that it is unchanged)
+    TRUNCATED = 2  # some of the content was read: a cap or the far end cut it
+    ERROR = 3  # no content: network, protocol, 4xx and 5xx other than gone
+    REFUSED = 4  # we did not ask: robots.txt, an address inside, a scheme or port we do not speak
+    REDIRECT = 5  # the answer names another URL
+    DUPLICATE = 6  # the content of a page already known: an alias of it
+    GONE = 7  # 404 or 410
+
+    @property
+    def label(self) -> str:
+        """Return the name as people read it."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One exchange to be made.
+
+    Attributes
+    ----------
+    url
+        Normalised absolute http or https URL, without fragment.
+    tag
+        Whatever the asker wants back with the answer.
+    headers
+        Extra request headers, such as validators; name and value.
+    max_wire_bytes, max_body_bytes
+        Caps on the body as received, and after content decoding.
+    deadline_s
+        Bound on the whole exchange, from name look-up to the last byte.
+    """
+
+    url: str
+    tag: object = None
+    headers: tuple[tuple[str, str], ...] = ()
+    max_wire_bytes: int = 10 << 20
+    max_body_bytes: int = 10 << 20
+    deadline_s: float = 30.0
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What came of a `Request`: bytes as sent and as received, and nothing judged.
+
+    Attributes
+    ----------
+    request
+        What was asked.
+    at, elapsed_s
+        Start in seconds since the epoch, and duration.
+    status
+        HTTP status, 0 when no answer came.
+    sent, head, wire
+        The request as sent, the final response's status line and header lines, and the body, each exactly as on the wire
+        (the body still chunked and content-encoded when the server made it so).
+    body
+        The body with transfer and content codings undone, at most `max_body_bytes`.
+    headers
+        Lower-case name -> value; of repeated fields the values joined by ", ".
+    ip
+        Peer address as text, "" when no connection was made.
+    error
+        "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large, coding ...
+    detail
+        A sentence about the failure.
+    truncated
+        The body ended early: a cap, the deadline or the far end cut it.
+    tls_ok
+        False where a certificate did not verify; None where TLS was not used.
+    """
+
+    request: Request
+    at: float
+    elapsed_s: float = 0.0
+    status: int = 0
+    sent: bytes = b""
+    head: bytes = b""
+    wire: bytes = b""
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    ip: str = ""
+    error: str = ""
+    detail: str = ""
+    truncated: bool = False
+    tls_ok: bool | None = None
+    http_version: str = "1.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link of a page: where it goes and how the page speaks of it."""
+
+    target: str
+    rel: str
+    anchor: str
+
+
+@dataclass(slots=True)
+class Document:
+    """What parsing one body taught us.
+
+    Attributes
+    ----------
+    title, text, language
+        Title (white space folded), visible text, BCP 47 tag or "".
+    targets
+        Distinct normalised http(s) URLs that the page links to and lets be followed, in order of first appearance.
+    canonical, refresh
+        Target of rel=canonical, of a meta refresh; "" where there is none.
+    simhash
+        64-bit similarity hash of the text; 0 for an empty text.
+    noindex, nofollow
+        What a meta robots element asks for.
+    encoding
+        The encoding that was used, by its WHATWG name.
+    """
+
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    targets: list[str] = field(default_factory=list[str])
+    canonical: str = ""
+    refresh: str = ""
+    simhash: int = 0
+    noindex: bool = False
+    nofollow: bool = False
+    encoding: str = "utf-8"
