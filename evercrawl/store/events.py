@@ -1,0 +1,118 @@
+"""What the journal remembers: everything that ever happened to a crawl, in order.
+
+All state is a fold over these. Slots and host numbers are given out in the order of the journal, so a new URL's slot is
+not stored but counted from `first_slot`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+from evercrawl.types import NO_SLOT
+
+CHANGED: Final = 1  # the content differs from the last visit's
+UNCHANGED: Final = 2  # the content is the last visit's: a 304, or the same digest
+TLS_BAD: Final = 4  # the certificate did not verify
+HAS_LINKS: Final = 8  # `targets`, validators and title are this event's own; otherwise those of the last event that has them
+KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
+
+
+class Discovery(msgspec.Struct, array_like=True, frozen=True):
+    """URLs that became known, and the hosts that came with them.
+
+    Attributes
+    ----------
+    first_slot, urls, hosts
+        URL i has slot `first_slot + i` and lives on host `hosts[i]`.
+    depth
+        Links followed from a seed; the same for all of them.
+    first_host, new_hosts
+        Name i is that of host `first_host + i`.
+    """
+
+    first_slot: int
+    urls: list[str]
+    hosts: list[int]
+    depth: int
+    first_host: int
+    new_hosts: list[str]
+
+
+class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
+    """One fetch of one page.
+
+    Attributes
+    ----------
+    slot, host
+        Which page.
+    at, interval_s, fetch_s
+        Start in seconds since the epoch; seconds since the last visit, 0 for the first; duration.
+    outcome, status, flags
+        `Outcome`, HTTP status (0 = no answer), and the bits above.
+    visits, changes
+        How many there have been, this one included.
+    size_bytes, wire_bytes
+        Body after and before content decoding.
+    digest, simhash
+        64-bit exact and similarity hash of the content; 0 where there is none.
+    alias
+        Slot of the redirect's target, or of the page whose content this is; NO_SLOT where it is neither.
+    archive
+        Segment number, offset and length of the response (or revisit) record; None where nothing was archived.
+    retry_at
+        The host is to be left alone until then (Retry-After, back-off); 0 = no wish.
+    cash
+        What the page gave away.
+    targets
+        Slots of the followed links, new ones included, sorted and delta-coded (`codec.encode_slots`).
+    error
+        "" or the failure's class and sentence.
+    """
+
+    slot: int
+    host: int
+    at: float
+    outcome: int
+    status: int
+    flags: int = 0
+    visits: int = 0
+    changes: int = 0
+    interval_s: float = 0.0
+    fetch_s: float = 0.0
+    size_bytes: int = 0
+    wire_bytes: int = 0
+    digest: int = 0
+    simhash: int = 0
+    alias: int = NO_SLOT
+    archive: tuple[int, int, int] | None = None
+    retry_at: float = 0.0
+    cash: float = 0.0
+    targets: bytes = b""
+    etag: str = ""
+    last_modified: str = ""
+    mime: str = ""
+    title: str = ""
+    language: str = ""
+    error: str = ""
+    found: Discovery | None = None
+
+
+class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
+    """URLs that no page told us about: seeds."""
+
+    at: float
+    found: Discovery
+
+
+class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
+    """The archive record of a page went with a damaged disk; the page counts as never fetched, and `why` says how."""
+
+    slot: int
+    host: int
+    at: float
+    why: str
+
+
+Event: TypeAlias = Visit | Found | Lost
