@@ -1,0 +1,187 @@
+"""The archive: what was asked and answered, word for word, in WARC segments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.errors import StoreError
+from evercrawl.store.answer import Stored, stored
+from evercrawl.store.member import unpack
+from evercrawl.store.record import parse
+from evercrawl.store.warc import ID_BYTES, visit_records, warcinfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.store.disk import Disk
+    from evercrawl.store.record import Record
+    from evercrawl.store.warc import Entry
+
+FOLDER: Final = "archive/"
+SUFFIX: Final = ".warc.gz"
+INDEX_SUFFIX: Final = ".cdxj"
+SEGMENT_BYTES: Final = 1 << 30
+
+
+class Pointer(NamedTuple):
+    """Where a record is: number of the segment, first byte and length of its gzip member."""
+
+    segment: int
+    offset: int
+    length: int
+
+
+class Archive:
+    """The WARC segments of one crawl, `archive/evercrawl-<crawl id>-00000.warc.gz` and on.
+
+    Parameters
+    ----------
+    disk
+        Where the segments are. Nothing is written before the first `append`.
+    crawl_id
+        Part of the file names: letters, digits and hyphens.
+    random
+        Gives as many random bytes as asked for; they name the records.
+    software, agent
+        For the record at the head of each segment: who wrote it, and as whom the crawl introduced itself.
+    segment_bytes
+        A segment is closed before it would grow larger, unless a single batch does.
+    """
+
+    def __init__(
+        self,
+        disk: Disk,
+        crawl_id: str,
+        random: Callable[[int], bytes],
+        *,
+        software: str,
+        agent: str,
+        segment_bytes: int = SEGMENT_BYTES,
+    ) -> None:
+        self._disk, self._random = disk, random
+        self._software, self._agent, self._segment_bytes = software, agent, segment_bytes
+        self._prefix = f"{FOLDER}evercrawl-{crawl_id}-"
+        self._segment = max(self.segments(), default=0)
+        self._size = disk.size(self.name(self._segment))
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Return the last segment's number and its size in bytes."""
+        return self._segment, self._size
+
+    def name(self, segment: int) -> str:
+        """Return the file name of a segment."""
+        return f"{self._prefix}{segment:05d}{SUFFIX}"
+
+    def index_name(self, segment: int) -> str:
+        """Return the file name of a segment's CDXJ index."""
+        return f"{self._prefix}{segment:05d}{INDEX_SUFFIX}"
+
+    def segments(self) -> list[int]:
+        """Return the numbers of the segments on the disk, in order."""
+        return [
+            int(number)
+            for name in self._disk.names(self._prefix)
+            if name.endswith(SUFFIX) and (number := name[len(self._prefix) : -len(SUFFIX)]).isdigit()
+        ]
+
+    def append(self, batch: Sequence[Entry]) -> list[Pointer]:
+        """Write the records of a batch and return, for each entry, where its response or revisit record is.
+
+        The batch goes to one segment in one piece. It is not on the medium before `sync`.
+
+        Raises
+        ------
+        NoRoomError
+            The disk is full; nothing of the batch was written, and the same call can be made again.
+        """
+        if not batch:
+            return []
+        noise = self._random(2 * ID_BYTES * len(batch))
+        parts: list[bytes] = []
+        spans: list[tuple[int, int]] = []
+        size = 0
+        for number, entry in enumerate(batch):
+            request, answer = visit_records(entry, noise[2 * ID_BYTES * number : 2 * ID_BYTES * (number + 1)])
+            spans.append((size + len(request), len(answer)))
+            parts += (request, answer)
+            size += len(request) + len(answer)
+        segment = self._room(size)
+        begun = segment == self._segment and self._size > 0
+        opening = b"" if begun else self._opening(segment, batch[0].exchange.at)
+        start = self._disk.append(self.name(segment), b"".join((opening, *parts))) + len(opening)
+        self._segment, self._size = segment, start + size
+        return [Pointer(segment, start + offset, length) for offset, length in spans]
+
+    def sync(self) -> None:
+        """Return once everything appended survives a power cut."""
+        if self._size:
+            self._disk.sync(self.name(self._segment))
+
+    def cut(self, segment: int, size: int) -> int:
+        """Drop everything behind `size` bytes of `segment` and return how many bytes that was.
+
+        This is how a crawl that starts again gets rid of records that its journal does not know.
+
+        Raises
+        ------
+        StoreError
+            The archive is shorter than that: records that the journal knows are gone.
+        """
+        kept = self.name(segment)
+        have = self._disk.size(kept)
+        if have < size:
+            raise StoreError(
+                f"{kept} should have {size} bytes and has {have}: records are missing; "
+                "put the file back from a copy, or start a new crawl in another directory"
+            )
+        dropped = have - size
+        for later in [number for number in self.segments() if number > segment]:
+            dropped += self._disk.size(self.name(later))
+            self._disk.remove(self.index_name(later))
+            self._disk.remove(self.name(later))
+        if have > size:
+            self._disk.remove(self.index_name(segment))
+            self._disk.truncate(kept, size)
+        self._segment, self._size = segment, size
+        return dropped
+
+    def whole(self, pointer: Pointer) -> bool:
+        """Tell whether the record is all there: one gzip member with a matching checksum and a WARC record in it."""
+        try:
+            return not self._record(pointer).problems
+        except StoreError:
+            return False
+
+    def read(self, pointer: Pointer) -> Stored:
+        """Return the answer that a pointer leads to.
+
+        Raises
+        ------
+        StoreError
+            The record is missing or damaged, or is not an answer.
+        """
+        found = self._record(pointer)
+        if found.kind not in ("response", "revisit") or found.problems:
+            what = found.problems[0] if found.problems else f"it is a {found.kind} record"
+            raise StoreError(f"{self.name(pointer.segment)}, byte {pointer.offset}: not an archived answer: {what}")
+        return stored(found)
+
+    def _room(self, size: int) -> int:
+        """Return the segment that takes `size` more bytes."""
+        if self._size == 0 or self._size + size <= self._segment_bytes:
+            return self._segment
+        self.sync()
+        return self._segment + 1
+
+    def _record(self, pointer: Pointer) -> Record:
+        name = self.name(pointer.segment)
+        data = self._disk.read(name, pointer.offset, pointer.length)
+        try:
+            return parse(unpack(data))
+        except StoreError as error:
+            raise StoreError(f"{name}, byte {pointer.offset}: {error}") from error
+
+    def _opening(self, segment: int, at: float) -> bytes:
+        filename = self.name(segment).removeprefix(FOLDER)
+        return warcinfo(filename, self._software, self._agent, at, self._random(ID_BYTES))
