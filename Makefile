@@ -1,0 +1,40 @@
+# make setup   a virtual environment of its own in .venv, with everything the project needs
+# make test    all tests            make golden  those that compare with reference values
+# make check   lint, format, types, floors      make docs  the pages that are drawn from the code
+# make demo    crawl a small made-up web on this machine
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+
+.PHONY: setup test golden check docs demo clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) install --upgrade pip
+	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+test: setup
+	$(BIN)/python -m pytest -q
+
+golden: setup
+	$(BIN)/python -m pytest -q -m golden
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+docs: setup
+	$(BIN)/python -c 'from evercrawl.config import to_markdown; print(to_markdown(), end="")' > docs/SETTINGS.md
+
+demo: setup
+	$(BIN)/evercrawl demo
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

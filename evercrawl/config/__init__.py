@@ -1,0 +1,7 @@
+"""One frozen, validated configuration, drawn from a TOML file, the environment and flags."""
+
+from evercrawl.config.settings import SETTINGS, Config, Setting
+from evercrawl.config.sources import FILE_NAME, load
+from evercrawl.config.written import save, to_markdown, to_toml
+
+__all__ = ["FILE_NAME", "SETTINGS", "Config", "Setting", "load", "save", "to_markdown", "to_toml"]

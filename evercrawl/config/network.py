@@ -1,0 +1,150 @@
+"""The kinds of value that name places and people: networks, addresses, proxies, files, agents, expressions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evercrawl.config.values import Kind, each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
+_CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
+_PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
+
+
+def patterns() -> Kind:
+    """Return the kind of lists of regular expressions."""
+    return each(Kind("REGEX", "", _pattern), "a list of regular expressions, of Python's dialect")
+
+
+def networks() -> Kind:
+    """Return the kind of lists of networks.
+
+    Examples
+    --------
+    >>> networks().read(["127.0.0.1/8", "::1"])
+    ('127.0.0.0/8', '::1/128')
+    """
+    return each(Kind("CIDR", "", _network), "a list of networks such as 127.0.0.0/8 or fd00::/8")
+
+
+def address() -> Kind:
+    """Return the kind of ADDR:PORT, or nothing.
+
+    Examples
+    --------
+    >>> address().read("127.0.0.1"), address().read("[::1]:5353")
+    ('127.0.0.1:53', '[::1]:5353')
+    """
+    return Kind("ADDR:PORT", "an address and port such as 127.0.0.1:53 or [::1]:53", _address)
+
+
+def proxy() -> Kind:
+    """Return the kind of proxy URLs, or nothing."""
+    return Kind("URL", "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080", _matching(_PROXY))
+
+
+def contact() -> Kind:
+    """Return the kind of ways to reach a person, or nothing."""
+    return Kind("URL|MAIL", "a web page or mail address, such as https://example.org/bot", _matching(_CONTACT))
+
+
+def file() -> Kind:
+    """Return the kind of files that exist, or nothing; kept as an absolute path."""
+    return Kind("FILE", "a file that can be read", _file)
+
+
+def strategy() -> Kind:
+    """Return the kind of strategy names; `-` and `_` are equal.
+
+    Examples
+    --------
+    >>> strategy().read("breadth-first"), strategy().read("my-tools.orders:Mine")
+    ('breadth_first', 'my-tools.orders:Mine')
+    """
+    return Kind("NAME", "the name of a strategy, or package.module:Class", _strategy)
+
+
+def agent() -> Kind:
+    """Return the kind of User-Agent texts; the name at the start is the product token that robots.txt speaks to.
+
+    Examples
+    --------
+    >>> agent().read("tidy-bot/2.0 (+https://example.org/bot)")
+    'tidy-bot/2.0 (+https://example.org/bot)'
+    """
+    form = "a name of letters, - and _ (robots.txt knows no others), then perhaps a version: mybot/1.0"
+    return Kind("AGENT", form, _agent)
+
+
+def _text(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise ValueError
+    return raw.strip()
+
+
+def _pattern(raw: object) -> str:
+    try:
+        re.compile(_text(raw))
+    except re.error as error:
+        raise ValueError(f"{raw!r} does not compile: {error}") from error
+    return _text(raw)
+
+
+def _network(raw: object) -> str:
+    from ipaddress import ip_network
+
+    return str(ip_network(_text(raw), strict=False))
+
+
+def _address(raw: object) -> str:
+    from ipaddress import ip_address
+
+    value = _text(raw)
+    if not value:
+        return ""
+    if value.startswith("["):
+        name, _, port = value[1:].partition("]")
+        port = port.removeprefix(":")
+    else:
+        name, _, port = (value, "", "") if value.count(":") > 1 else value.partition(":")
+    ip = ip_address(name)
+    if not 0 < int(port or "53") < 65536:
+        raise ValueError
+    return f"[{ip}]:{int(port or 53)}" if ip.version == 6 else f"{ip}:{int(port or 53)}"
+
+
+def _matching(form: re.Pattern[str]) -> Callable[[object], str]:
+    def read(raw: object) -> str:
+        value = _text(raw)
+        if value and not form.fullmatch(value):
+            raise ValueError
+        return value
+
+    return read
+
+
+def _file(raw: object) -> str:
+    from pathlib import Path
+
+    value = _text(raw)
+    if value and not Path(value).is_file():
+        raise ValueError("there is no such file")
+    return str(Path(value).absolute()) if value else ""
+
+
+def _strategy(raw: object) -> str:
+    value = _text(raw)
+    if not re.fullmatch(r"[A-Za-z][\w-]*|[\w.-]+:\w+", value):
+        raise ValueError
+    return value if ":" in value else value.replace("-", "_")
+
+
+def _agent(raw: object) -> str:
+    value = _text(raw)
+    if not _AGENT.fullmatch(value):
+        raise ValueError
+    return value

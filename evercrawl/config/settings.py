@@ -1,0 +1,199 @@
+"""Every setting of a crawl: its name, its default, its flag and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, TypeVar
+
+from evercrawl import __version__
+from evercrawl.config import network, values
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.config.values import Kind
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What there is to say about one field of `Config`.
+
+    Attributes
+    ----------
+    name, section
+        Key and table in TOML.
+    flag
+        Its spelling on the command line.
+    kind
+        How its value is read.
+    help
+        One sentence, without a full stop.
+    default
+        Its value where nobody says otherwise.
+    """
+
+    name: str
+    section: str
+    flag: str
+    kind: Kind
+    help: str
+    default: object
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable that sets it."""
+        return f"EVERCRAWL_{self.name.upper()}"
+
+
+def _setting(default: T, section: str, flag: str, kind: Kind, meaning: str) -> T:
+    return field(default=default, metadata={"section": section, "flag": flag, "kind": kind, "help": meaning})
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of one crawl; every value is checked when it is made.
+
+    Raises
+    ------
+    ConfigError
+        When a value is not of its kind; the message says what to write instead.
+
+    Examples
+    --------
+    >>> Config(delay_s=2).delay_s
+    2.0
+    >>> Config(agent="tidy-bot/2.0", contact="mailto:me@example.org").user_agent
+    'tidy-bot/2.0 (+mailto:me@example.org)'
+    """
+
+    rate_per_s: float = _setting(
+        0.0, "pace", "--rate", values.number(), "ceiling in pages a second; 0 = as fast as politeness allows"
+    )
+    rate_bytes_per_s: int = _setting(0, "pace", "--rate-bytes", values.size(), "ceiling in bytes a second; 0 = none")
+    delay_s: float = _setting(
+        1.0, "pace", "--delay", values.duration(), "rest of a host from the end of one visit to the start of the next"
+    )
+    connections: int = _setting(256, "pace", "--connections", values.whole(1), "exchanges under way at once, in all")
+    connections_per_host: int = _setting(
+        1, "pace", "--connections-per-host", values.whole(1), "exchanges under way at once with one host"
+    )
+    connections_per_ip: int = _setting(
+        2, "pace", "--connections-per-ip", values.whole(1), "exchanges under way at once with one address"
+    )
+    refresh_after_s: float = _setting(
+        3600.0, "pace", "--refresh-after", values.duration(), "a page is not visited again sooner than this"
+    )
+
+    scope: str = _setting(
+        "hosts",
+        "scope",
+        "--scope",
+        values.choice("hosts", "domains", "any"),
+        "which links are followed: those to the seeds' hosts, to their registrable domains, or any",
+    )
+    include: tuple[str, ...] = _setting(
+        (), "scope", "--include", network.patterns(), "of the URLs in scope, only those in which one of these is found"
+    )
+    exclude: tuple[str, ...] = _setting(
+        (), "scope", "--exclude", network.patterns(), "never a URL in which one of these is found"
+    )
+    max_depth: int = _setting(0, "scope", "--max-depth", values.whole(), "links away from the seeds, at most; 0 = any")
+    max_pages_per_host: int = _setting(
+        0, "scope", "--max-pages-per-host", values.whole(), "pages of one host, at most; 0 = any number"
+    )
+
+    agent: str = _setting(
+        "evercrawl",
+        "identity",
+        "--agent",
+        network.agent(),
+        "the User-Agent; the name it starts with is the one that robots.txt may speak to",
+    )
+    contact: str = _setting(
+        "", "identity", "--contact", network.contact(), "where the owner of a site reaches you, told in the User-Agent"
+    )
+
+    body_max_bytes: int = _setting(
+        10 << 20,
+        "limits",
+        "--max-body",
+        values.size(1),
+        "the most that is read of one body, as received and as decoded",
+    )
+    exchange_deadline_s: float = _setting(
+        30.0, "limits", "--deadline", values.duration(0.001), "bound on one exchange, from name look-up to last byte"
+    )
+    max_redirects: int = _setting(
+        10, "limits", "--max-redirects", values.whole(), "redirects followed one after another, at most"
+    )
+
+    policy: str = _setting("breadth_first", "strategy", "--policy", network.strategy(), "which page next")
+    importance: str = _setting("uniform", "strategy", "--importance", network.strategy(), "how much a page matters")
+
+    allow_net: tuple[str, ...] = _setting(
+        (), "network", "--allow-net", network.networks(), "inside networks that may be reached; public ones always may"
+    )
+    dns: str = _setting("", "network", "--dns", network.address(), "name server to ask; empty = the machine's own")
+    resolve: str = _setting(
+        "", "network", "--resolve", network.file(), "file of lines `name address`, believed before any name server"
+    )
+    proxy: str = _setting("", "network", "--proxy", network.proxy(), "proxy through which every exchange goes")
+    verify_tls: bool = _setting(
+        True, "network", "--verify-tls", values.switch(), "refuse pages whose certificate does not verify"
+    )
+    http2: bool = _setting(True, "network", "--http2", values.switch(), "speak HTTP/2 where a server offers it")
+
+    disk_wait_s: float = _setting(
+        600.0, "store", "--disk-wait", values.duration(), "with a full disk, wait this long for room, then end"
+    )
+    snapshot_every_s: float = _setting(
+        300.0, "store", "--snapshot-every", values.duration(1), "time between two snapshots of the page table"
+    )
+    segment_bytes: int = _setting(
+        1 << 30,
+        "store",
+        "--segment",
+        values.size(1 << 10),
+        "size at which an archive file is closed and a new one begun",
+    )
+
+    def __post_init__(self) -> None:
+        for name, setting in SETTINGS.items():
+            raw = getattr(self, name)
+            object.__setattr__(self, name, read(setting, raw, name))
+
+    @property
+    def product_token(self) -> str:
+        """Return the name that robots.txt groups are matched against."""
+        return self.agent.split("/")[0].split(" ")[0]
+
+    @property
+    def user_agent(self) -> str:
+        """Return the User-Agent header that every request carries; our own name also tells its version."""
+        agent = f"{self.agent}/{__version__}" if self.agent == "evercrawl" else self.agent
+        return f"{agent} (+{self.contact})" if self.contact else agent
+
+
+def read(setting: Setting, raw: object, source: str) -> values.Value:
+    """Return `raw` as a value of `setting`.
+
+    Raises
+    ------
+    ConfigError
+        When it is not of the kind; the message begins with `source`.
+
+    Examples
+    --------
+    >>> read(SETTINGS["delay_s"], "soon", "--delay")
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: --delay must be a duration such as 1.5, 30s, 10m, 1h or 1d, not 'soon'
+    """
+    try:
+        return setting.kind.read(raw)
+    except ValueError as error:
+        why = f": {error}" if str(error) else ""
+        raise ConfigError(f"{source} must be {setting.kind.form}, not {raw!r}{why}") from error
+
+
+SETTINGS = {f.name: Setting(name=f.name, default=f.default, **f.metadata) for f in fields(Config)}

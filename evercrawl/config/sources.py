@@ -1,0 +1,122 @@
+"""Where settings come from, the later the stronger: the crawl's own file, another file, the environment, flags."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from evercrawl.config.settings import SETTINGS, Config, Setting, read
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from evercrawl.config.values import Value
+
+FILE_NAME = "crawl.toml"
+
+
+def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:
+    """Return the defaults, overlaid by each of `files`, then the environment, then the flags.
+
+    Parameters
+    ----------
+    files
+        TOML files; the later wins.
+    environ
+        Variables; those called EVERCRAWL_ and a setting's name count. Lists are parted by white space.
+    flags
+        Setting name -> value as written; None stands for not given.
+
+    Raises
+    ------
+    ConfigError
+        When a file cannot be read, a name is no setting, or a value is not of its kind.
+
+    Examples
+    --------
+    >>> load(environ={"EVERCRAWL_DELAY_S": "2s"}, flags={"max_depth": "3"}).delay_s
+    2.0
+    """
+    found: dict[str, Value] = {}
+    for file in files:
+        found |= _from_file(file)
+    found |= _from_environment(environ or {})
+    for name, raw in (flags or {}).items():
+        if raw is not None:
+            found[name] = read(SETTINGS[name], raw, SETTINGS[name].flag)
+    return Config(**found)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def _from_file(file: Path) -> dict[str, Value]:
+    import tomllib
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        tables = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {file}: {error}; name a TOML file in UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not TOML: {error}") from error
+    found: dict[str, Value] = {}
+    for section, table in tables.items():
+        for name, raw in _keys(section, table).items():
+            source = f"{file}{_line(text, section, name)}"
+            found[name] = read(_known(section, name, source), raw, f"{source}: {name}")
+    return found
+
+
+def _keys(section: str, table: object) -> dict[str, object]:
+    """Return what a top entry of the file holds: its keys when it is a table, else itself."""
+    return cast("dict[str, object]", table) if isinstance(table, dict) else {section: table}
+
+
+def _known(section: str, name: str, source: str) -> Setting:
+    setting = SETTINGS.get(name)
+    if setting is None:
+        raise ConfigError(f"{source}: {name} is no setting; {_nearest(name)}")
+    if setting.section != section:
+        raise ConfigError(f"{source}: {name} stands in the wrong place; write it under [{setting.section}]")
+    return setting
+
+
+def _nearest(name: str) -> str:
+    """Say which setting was probably meant.
+
+    Examples
+    --------
+    >>> _nearest("rate")
+    'did you mean rate_per_s?'
+    """
+    import difflib
+
+    spellings = {s.flag.removeprefix("--").replace("-", "_"): s.name for s in SETTINGS.values()}
+    spellings |= {known: known for known in SETTINGS}
+    near = difflib.get_close_matches(name.lower().replace("-", "_"), list(spellings), n=1, cutoff=0.5)
+    return f"did you mean {spellings[near[0]]}?" if near else "docs/SETTINGS.md lists them all"
+
+
+def _line(text: str, section: str, name: str) -> str:
+    """Return " line N" for the key in its table, or "" where the spelling hides it."""
+    table = ""
+    for at, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
+            table = header[1]
+        elif re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*=", line) and table in (section, ""):
+            return f" line {at}"
+    return ""
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
+    by_variable = {setting.variable: setting for setting in SETTINGS.values()}
+    found: dict[str, Value] = {}
+    for variable, raw in environ.items():
+        if not variable.startswith("EVERCRAWL_"):
+            continue
+        setting = by_variable.get(variable)
+        if setting is None:
+            hint = _nearest(variable.removeprefix("EVERCRAWL_"))
+            raise ConfigError(f"the environment variable {variable} names no setting; {hint}")
+        found[setting.name] = read(setting, raw, f"the environment variable {variable}")
+    return found

@@ -1,0 +1,162 @@
+"""The kinds of value that a setting may take: how each is read, and what to write instead."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Value: TypeAlias = bool | int | float | str | tuple[str, ...]
+
+_SIZES = {
+    "": 1,
+    "b": 1,
+    "kb": 1e3,
+    "mb": 1e6,
+    "gb": 1e9,
+    "tb": 1e12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
+_DURATIONS = {"": 1, "ms": 1e-3, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+_MEASURE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([a-zA-Z]*)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of value.
+
+    Attributes
+    ----------
+    metavar
+        What stands for the value in the help.
+    form
+        The end of the sentence "... must be": what a person may write.
+    read
+        Takes what TOML or a command line gives; raises ValueError when that is not the form.
+    """
+
+    metavar: str
+    form: str
+    read: Callable[[object], Value]
+
+
+def number(least: float = 0.0) -> Kind:
+    """Return the kind of finite numbers from `least` up."""
+    return Kind("N", f"a number, {least:g} or more", lambda raw: _at_least(least, _measure(raw, {"": 1})))
+
+
+def whole(least: int = 0) -> Kind:
+    """Return the kind of whole numbers from `least` up.
+
+    Examples
+    --------
+    >>> whole().read("12")
+    12
+    """
+    return Kind("N", f"a whole number, {least} or more", lambda raw: _whole(_at_least(least, _measure(raw, {"": 1}))))
+
+
+def size(least: int = 0) -> Kind:
+    """Return the kind of sizes, in bytes.
+
+    Examples
+    --------
+    >>> size().read("10MiB"), size().read("1.5 kB"), size().read(7)
+    (10485760, 1500, 7)
+    """
+    form = "a size such as 10MiB, 500kB or 10485760" + (f", {least} bytes or more" if least else "")
+    return Kind("SIZE", form, lambda raw: round(_at_least(least, _measure(raw, _SIZES))))
+
+
+def duration(least: float = 0.0) -> Kind:
+    """Return the kind of durations, in seconds.
+
+    Examples
+    --------
+    >>> duration().read("1h"), duration().read("250ms"), duration().read(2)
+    (3600.0, 0.25, 2.0)
+    """
+    form = "a duration such as 1.5, 30s, 10m, 1h or 1d" + (f", {least:g} s or more" if least else "")
+    return Kind("TIME", form, lambda raw: _at_least(least, _measure(raw, _DURATIONS)))
+
+
+def switch() -> Kind:
+    """Return the kind of yes and no."""
+    return Kind("", "true or false", _switch)
+
+
+def text() -> Kind:
+    """Return the kind of any line of text."""
+    return Kind("TEXT", "one line of text", _line)
+
+
+def choice(*names: str) -> Kind:
+    """Return the kind of one of `names`."""
+    return Kind("|".join(names), f"one of {', '.join(names)}", lambda raw: _one_of(names, _line(raw)))
+
+
+def each(one: Kind, form: str) -> Kind:
+    """Return the kind of lists whose every entry is of kind `one`."""
+    return Kind(one.metavar, form, lambda raw: tuple(str(one.read(entry)) for entry in _entries(raw)))
+
+
+def _measure(raw: object, units: dict[str, float]) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
+        raise ValueError
+    if not isinstance(raw, str):
+        return float(raw)
+    match = _MEASURE.fullmatch(raw)
+    if match is None:
+        raise ValueError
+    factor = units.get(match[2].lower())
+    if factor is None:
+        raise ValueError(f"{match[2]!r} is no unit it knows")
+    return float(match[1]) * factor
+
+
+def _at_least(least: float, value: float) -> float:
+    if not math.isfinite(value) or value < least:
+        raise ValueError
+    return value
+
+
+def _whole(value: float) -> int:
+    if value != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _switch(raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if not isinstance(raw, str) or raw.strip().lower() not in words:
+        raise ValueError
+    return words[raw.strip().lower()]
+
+
+def _line(raw: object) -> str:
+    if not isinstance(raw, str) or any(ord(letter) < 32 or ord(letter) == 127 for letter in raw):
+        raise ValueError
+    return raw.strip()
+
+
+def _one_of(names: tuple[str, ...], value: str) -> str:
+    if value not in names:
+        raise ValueError
+    return value
+
+
+def _entries(raw: object) -> list[object]:
+    if isinstance(raw, str):
+        return list(raw.split())
+    if isinstance(raw, list | tuple):
+        return list(raw)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise ValueError

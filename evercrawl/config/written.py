@@ -1,0 +1,112 @@
+"""The settings as people read them: the crawl's own TOML file, and the table in the documentation."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from evercrawl.config.settings import SETTINGS, Config, Setting
+from evercrawl.config.sources import FILE_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HEAD = """\
+# The settings of this crawl. `evercrawl crawl` reads them each time it goes on; edit them while it rests.
+# Flags and environment variables override them for one run and are not written here.
+# Sizes may be written as "10MiB" and durations as "30s", "10m", "1h" or "1d".
+"""
+
+_PAGE = """\
+# Settings
+
+Every setting of a crawl. A value comes from the first of these that names it:
+
+1. a flag of `evercrawl crawl`, for this run only;
+2. an environment variable, for this run only: `EVERCRAWL_` and the name in capitals; lists are parted by white space;
+3. the file given with `--config FILE`, for this run only;
+4. `crawl.toml` in the crawl directory.
+
+`crawl.toml` is written when a crawl begins, with every setting as the three others made it, and it is read whenever
+the crawl goes on: edit it to change a crawl for good. A list given anew replaces the old list.
+
+Sizes may be written as `"10MiB"` or `"500kB"`, durations as `"250ms"`, `"30s"`, `"10m"`, `"1h"`, `"1d"` or `"1w"`;
+plain numbers are bytes and seconds. In names of strategies `-` and `_` are equal.
+
+This page is written by `make docs`.
+"""
+
+
+def to_toml(config: Config) -> str:
+    r"""Return the whole configuration as TOML, each setting under its meaning as a comment.
+
+    Examples
+    --------
+    >>> print("\n".join(to_toml(Config()).splitlines()[-2:]))
+    # size at which an archive file is closed and a new one begun (--segment)
+    segment_bytes = "1GiB"
+    """
+    parts = [_HEAD]
+    for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
+        parts.append(f"\n[{section}]\n")
+        for setting in settings:
+            value = _toml(setting, getattr(config, setting.name))
+            parts.append(f"# {setting.help} ({setting.flag})\n{setting.name} = {value}\n")
+    return "".join(parts)
+
+
+def save(config: Config, directory: Path) -> Path:
+    """Write `crawl.toml` into `directory`, whole or not at all; return its path."""
+    target = directory / FILE_NAME
+    draft = target.with_suffix(".toml.new")
+    draft.write_text(to_toml(config), encoding="utf-8")
+    draft.replace(target)
+    return target
+
+
+def to_markdown() -> str:
+    """Return docs/SETTINGS.md."""
+    parts = [_PAGE]
+    for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
+        parts.append(f"\n## [{section}]\n\n| Name | Flag | Default | Meaning |\n|---|---|---|---|\n")
+        parts += [f"| `{s.name}` | `{_flag(s)}` | {_shown(s)} | {s.help.replace('|', '&#124;')} |\n" for s in settings]
+    return "".join(parts)
+
+
+def _flag(setting: Setting) -> str:
+    if isinstance(setting.default, bool):
+        return f"{setting.flag}` `--no-{setting.flag[2:]}"
+    return f"{setting.flag} {setting.kind.metavar}".replace("|", "\\|")
+
+
+def _shown(setting: Setting) -> str:
+    return f"`{_toml(setting, setting.default)}`"
+
+
+def _toml(setting: Setting, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_quoted(str(entry)) for entry in value) + "]"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, int) and setting.kind.metavar == "SIZE":
+        return _size(value)
+    return _number(value) if isinstance(value, int | float) else _quoted(str(value))
+
+
+def _size(size_bytes: int) -> str:
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes and size_bytes % factor == 0:
+            return f'"{size_bytes // factor}{unit}"'
+    return str(size_bytes)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _quoted(text: str) -> str:
+    """Return `text` as a TOML string, a literal one where backslashes would double."""
+    if "\\" in text and "'" not in text and text.isprintable():
+        return f"'{text}'"
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,166 @@
+"""Settings: what is read, what is refused and in which words, what is written and read back."""
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.config import SETTINGS, Config, load, save, to_toml
+from evercrawl.errors import ConfigError
+
+
+def refused(**flags: object) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(flags=flags)
+    return str(caught.value)
+
+
+def test_later_sources_win(tmp_path):
+    first, second = tmp_path / "crawl.toml", tmp_path / "mine.toml"
+    first.write_text("[pace]\ndelay_s = 2\nconnections = 7\n[scope]\nmax_depth = 4\n")
+    second.write_text('[pace]\ndelay_s = "3s"\nrate_per_s = 5\n')
+    config = load(
+        first, second, environ={"EVERCRAWL_RATE_PER_S": "6", "EVERCRAWL_DNS": "::1"}, flags={"dns": "1.2.3.4"}
+    )
+    assert (config.connections, config.delay_s, config.rate_per_s, config.dns) == (7, 3.0, 6.0, "1.2.3.4:53")
+    assert config.max_depth == 4
+    assert config.policy == "breadth_first"
+
+
+def test_a_flag_not_given_says_nothing(tmp_path):
+    file = tmp_path / "crawl.toml"
+    file.write_text("[network]\nverify_tls = false\n")
+    assert load(file, flags={"verify_tls": None}).verify_tls is False
+
+
+def test_lists_in_the_environment_are_parted_by_white_space():
+    config = load(
+        environ={"EVERCRAWL_ALLOW_NET": "127.0.0.0/8  fd00::1", "EVERCRAWL_EXCLUDE": r"\?s= \.zip$", "HOME": "/"}
+    )
+    assert config.allow_net == ("127.0.0.0/8", "fd00::1/128")
+    assert config.exclude == (r"\?s=", r"\.zip$")
+
+
+def test_the_written_file_tells_every_setting_and_reads_back(tmp_path):
+    config = Config(
+        delay_s=0.1, rate_per_s=1e7 / 3, include=(r"\d'", r"^https?://a\.b/", "é"), segment_bytes=1500, http2=False
+    )
+    text = save(config, tmp_path).read_text(encoding="utf-8")
+    assert [name for table in tomllib.loads(text).values() for name in table] == list(SETTINGS)
+    assert all(setting.help in text for setting in SETTINGS.values())
+    assert load(tmp_path / "crawl.toml") == config
+
+
+@given(
+    st.lists(st.text(max_size=20).filter(lambda s: s == s.strip()), max_size=3),
+    st.floats(0, 1e300),
+    st.integers(1, 2**60),
+)
+def test_any_value_survives_writing(patterns, number, size):
+    import re
+
+    config = Config(include=tuple(re.escape(p) for p in patterns), rate_per_s=number, body_max_bytes=size)
+    values = {k: v for table in tomllib.loads(to_toml(config)).values() for k, v in table.items()}
+    assert Config(**values) == config
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "value"),
+    [
+        ("body_max_bytes", "10MiB", 10 << 20),
+        ("body_max_bytes", "1.5 kB", 1500),
+        ("exchange_deadline_s", "2m", 120.0),
+        ("refresh_after_s", "1d", 86400.0),
+        ("refresh_after_s", "1w", 604800.0),
+        ("disk_wait_s", "250ms", 0.25),
+        ("policy", "breadth-first", "breadth_first"),
+        ("policy", "my-pack.mod:Mine", "my-pack.mod:Mine"),
+        ("http2", "no", False),
+        ("dns", "[::1]:5353", "[::1]:5353"),
+        ("dns", "", ""),
+        ("proxy", "socks5h://127.0.0.1:1080", "socks5h://127.0.0.1:1080"),
+        ("contact", "me@example.org", "me@example.org"),
+        ("allow_net", ["10.1.2.3/8"], ("10.0.0.0/8",)),
+    ],
+)
+def test_values_are_read_as_people_write_them(name, raw, value):
+    assert getattr(load(flags={name: raw}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "words"),
+    [
+        ("delay_s", "soon", "--delay must be a duration such as 1.5, 30s, 10m, 1h or 1d, not 'soon'"),
+        ("delay_s", -1, "--delay must be a duration"),
+        ("delay_s", float("nan"), "--delay must be a duration"),
+        ("delay_s", "3 parsecs", "'parsecs' is no unit"),
+        ("delay_s", True, "not True"),
+        ("connections", 0, "--connections must be a whole number, 1 or more, not 0"),
+        ("connections", 1.5, "whole number"),
+        ("connections", [], "whole number"),
+        ("scope", "host", "--scope must be one of hosts, domains, any, not 'host'"),
+        ("include", ["("], "does not compile"),
+        ("allow_net", ["300.0.0.0/8"], "a list of networks such as 127.0.0.0/8"),
+        ("allow_net", 7, "a list of networks"),
+        ("dns", "localhost", "such as 127.0.0.1:53"),
+        ("dns", "127.0.0.1:0", "such as 127.0.0.1:53"),
+        ("proxy", "ftp://x", "a proxy such as"),
+        ("contact", "call me", "a web page or mail address"),
+        ("contact", "https://a.b/\r\nX: y", "a web page or mail address"),
+        ("agent", "bot2/1.0", "letters, - and _"),
+        ("agent", "bot/1.0\nX: y", "letters, - and _"),
+        ("resolve", "/no/such/file", "there is no such file"),
+        ("verify_tls", "perhaps", "true or false"),
+        ("policy", "../x", "the name of a strategy"),
+    ],
+)
+def test_what_is_refused_says_what_to_write(name, raw, words):
+    assert words in refused(**{name: raw})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[pace]\n\ndelay_s = 'x'\n", "line 3: delay_s must be a duration"),
+        ("[pace]\ndelays = 1\n", "line 2: delays is no setting; did you mean delay_s?"),
+        ("[pace]\nrate = 1\n", "did you mean rate_per_s?"),
+        ("[scope]\ndelay_s = 1\n", "line 2: delay_s stands in the wrong place; write it under [pace]"),
+        ("delay_s = 1\n", "line 1: delay_s stands in the wrong place; write it under [pace]"),
+        ("[pace]\nqqqqqqq = 1\n", "docs/SETTINGS.md lists them all"),
+        ("[pace\n", "is not TOML"),
+    ],
+)
+def test_a_bad_file_is_told_by_line(tmp_path, text, words):
+    file = tmp_path / "crawl.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(file)
+    assert str(caught.value).startswith((str(file), f"cannot read {file}"))
+    assert words in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"cannot read .*none\.toml"):
+        load(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9\n")
+    with pytest.raises(ConfigError, match="UTF-8"):
+        load(tmp_path / "latin.toml")
+
+
+def test_a_misspelt_variable_is_told():
+    with pytest.raises(ConfigError, match="EVERCRAWL_DELAYS names no setting; did you mean delay_s"):
+        load(environ={"EVERCRAWL_DELAYS": "1"})
+
+
+def test_the_agent_names_itself_and_a_person():
+    assert Config().product_token == "evercrawl"
+    assert Config().user_agent.startswith("evercrawl/")
+    config = Config(agent="Tidy-Bot/2.0 (+https://a.b/bot)")
+    assert (config.product_token, config.user_agent) == ("Tidy-Bot", "Tidy-Bot/2.0 (+https://a.b/bot)")
+    assert Config(contact="https://a.b/bot").user_agent.endswith(" (+https://a.b/bot)")
+
+
+def test_names_and_flags_are_told_apart():
+    assert len({setting.flag for setting in SETTINGS.values()}) == len(SETTINGS)
+    assert not any(setting.help.endswith(".") for setting in SETTINGS.values())
