@@ -1,0 +1,85 @@
+"""From bytes to text: the encoding that browsers would choose, and a decoder that never fails."""
+
+from __future__ import annotations
+
+import codecs
+
+import webencodings
+
+from evercrawl.parse.prescan import charset, prescan
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+_DEFAULT = "windows-1252"
+_LATE_BYTES = 65_536
+
+
+def sniff(body: bytes, content_type: str = "") -> str:
+    r"""Return the WHATWG name of the encoding of `body`.
+
+    A byte order mark decides; then the charset of `content_type` (the response's header), then a meta element in the
+    first kilobyte, a label that nobody knows counting as none. Without any, bytes that are valid UTF-8 are UTF-8; for
+    others a meta element further on counts (browsers start again when they meet one), and the rest is windows-1252.
+
+    Examples
+    --------
+    >>> sniff(b"<meta charset=koi8-r>", "text/html; charset=Shift_JIS"), sniff(b"<meta charset=koi8-r>")
+    ('shift_jis', 'koi8-r')
+    >>> sniff("☃".encode()), sniff(b"caf\xe9")
+    ('utf-8', 'windows-1252')
+    """
+    return _marked(body) or charset(content_type) or prescan(body) or _guess(body)
+
+
+def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
+    r"""Return the text of `body` and the WHATWG name of its encoding; bytes that fit nowhere become U+FFFD.
+
+    Examples
+    --------
+    >>> decode(b"caf\xe9"), decode(b"\xef\xbb\xbfx")
+    (('café', 'windows-1252'), ('x', 'utf-8'))
+    """
+    mark = _marked(body)
+    if mark:
+        body = body[3 if mark == "utf-8" else 2 :]
+    name = mark or charset(content_type) or prescan(body)
+    if name is None or name == "utf-8":
+        try:
+            return body.decode(), "utf-8"
+        except UnicodeDecodeError:
+            name = name or _late(body)
+    return _decoded(body, name), name
+
+
+def _marked(body: bytes) -> str | None:
+    return next((name for mark, name in _MARKS if body.startswith(mark)), None)
+
+
+def _guess(body: bytes) -> str:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return _late(body)
+    return "utf-8"
+
+
+def _late(body: bytes) -> str:
+    return prescan(body, _LATE_BYTES) or _DEFAULT
+
+
+def _decoded(body: bytes, name: str) -> str:
+    if name == _DEFAULT:
+        return body.decode("cp1252", "evercrawl-c1")
+    if name == "gbk":
+        return body.decode("gb18030", "replace")  # the standard's gbk decoder is its gb18030 decoder
+    encoding = webencodings.lookup(name)
+    assert encoding is not None, f"{name} did not come from the table"
+    return encoding.codec_info.decode(body, "replace")[0]
+
+
+def _as_control(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Read the five bytes that Python's cp1252 leaves out as the C1 controls they are on the web."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("evercrawl-c1", _as_control)

@@ -1,0 +1,113 @@
+"""What a page's first bytes say about its encoding: the prescan of the HTML standard (section 13.2.3.2)."""
+
+from __future__ import annotations
+
+import re
+
+import webencodings
+
+WINDOW_BYTES = 1024
+"""How far into a body browsers look for a declaration."""
+
+_ATTRIBUTE = re.compile(
+    rb"[\t\n\f\r /]*(?:(>)|([^\t\n\f\r />][^\t\n\f\r />=]*)"
+    rb"(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|(?=>)|([^\t\n\f\r >\"'][^\t\n\f\r >]*)))?)"
+)
+_CHARSET = re.compile(
+    r"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r ;\"'][^\t\n\f\r ;]*))", re.I
+)
+_XML = re.compile(rb"<\?xml[^>]*?encoding[\x01-\x20]*=[\x01-\x20]*[\"']([^\"'>\x00-\x20]+)[\"'][^>]*>")
+_META = re.compile(rb"<meta[\t\n\f\r /]", re.I)
+_TAG = re.compile(rb"</?[a-z]", re.I)
+_NAME_END = re.compile(rb"[\t\n\f\r >]")
+
+
+def named(label: str) -> str | None:
+    """Return the WHATWG name of an encoding label, None for a label that it does not know.
+
+    Examples
+    --------
+    >>> named(" Latin1 "), named("klingon")
+    ('windows-1252', None)
+    """
+    encoding = webencodings.lookup(label)
+    return None if encoding is None else encoding.name
+
+
+def charset(content_type: str) -> str | None:
+    """Return the WHATWG name of the charset that a Content-Type names, None without one that is known.
+
+    Examples
+    --------
+    >>> charset('text/html; charset="utf8"'), charset("text/html"), charset("text/html; charset=none")
+    ('utf-8', None, None)
+    """
+    found = _CHARSET.search(content_type)
+    return named(found[1] or found[2] or found[3] or "") if found else None
+
+
+def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
+    """Return the WHATWG name of the encoding that a meta element or XML declaration at the start of `body` names.
+
+    A meta that claims UTF-16 means UTF-8: it could not have been read otherwise.
+
+    Examples
+    --------
+    >>> prescan(b"<!-- <meta charset=koi8-r> --><meta charset=koi8-u>")
+    'koi8-u'
+    >>> prescan(b"<meta http-equiv=Content-Type content='text/html; charset=utf-16'>")
+    'utf-8'
+    """
+    head = body[:window_bytes]
+    if b"charset" in head.lower():
+        at = head.find(b"<")
+        while at >= 0:
+            found, at = _step(head, at)
+            if found:
+                return found
+            at = head.find(b"<", at) if at >= 0 else -1
+    declared = _XML.match(head)
+    return _as_meta(named(declared[1].decode("latin-1"))) if declared else None
+
+
+def _step(head: bytes, at: int) -> tuple[str | None, int]:
+    """Look at the `<` at `at`; return the encoding it declares, and where to go on (-1 for nowhere)."""
+    if head.startswith(b"<!--", at):
+        end = head.find(b"-->", at + 2)
+        return None, end + 3 if end >= 0 else -1
+    if _META.match(head, at):
+        pairs, end = _attributes(head, at + 5)
+        return (_declared(pairs) if end >= 0 else None), end
+    if _TAG.match(head, at):
+        name_end = _NAME_END.search(head, at)
+        return None, _attributes(head, name_end.start())[1] if name_end else -1
+    if head[at + 1 : at + 2] in (b"!", b"/", b"?"):
+        return None, head.find(b">", at)
+    return None, at + 1
+
+
+def _attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
+    """Return the attributes of the tag that goes on at `at`, first of a name, and where it ends (-1 if it does not)."""
+    pairs: dict[bytes, bytes] = {}
+    while found := _ATTRIBUTE.match(head, at):
+        at = found.end()
+        if found[1]:
+            return pairs, at
+        if head[at : at + 1] == b"=":
+            break  # a quoted value that never ends
+        pairs.setdefault(found[2].lower(), found[3] or found[4] or found[5] or b"")
+    return pairs, -1
+
+
+def _declared(pairs: dict[bytes, bytes]) -> str | None:
+    if b"charset" in pairs:
+        return _as_meta(named(pairs[b"charset"].decode("latin-1")))
+    if pairs.get(b"http-equiv", b"").lower() == b"content-type":
+        return _as_meta(charset(pairs.get(b"content", b"").decode("latin-1")))
+    return None
+
+
+def _as_meta(name: str | None) -> str | None:
+    if name in ("utf-16le", "utf-16be"):
+        return "utf-8"
+    return "windows-1252" if name == "x-user-defined" else name

@@ -1,0 +1,152 @@
+"""URLs as the WHATWG reads them, and the parts of a normalised one.
+
+A *normalised* URL here is absolute, http or https, serialised by the URL Standard, without fragment and credentials.
+The functions that take one apart rely on that form and use no parser.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import ada_url
+import can_ada
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_WEB = ("http://", "https://")
+
+
+def normalise(url: str, base: str | None = None) -> str | None:
+    """Return `url`, resolved against `base`, in normal form; None where it names nothing that can be asked over http.
+
+    Parameters
+    ----------
+    url
+        Absolute, or relative to `base`; white space around it and inside it is treated as browsers do.
+    base
+        Absolute URL.
+
+    Examples
+    --------
+    >>> normalise("../b c?q=1#top", "http://Example.org:80/x/y/z")
+    'http://example.org/x/b%20c?q=1'
+    >>> normalise("https://user:secret@b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher.example")
+    'https://xn--bcher-kva.example/'
+    >>> normalise("mailto:a@example.org") is None
+    True
+    """
+    if base is None:
+        return _trim(_serialised(None, url))
+    parsed = _parsed(base)
+    return None if parsed is None else _trim(_serialised(parsed, url))
+
+
+def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
+    """Return the normal forms of `hrefs` against `base`: distinct, in order of first appearance.
+
+    Examples
+    --------
+    >>> resolve("http://example.org/a/", ["b", "b#part", "/", "mailto:x", "./b"])
+    ['http://example.org/a/b', 'http://example.org/']
+    """
+    parsed = _parsed(base)
+    if parsed is None:
+        return []
+    distinct = dict.fromkeys([_cut(href) if "#" in href else href for href in hrefs])
+    urls: dict[str, None] = {}
+    for href in distinct:
+        url = _trim(_serialised(parsed, href))
+        if url is not None:
+            urls[url] = None
+    return list(urls)
+
+
+def hostname(url: str) -> str:
+    """Return the host of a normalised URL: lower case, no port, brackets kept.
+
+    Examples
+    --------
+    >>> hostname("http://[2001:db8::1]:8080/"), hostname("https://example.org:8443/a")
+    ('[2001:db8::1]', 'example.org')
+    """
+    authority = url[url.find("//") + 2 : url.find("/", 8)]
+    colon = authority.rfind(":")
+    return authority[:colon] if colon > authority.rfind("]") else authority
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and port of a normalised URL; a default port is left out.
+
+    Examples
+    --------
+    >>> origin("https://example.org:8443/a?b")
+    'https://example.org:8443'
+    """
+    return url[: url.find("/", 8)]
+
+
+def path_query(url: str) -> str:
+    """Return the path, and the query with its question mark, of a normalised URL: what a request line asks for.
+
+    Examples
+    --------
+    >>> path_query("https://example.org/a?b")
+    '/a?b'
+    """
+    return url[url.find("/", 8) :]
+
+
+@lru_cache(maxsize=1024)
+def _parsed(base: str) -> can_ada.URL | None:
+    absolute = _serialised(None, base)
+    return None if absolute is None else can_ada.parse(absolute)
+
+
+def _serialised(base: can_ada.URL | None, url: str) -> str | None:
+    """Return the URL as the standard writes it, or None where the standard says failure.
+
+    can_ada is the fast reader and is right wherever no host is international; its Unicode tables are older than the
+    standard's, so whatever may hold such a host goes to ada_url.
+    """
+    if url.isascii() and "%" not in url:
+        try:
+            href = can_ada.parse(url).href if base is None else (base + url).href
+        except ValueError:
+            href = "xn--"
+        if "xn--" not in href:
+            return href
+    return _careful(url, None if base is None else base.href)
+
+
+def _careful(url: str, base: str | None) -> str | None:
+    try:
+        return ada_url.URL(_scalar(url), base).href
+    except ValueError:
+        return None
+
+
+def _scalar(text: str) -> str:
+    """Return `text` with each lone surrogate replaced, as a browser's string conversion does."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _trim(url: str | None) -> str | None:
+    """Return a serialised URL without fragment and credentials, or None if it is not a web one."""
+    if url is None or not url.startswith(_WEB):
+        return None
+    if "#" in url:
+        url = url[: url.find("#")]
+    if "@" in url:
+        start = url.find("//") + 2
+        at = url.rfind("@", start, url.find("/", 8))
+        if at > 0:
+            url = url[:start] + url[at + 1 :]
+    return url
+
+
+def _cut(href: str) -> str:
+    """Return `href` up to its fragment, unless white space before the `#` would then be lost."""
+    hash_at = href.find("#")
+    return href if hash_at and href[hash_at - 1] <= " " else href[:hash_at]
