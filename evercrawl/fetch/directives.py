@@ -1,0 +1,50 @@
+"""What a page's X-Robots-Tag header asks of a robot."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["x_robots"]
+
+_MEANING = {
+    "noindex": frozenset({"noindex"}),
+    "nofollow": frozenset({"nofollow"}),
+    "none": frozenset({"noindex", "nofollow"}),
+}
+_SCOPE = re.compile(r"([A-Za-z_*-]+)\s*:(.*)", re.DOTALL)
+_WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+
+def x_robots(values: str, agent: str) -> frozenset[str]:
+    """Return which of "noindex" and "nofollow" the header asks of `agent`.
+
+    A name before a colon scopes what follows it in the same field ("otherbot: noindex, nofollow"); directives without
+    a scope are for everybody. Fields that were joined by ", " can no longer be told apart, so a scope then lasts until
+    the next one: a caller that still has the fields joins them by a line feed instead.
+
+    Parameters
+    ----------
+    values
+        The header's value or values.
+    agent
+        Our product token.
+
+    Examples
+    --------
+    >>> sorted(x_robots("noarchive, none", "evercrawl"))
+    ['nofollow', 'noindex']
+    >>> sorted(x_robots("nofollow, otherbot: noindex", "evercrawl"))
+    ['nofollow']
+    """
+    asked: frozenset[str] = frozenset()
+    for field in values.split("\n"):
+        ours = True
+        for part in field.split(","):
+            directive = part.strip().lower()
+            scoped = _SCOPE.fullmatch(directive)
+            if scoped and scoped[1] not in _WITH_VALUE:
+                ours = scoped[1] in (agent.lower(), "*")
+                directive = scoped[2].strip()
+            if ours:
+                asked |= _MEANING.get(directive, frozenset())
+    return asked

@@ -1,0 +1,143 @@
+"""robots.txt as RFC 9309 reads it, with the indulgence for common slips that sites have come to count on."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from evercrawl.fetch._robots_match import Rules, normal_pattern
+
+__all__ = ["MAX_ROBOTS_BYTES", "Robots", "Rules", "parse"]
+
+MAX_ROBOTS_BYTES = 512 << 10
+"""So much of a file is read; the RFC asks for at least 500 KiB."""
+
+_MAX_LINE_BYTES = 16 << 10
+_WHITE = " \t\v\f"
+_TOKEN = re.compile("[A-Za-z_-]*")
+_AGENT_KEYS = ("user-agent", "useragent", "user agent")
+_RULE_KEYS = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
+_SITEMAP_KEYS = ("sitemap", "site-map")
+_DELAY_KEYS = ("crawl-delay", "crawldelay", "crawl delay")
+
+
+class Robots:
+    """One site's robots.txt; `body` is all there is to keep, since parsing it again is cheap.
+
+    Attributes
+    ----------
+    body
+        The bytes that were parsed.
+    sitemaps
+        Addresses from Sitemap lines, in order, each once; as written, so possibly relative or wrong.
+    """
+
+    __slots__ = ("_compiled", "_delays", "_groups", "body", "sitemaps")
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self._groups: dict[str, list[list[tuple[bool, str]]]] = {}
+        self._delays: dict[str, float] = {}
+        self._compiled: dict[str, Rules] = {}
+        self.sitemaps: tuple[str, ...] = self._read(body)
+
+    def _read(self, body: bytes) -> tuple[str, ...]:
+        """Sort the lines into groups, and return the sitemaps."""
+        sitemaps: dict[str, None] = {}
+        agents: list[str] = []
+        group: list[tuple[bool, str]] = []
+        grouped = False  # a rule was seen since the last user-agent line
+        for line in _lines(body):
+            key, value = _split(line)
+            if key.startswith(_AGENT_KEYS):
+                if grouped:
+                    agents, group, grouped = [], [], False
+                agent = _token(value)
+                agents.append(agent)
+                self._groups.setdefault(agent, []).append(group)
+            elif key.startswith(_RULE_KEYS):
+                if agents:  # a rule before the first user-agent line is nobody's
+                    grouped = True
+                    group.append((key.startswith("allow"), normal_pattern(value)))
+            elif key.startswith(_SITEMAP_KEYS):
+                if value:
+                    sitemaps[value.encode("latin-1").decode("utf-8", "replace")] = None
+            elif key.startswith(_DELAY_KEYS):
+                self._slow(agents, value)
+        return tuple(sitemaps)
+
+    def _slow(self, agents: list[str], value: str) -> None:
+        """Note a crawl delay for `agents`; of several the longest holds."""
+        try:
+            delay_s = float(value)
+        except ValueError:
+            return
+        if math.isfinite(delay_s) and delay_s >= 0:
+            for agent in agents:
+                self._delays[agent] = max(self._delays.get(agent, 0.0), delay_s)
+
+    def _applies(self, agent: str) -> str:
+        """Return whose groups hold for `agent`: its own, else everybody's."""
+        token = agent.lower()
+        return token if token in self._groups else "*"
+
+    def rules(self, agent: str) -> Rules:
+        """Return the rules for `agent`, a product token such as "evercrawl", compiled once."""
+        name = self._applies(agent)
+        rules = self._compiled.get(name)
+        if rules is None:
+            groups = self._groups.get(name, [])
+            rules = self._compiled[name] = Rules(rule for group in groups for rule in group)
+        return rules
+
+    def allowed(self, agent: str, path: str) -> bool:
+        r"""Return whether `agent` may fetch `path`, the path and query of a normalised URL.
+
+        Examples
+        --------
+        >>> robots = parse(b"User-agent: *\nDisallow: /private/\nAllow: /private/open")
+        >>> robots.allowed("evercrawl", "/private/x"), robots.allowed("evercrawl", "/private/open?x=1")
+        (False, True)
+        """
+        return self.rules(agent).allowed(path)
+
+    def crawl_delay_s(self, agent: str) -> float | None:
+        """Return the seconds that the site wants between two visits of `agent`, None when it does not say.
+
+        The value is the site's own and may be absurd: the caller sets a bound.
+        """
+        return self._delays.get(self._applies(agent))
+
+
+def parse(body: bytes) -> Robots:
+    """Return what `body` says; rubbish says nothing, and no input raises."""
+    return Robots(body)
+
+
+def _lines(body: bytes) -> list[str]:
+    """Return the lines as Latin-1 text (so that a character is a byte), without comments."""
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 is not allowed, yet unmistakable
+        body = body[: MAX_ROBOTS_BYTES * 2].decode("utf-16", "replace").encode("utf-8", "replace")
+    cut = len(body) > MAX_ROBOTS_BYTES
+    text = body[:MAX_ROBOTS_BYTES].removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    lines = text.replace("\r", "\n").split("\n")
+    if cut:
+        del lines[-1]  # half a rule could mean the contrary of the whole
+    return [line[:_MAX_LINE_BYTES].partition("#")[0].strip(_WHITE) for line in lines]
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Return key (lower case) and value; a line of exactly two words may lack its colon."""
+    key, colon, value = line.partition(":")
+    if colon:
+        return key.strip(_WHITE).lower(), value.strip(_WHITE)
+    words = line.split()
+    return (words[0].lower(), words[1]) if len(words) == 2 else ("", "")
+
+
+def _token(value: str) -> str:
+    """Return the product token of a user-agent line in lower case; "*" where it means everybody."""
+    if value[:1] == "*" and value[1:2].strip(_WHITE) == "":
+        return "*"
+    found = _TOKEN.match(value)
+    return found[0].lower() if found else ""
