@@ -1,0 +1,147 @@
+"""Which addresses may be connected to: the open Internet, and what the person running the crawl allows besides."""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from evercrawl.errors import ConfigError
+from evercrawl.fetch._special import BAD_PORTS, METADATA, SPECIAL_4, SPECIAL_6
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Guard"]
+
+_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_LOW_32 = (1 << 32) - 1
+_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
+_TEREDO = ipaddress.IPv6Network("2001::/32")
+_ASSIGNED = ipaddress.IPv6Network("2001::/23")
+_CARRIERS = (  # networks whose addresses hold IPv4 ones: the name, how far to shift each down, whether it is in use
+    (ipaddress.IPv6Network("::/96"), "IPv4-compatible", (0,), False),
+    (ipaddress.IPv6Network("::ffff:0:0:0/96"), "IPv4-translated", (0,), False),
+    (ipaddress.IPv6Network("64:ff9b::/96"), "NAT64", (0,), True),
+    (ipaddress.IPv6Network("2002::/16"), "6to4", (80,), True),
+    (_TEREDO, "Teredo", (0, 64), True),  # the client's, with every bit turned, and the server's
+)
+
+
+class Guard:
+    """Judges addresses before a connection is made, and ports before a name is looked up.
+
+    Parameters
+    ----------
+    allow
+        Networks in CIDR notation (or single addresses) that may be connected to although they are special. An IPv4
+        network also opens its IPv4-mapped form, and nothing else: 127.0.0.0/8 does not open ::1.
+
+    Raises
+    ------
+    ConfigError
+        When an entry of `allow` is not a network.
+
+    Examples
+    --------
+    >>> Guard().judge("127.0.0.1")
+    '127.0.0.1 is a loopback address'
+    >>> Guard(["127.0.0.0/8"]).judge("::ffff:127.0.0.1")
+    ''
+    """
+
+    def __init__(self, allow: Iterable[str] = ()) -> None:
+        networks = tuple(_network(text) for text in allow)
+        # The same few addresses are asked about for every connection.
+        self._judged = lru_cache(maxsize=65_536)(partial(_judge, allowed=networks))
+
+    def judge(self, address: str) -> str:
+        """Return "" when `address` (as text) may be connected to, else a sentence that says why not.
+
+        Text that is not an address is refused: what we cannot read we cannot judge.
+        """
+        return self._judged(address)
+
+    def judge_url(self, url: str) -> str:
+        """Return "" when scheme and port of the normalised `url` are ones we speak to, else a sentence.
+
+        Examples
+        --------
+        >>> Guard().judge_url("http://a.example:25/"), Guard().judge_url("https://a.example:8443/")
+        ('port 25 is not one that web servers use', '')
+        """
+        scheme, _, rest = url.partition("://")
+        if scheme not in ("http", "https"):
+            return f"{scheme.partition(':')[0][:40]!r} is not http or https"
+        port = rest.partition("/")[0].partition("?")[0].rpartition("@")[2].rpartition("]")[2].partition(":")[2]
+        if port and not (port.isascii() and port.isdigit() and int(port) < 65_536):
+            return f"{port[:40]!r} is not a port"
+        return f"port {port} is not one that web servers use" if port and int(port) in BAD_PORTS else ""
+
+
+def _network(text: str) -> _Network:
+    """Return the network that a person wrote; a mapped one as the IPv4 network that it stands for."""
+    try:
+        network = ipaddress.ip_network(text, strict=False)
+        exact = "/" not in text or ipaddress.ip_address(text.partition("/")[0]) == network.network_address
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is not a network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"
+        ) from None
+    if not exact:
+        raise ConfigError(f"{text!r} names one address of a larger network: write {network} to allow all of it")
+    if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED):
+        return ipaddress.IPv4Network((int(network.network_address) & _LOW_32, network.prefixlen - 96))
+    return network
+
+
+def _judge(text: str, allowed: tuple[_Network, ...]) -> str:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return f"{text[:80]!r} is not an IP address"
+    address = _plain(address)
+    if any(address in network for network in allowed):
+        return ""
+    reason = _special(address)
+    return f"{text} is {reason}" if reason else ""
+
+
+def _plain(address: _Address) -> _Address:
+    """Return `address` without a scope, and as IPv4 when it is an IPv4-mapped one."""
+    if isinstance(address, ipaddress.IPv6Address):
+        return address.ipv4_mapped or ipaddress.IPv6Address(int(address))
+    return address
+
+
+def _special(address: _Address) -> str:
+    """Return what is special about `address`, such as "a loopback address"; "" for an ordinary one."""
+    if str(address) in METADATA:
+        return "a cloud's metadata or control address"
+    if isinstance(address, ipaddress.IPv4Address):
+        return next((what for network, what in SPECIAL_4 if address in network), "")
+    for network, what in SPECIAL_6:
+        if address in network:
+            return what
+    for network, name, shifts, in_use in _CARRIERS:
+        if address in network:
+            reason = _carried(address, name, shifts)
+            if reason or in_use:
+                return reason
+    if address in _ASSIGNED:  # anycast services and identifiers, no web server
+        return "a protocol assignment"
+    # All that has been given out for use between hosts lies in 2000::/3.
+    return "" if int(address) >> 125 == 0b001 else "a reserved address"
+
+
+def _carried(address: ipaddress.IPv6Address, name: str, shifts: tuple[int, ...]) -> str:
+    """Return what is special about the IPv4 addresses inside `address`."""
+    for shift in shifts:
+        bits = int(address) >> shift & _LOW_32
+        inner = ipaddress.IPv4Address(bits ^ _LOW_32 if name == "Teredo" and shift == 0 else bits)
+        reason = _special(inner)
+        if reason:
+            return f"the {name} form of {inner}, {reason}"
+    return ""
