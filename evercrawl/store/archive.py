@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.errors import StoreError
 from evercrawl.store.answer import Stored, stored
+from evercrawl.store.cdxj import SEGMENT_SUFFIX, index_name
 from evercrawl.store.member import unpack
 from evercrawl.store.record import parse
 from evercrawl.store.warc import ID_BYTES, visit_records, warcinfo
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from evercrawl.store.warc import Entry
 
 FOLDER: Final = "archive/"
-SUFFIX: Final = ".warc.gz"
-INDEX_SUFFIX: Final = ".cdxj"
 SEGMENT_BYTES: Final = 1 << 30
 
 
@@ -71,18 +70,14 @@ class Archive:
 
     def name(self, segment: int) -> str:
         """Return the file name of a segment."""
-        return f"{self._prefix}{segment:05d}{SUFFIX}"
-
-    def index_name(self, segment: int) -> str:
-        """Return the file name of a segment's CDXJ index."""
-        return f"{self._prefix}{segment:05d}{INDEX_SUFFIX}"
+        return f"{self._prefix}{segment:05d}{SEGMENT_SUFFIX}"
 
     def segments(self) -> list[int]:
         """Return the numbers of the segments on the disk, in order."""
         return [
             int(number)
             for name in self._disk.names(self._prefix)
-            if name.endswith(SUFFIX) and (number := name[len(self._prefix) : -len(SUFFIX)]).isdigit()
+            if name.endswith(SEGMENT_SUFFIX) and (number := name[len(self._prefix) : -len(SEGMENT_SUFFIX)]).isdigit()
         ]
 
     def append(self, batch: Sequence[Entry]) -> list[Pointer]:
@@ -138,10 +133,10 @@ class Archive:
         dropped = have - size
         for later in [number for number in self.segments() if number > segment]:
             dropped += self._disk.size(self.name(later))
-            self._disk.remove(self.index_name(later))
+            self._disk.remove(index_name(self.name(later)))
             self._disk.remove(self.name(later))
         if have > size:
-            self._disk.remove(self.index_name(segment))
+            self._disk.remove(index_name(kept))
             self._disk.truncate(kept, size)
         self._segment, self._size = segment, size
         return dropped
@@ -149,7 +144,7 @@ class Archive:
     def whole(self, pointer: Pointer) -> bool:
         """Tell whether the record is all there: one gzip member with a matching checksum and a WARC record in it."""
         try:
-            return not self._record(pointer).problems
+            return not self._record(pointer).damaged
         except StoreError:
             return False
 
@@ -162,8 +157,8 @@ class Archive:
             The record is missing or damaged, or is not an answer.
         """
         found = self._record(pointer)
-        if found.kind not in ("response", "revisit") or found.problems:
-            what = found.problems[0] if found.problems else f"it is a {found.kind} record"
+        if found.kind not in ("response", "revisit") or found.damaged:
+            what = found.problems[0] if found.damaged else f"it is a {found.kind} record"
             raise StoreError(f"{self.name(pointer.segment)}, byte {pointer.offset}: not an archived answer: {what}")
         return stored(found)
 

@@ -7,7 +7,6 @@ That costs a tenth of deflating it once more, and takes less room.
 from __future__ import annotations
 
 import struct
-import zlib
 from typing import Final
 
 from isal import isal_zlib
@@ -60,10 +59,10 @@ def unpack(member: bytes) -> bytes:
     Traceback (most recent call last):
     evercrawl.errors.StoreError: an archive record is damaged: its gzip member is incomplete
     """
-    inflate = zlib.decompressobj(_GZIP)
+    inflate = isal_zlib.decompressobj(_GZIP)
     try:
         data = inflate.decompress(member)
-    except zlib.error as error:
+    except isal_zlib.error as error:
         raise StoreError(f"an archive record is damaged: {error}") from error
     if not inflate.eof:
         raise StoreError("an archive record is damaged: its gzip member is incomplete")

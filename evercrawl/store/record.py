@@ -34,12 +34,20 @@ class Record:
         All of the record, before compression, with the empty lines behind it.
     problems
         What is wrong with it, a sentence each.
+    damaged
+        Some of it is missing or stands where it should not.
     """
 
     fields: dict[str, str]
     block: bytes
     size_bytes: int
     problems: list[str] = field(default_factory=list[str])
+    damaged: bool = False
+
+    def blame(self, problem: str) -> None:
+        """Note that the record is damaged, and how."""
+        self.problems.append(problem)
+        self.damaged = True
 
     @property
     def kind(self) -> str:
@@ -112,9 +120,9 @@ def parse(data: bytes) -> Record:
     start, stop = end + len(_END), end + len(_END) + int(length)
     record = Record(fields, data[start:stop], stop + len(_END))
     if len(data) < stop:
-        record.problems.append("truncated: the file ends inside the record")
+        record.blame("truncated: the file ends inside the record")
     elif data[stop : stop + len(_END)] != _END:
-        record.problems.append("does not end where its Content-Length says")
+        record.blame("does not end where its Content-Length says")
     if " " in record.url:
         record.problems.append("space in WARC-Target-URI")
     return record
@@ -153,7 +161,7 @@ def _plain(disk: Disk, name: str) -> Iterator[Found]:
         if record.size_bytes > len(head):
             record = parse(disk.read(name, start, record.size_bytes))
         yield Found(start, min(record.size_bytes, size - start), record)
-        if record.problems and not record.problems[0].startswith("space"):
+        if record.damaged:
             return
         start += record.size_bytes
 
@@ -188,7 +196,7 @@ def _records_of(data: bytes, offset: int, length: int, whole: bool) -> Iterator[
                 raise
             record = Record({}, b"", len(data))
         if not whole:
-            record.problems.append("truncated: the file ends inside its gzip member")
+            record.blame("truncated: the file ends inside its gzip member")
         several = several or record.size_bytes < len(data)
         if several:
             record.problems.append("not compressed record by record: it cannot be read by its offset")
