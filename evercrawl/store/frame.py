@@ -1,0 +1,121 @@
+"""One frame of the journal: up to 32 events, compressed together, checked together.
+
+On the disk, little endian::
+
+    u32 checksum   low half of xxh3-64 of all that follows, seeded with the frame's offset
+    u32 magic
+    u32 size       of the whole frame
+    u32 back       bytes from the start of the batch that was synced as one
+    u64 sequence   events in the journal before this frame
+    u32 count      events in this frame
+        body       zstd of: count u32 lengths, then the events
+    u32 size       once more, so that the journal can be walked backwards
+
+The seed makes a frame in the wrong place a bad one. `back` tells a write that a power cut left in pieces (frames of one
+batch may reach the disk in any order) from damage to what had been acknowledged.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import xxhash
+import zstandard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAGIC: Final = b"EvJf"
+EVENTS: Final = 32  # in a full frame: reading one event back unpacks them all
+_HEADER: Final = struct.Struct("<4sIIQI")  # without the checksum
+_WORD: Final = struct.Struct("<I")
+_START: Final = _WORD.size + _HEADER.size
+FOOTER: Final = _WORD.size
+OVERHEAD: Final = _START + FOOTER
+
+
+class Frame(NamedTuple):
+    """A frame whose checksum holds.
+
+    Attributes
+    ----------
+    offset, size
+        Where it starts, counted over the whole journal, and its length in bytes.
+    back
+        Bytes from the start of the batch that it was synced with.
+    sequence, events
+        How many events come before it, and are in it.
+    body
+        The events, compressed.
+    """
+
+    offset: int
+    size: int
+    back: int
+    sequence: int
+    events: int
+    body: bytes
+
+    @property
+    def batch(self) -> int:
+        """Return the offset where the batch starts; all before it was synced when this frame was written."""
+        return self.offset - self.back
+
+
+class Press:
+    """Packs and unpacks frames; one for each thread, since it reuses its buffers.
+
+    >>> press = Press()
+    >>> frame = parse(press.pack([b"one", b"two"], offset=24, back=0, sequence=0), 0, 24)
+    >>> press.unpack(frame)
+    [b'one', b'two']
+    """
+
+    def __init__(self) -> None:
+        self._compress = zstandard.ZstdCompressor(level=1).compress
+        self._decompress = zstandard.ZstdDecompressor().decompress
+
+    def pack(self, events: Sequence[bytes], *, offset: int, back: int, sequence: int) -> bytes:
+        """Return the frame of `events` as it stands on the disk at `offset`."""
+        lengths = struct.pack(f"<{len(events)}I", *map(len, events))
+        body = self._compress(lengths + b"".join(events))
+        size = len(body) + OVERHEAD
+        checked = b"".join((_HEADER.pack(MAGIC, size, back, sequence, len(events)), body, _WORD.pack(size)))
+        return _WORD.pack(_checksum(checked, offset)) + checked
+
+    def unpack(self, frame: Frame) -> list[bytes]:
+        """Return the events of `frame`, each still encoded."""
+        data = self._decompress(frame.body)
+        lengths = struct.unpack_from(f"<{frame.events}I", data)
+        ends = accumulate(lengths, initial=_WORD.size * frame.events)
+        return [data[start:end] for start, end in pairwise(ends)]
+
+
+def parse(data: bytes, at: int, offset: int) -> Frame | None:
+    """Return the frame at `data[at:]`, offset `offset` of the journal; None unless it is there, whole and sound."""
+    size = claimed_size(data, at)
+    if not size or at + size > len(data) or _WORD.unpack_from(data, at + size - FOOTER)[0] != size:
+        return None
+    if _WORD.unpack_from(data, at)[0] != _checksum(data[at + _WORD.size : at + size], offset):
+        return None
+    _, _, back, sequence, count = _HEADER.unpack_from(data, at + _WORD.size)
+    return Frame(offset, size, back, sequence, count, data[at + _START : at + size - FOOTER])
+
+
+def claimed_size(data: bytes, at: int = 0) -> int:
+    """Return the size that the frame at `data[at:]` says it has, which may be more than there is; 0 for no frame."""
+    if len(data) < at + _START:
+        return 0
+    magic, size, _, _, _ = _HEADER.unpack_from(data, at + _WORD.size)
+    return size if magic == MAGIC and size >= OVERHEAD else 0
+
+
+def footer_size(data: bytes) -> int:
+    """Return the size of the frame that ends where `data` ends, as its last four bytes have it."""
+    return int(_WORD.unpack_from(data, len(data) - FOOTER)[0]) if len(data) >= FOOTER else 0
+
+
+def _checksum(data: bytes, offset: int) -> int:
+    return xxhash.xxh3_64_intdigest(data, offset) & 0xFFFFFFFF
