@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from evercrawl.errors import ConfigError
 
@@ -75,5 +75,5 @@ def _outside(base: type[T], name: str) -> type[T]:
     return value
 
 
-def _is_strategy(value: object, base: type[T]) -> bool:
+def _is_strategy(value: object, base: type[T]) -> TypeGuard[type[T]]:
     return isinstance(value, type) and issubclass(value, base) and not getattr(value, "__abstractmethods__", None)

@@ -2,6 +2,6 @@
 
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load
-from evercrawl.config.written import save, to_markdown, to_toml
+from evercrawl.config.written import as_toml, save, to_markdown, to_toml
 
-__all__ = ["FILE_NAME", "SETTINGS", "Config", "Setting", "load", "save", "to_markdown", "to_toml"]
+__all__ = ["FILE_NAME", "SETTINGS", "Config", "Setting", "as_toml", "load", "save", "to_markdown", "to_toml"]

@@ -51,7 +51,7 @@ def to_toml(config: Config) -> str:
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
         parts.append(f"\n[{section}]\n")
         for setting in settings:
-            value = _toml(setting, getattr(config, setting.name))
+            value = as_toml(setting, getattr(config, setting.name))
             parts.append(f"# {setting.help} ({setting.flag})\n{setting.name} = {value}\n")
     return "".join(parts)
 
@@ -81,10 +81,17 @@ def _flag(setting: Setting) -> str:
 
 
 def _shown(setting: Setting) -> str:
-    return f"`{_toml(setting, setting.default)}`"
+    return f"`{as_toml(setting, setting.default)}`"
 
 
-def _toml(setting: Setting, value: object) -> str:
+def as_toml(setting: Setting, value: object) -> str:
+    """Return a value of `setting` as TOML writes it.
+
+    Examples
+    --------
+    >>> as_toml(SETTINGS["body_max_bytes"], 10 << 20), as_toml(SETTINGS["delay_s"], 1.0)
+    ('"10MiB"', '1')
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):

@@ -1,0 +1,102 @@
+"""Arguments that several verbs share, and the flags of `Config`."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from evercrawl.config import SETTINGS, Setting, as_toml
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.config.values import Kind, Value
+
+
+class Verbs(Protocol):
+    """Where a verb puts its parser: what `add_subparsers` returns."""
+
+    def add_parser(self, name: str, **about: Any) -> argparse.ArgumentParser:
+        """Return a new parser for the verb `name`."""
+        ...
+
+
+def add_verb(
+    verbs: Verbs, name: str, summary: str, run: Callable[[argparse.Namespace], int], more: str = ""
+) -> argparse.ArgumentParser:
+    """Declare the verb `name`, which `run` does; return its parser."""
+    description = f"{summary[0].upper()}{summary[1:]}. {more}".strip()
+    parser = verbs.add_parser(name, help=summary, description=description, allow_abbrev=False)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_directory(parser: argparse.ArgumentParser) -> None:
+    """Let the verb be told which crawl it is about."""
+    parser.add_argument("--dir", metavar="DIR", default=".", help="crawl directory (default: the current folder)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Let the verb be asked for JSON."""
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line, for machines")
+
+
+def directory(args: argparse.Namespace) -> Path:
+    """Return the crawl directory that was named.
+
+    Raises
+    ------
+    ConfigError
+        When it is something else than a directory.
+    """
+    named = Path(args.dir)
+    if named.exists() and not named.is_dir():
+        raise ConfigError(f"--dir {named} is a file; name a directory, which may be one yet to be made")
+    return named
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the flag of every setting, in a group for each section."""
+    for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
+        group = parser.add_argument_group(f"{section}, as in [{section}] of crawl.toml")
+        for setting in settings:
+            group.add_argument(
+                setting.flag, dest=f"set_{setting.name}", default=None, help=_help(setting), **_form(setting)
+            )
+
+
+def given_settings(args: argparse.Namespace) -> dict[str, object]:
+    """Return the settings that flags were given for, as they were written."""
+    flags = {name: getattr(args, f"set_{name}") for name in SETTINGS}
+    return {name: raw for name, raw in flags.items() if raw is not None}
+
+
+def value(kind: Kind, raw: object, flag: str) -> Value:
+    """Return what was written after `flag`, read as `kind`.
+
+    Raises
+    ------
+    ConfigError
+        When it is not of that kind.
+    """
+    try:
+        return kind.read(raw)
+    except ValueError as error:
+        raise ConfigError(f"{flag} must be {kind.form}, not {raw!r}") from error
+
+
+def _form(setting: Setting) -> dict[str, Any]:
+    if isinstance(setting.default, bool):
+        return {"action": argparse.BooleanOptionalAction}
+    form: dict[str, Any] = {"metavar": setting.kind.metavar}
+    return form | {"action": "append"} if isinstance(setting.default, tuple) else form
+
+
+def _help(setting: Setting) -> str:
+    if isinstance(setting.default, tuple):
+        return f"{setting.help}; may be repeated".replace("%", "%%")
+    shown = as_toml(setting, setting.default).strip('"')
+    return f"{setting.help} (default: {shown or 'none'})".replace("%", "%%")

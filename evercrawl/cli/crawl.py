@@ -1,0 +1,86 @@
+"""evercrawl crawl: start a crawl in a directory, or go on with the one that is there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from evercrawl.cli import arguments, live, running, seeds
+from evercrawl.config import FILE_NAME, Config, load, values
+from evercrawl.progress import Limits
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.cli.live import Watcher
+
+_MORE = (
+    "Without SEED it goes on where it was; with SEED it also takes those up. It runs until stopped: Ctrl-C and SIGTERM "
+    "end it cleanly, a second Ctrl-C at once, and neither a kill nor a crash loses what was acknowledged."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "crawl", "start a crawl, or go on with one", run, _MORE)
+    parser.add_argument("seeds", metavar="SEED", nargs="*", help="URL to start from; @FILE: a file of them; -: stdin")
+    arguments.add_directory(parser)
+    parser.add_argument("--pages", metavar="N", help="end after so many visits of this run, redirects included")
+    parser.add_argument("--seconds", metavar="TIME", help="end after so long")
+    parser.add_argument("--until-idle", action="store_true", help="end once nothing is left that was never fetched")
+    parser.add_argument("--config", metavar="FILE", help="TOML file of settings, as crawl.toml, for this run")
+    parser.add_argument("--quiet", action="store_true", help="show nothing but errors")
+    arguments.add_json(parser)
+    arguments.add_settings(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Crawl until an end is reached or somebody stops it."""
+    running.obey_from_now()
+    directory = arguments.directory(args)
+    urls = seeds.read_seeds(args.seeds, sys.stdin)
+    config = configured(args, directory)
+    limits = limited(args)
+    with live.watcher(as_json=args.json, quiet=args.quiet) as watch:
+        crawl(directory, config, urls, limits, watch)
+    return 0
+
+
+def crawl(directory: Path, config: Config, urls: list[str], limits: Limits, watch: Watcher) -> None:
+    """Run the engine, obeying signals, and let `watch` have the last word."""
+    from evercrawl import crawl as engine
+
+    watch.finish(
+        running.until_stopped(lambda stop: engine.crawl(directory, config, urls, limits, watch=watch, stop=stop))
+    )
+
+
+def configured(args: argparse.Namespace, directory: Path) -> Config:
+    """Return the configuration of this run: the crawl's own file, --config, the environment, flags.
+
+    Raises
+    ------
+    ConfigError
+        When one of them is wrong, or names a strategy that does not exist.
+    """
+    files = [directory / FILE_NAME] if (directory / FILE_NAME).is_file() else []
+    files += [Path(args.config)] if args.config is not None else []
+    config = load(*files, environ=os.environ, flags=arguments.given_settings(args))
+    _strategies_exist(config)
+    return config
+
+
+def limited(args: argparse.Namespace) -> Limits:
+    """Return what ends this run."""
+    pages = None if args.pages is None else arguments.value(values.whole(1), args.pages, "--pages")
+    seconds = None if args.seconds is None else arguments.value(values.duration(), args.seconds, "--seconds")
+    return Limits(cast("int | None", pages), cast("float | None", seconds), args.until_idle)
+
+
+def _strategies_exist(config: Config) -> None:
+    from evercrawl import catalog, importance, schedule
+
+    catalog.pick(schedule, schedule.Policy, config.policy)  # type: ignore[type-abstract]
+    catalog.pick(importance, importance.Importance, config.importance)  # type: ignore[type-abstract]

@@ -1,0 +1,60 @@
+"""Find the verbs, hand over to the one that was asked for, turn errors into sentences and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import pkgutil
+import sys
+from typing import TYPE_CHECKING
+
+from evercrawl import __version__, cli
+from evercrawl.errors import EvercrawlError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EPILOG = "`evercrawl VERB --help` tells more. Exit codes: 0 done, 1 failed, 2 wrong use, 3 wrong disk, 4 full disk."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the command line says; return the exit code."""
+    args = parser().parse_args(argv)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+    except EvercrawlError as error:
+        if getattr(args, "json", False):
+            print(json.dumps({"event": "error", "message": str(error), "exit_code": error.exit_code}), flush=True)
+        print(f"evercrawl: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser with every verb; importing a verb must stay cheap, for this imports them all."""
+    top = argparse.ArgumentParser(
+        prog="evercrawl",
+        description="An importance-driven, incremental web crawler.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"evercrawl {__version__}")
+    verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for name in modules():
+        add = getattr(importlib.import_module(f"{cli.__name__}.{name}"), "add", None)
+        if add is not None:
+            add(verbs)
+    return top
+
+
+def modules() -> list[str]:
+    """Return the files of this package that may hold a verb, sorted."""
+    return sorted(module.name for module in pkgutil.iter_modules(cli.__path__) if module.name not in ("main", "screen"))

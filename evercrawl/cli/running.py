@@ -1,0 +1,67 @@
+"""Run a crawl until it ends or somebody asks it to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from evercrawl.progress import Summary
+
+GRACE_S = 8.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def obey_from_now() -> None:
+    """End with exit code 0 on Ctrl-C and SIGTERM while nothing has been opened yet."""
+    for number in _SIGNALS:
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, frame: object) -> None:
+    sys.exit(0)
+
+
+def until_stopped(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summary | None:
+    """Return what `work` returns.
+
+    The first Ctrl-C or SIGTERM sets the event that `work` was given, on which it is to end by itself; after `GRACE_S`
+    seconds it is cancelled, and None returned. A second Ctrl-C ends the process at once.
+    """
+    return asyncio.run(_obeying(work))
+
+
+async def _obeying(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summary | None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work(stop))
+
+    def asked(number: int) -> None:
+        if not stop.is_set():
+            stop.set()
+            loop.call_later(GRACE_S, task.cancel)
+        elif number == signal.SIGINT:
+            _die()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, asked, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not stop.is_set():
+            raise
+        return None
+
+
+def _die() -> None:
+    """End as a program that Ctrl-C kills ends; what was acknowledged is on disk already."""
+    if sys.stdout.isatty():
+        sys.stdout.write("\x1b[?25h\n")  # the live display had hidden the cursor
+        sys.stdout.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)

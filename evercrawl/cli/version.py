@@ -1,0 +1,33 @@
+"""evercrawl version: what is running here."""
+
+from __future__ import annotations
+
+import json
+import platform
+from typing import TYPE_CHECKING
+
+from evercrawl import __version__
+from evercrawl.cli.arguments import Verbs, add_json, add_verb
+
+if TYPE_CHECKING:
+    import argparse
+
+_PARTS = ("pycurl", "turbohtml", "numpy", "numba")
+
+
+def add(verbs: Verbs) -> None:
+    """Declare the verb."""
+    add_json(add_verb(verbs, "version", "tell the versions of evercrawl and of the libraries it leans on", run))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print them."""
+    from importlib.metadata import version
+
+    versions = {"evercrawl": __version__, "python": platform.python_version()}
+    versions |= {name: version(name) for name in _PARTS}
+    if args.json:
+        print(json.dumps(versions))
+    else:
+        print("\n".join(f"{name} {number}" for name, number in versions.items()))
+    return 0
