@@ -15,7 +15,10 @@ from evercrawl.types import NO_SLOT
 CHANGED: Final = 1  # the content differs from the last visit's
 UNCHANGED: Final = 2  # the content is the last visit's: a 304, or the same digest
 TLS_BAD: Final = 4  # the certificate did not verify
-HAS_LINKS: Final = 8  # `targets`, validators and title are this event's own; otherwise those of the last event that has them
+HAS_LINKS: Final = (
+    8  # `targets`, validators and title are this event's own; otherwise those of the last event that has them
+)
+NOINDEX: Final = 32  # the page asks not to be found by searching
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 
@@ -26,8 +29,10 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
     ----------
     first_slot, urls, hosts
         URL i has slot `first_slot + i` and lives on host `hosts[i]`.
-    depth
-        Links followed from a seed; the same for all of them.
+    source
+        Slot of the page that named them; NO_SLOT for seeds.
+    depth, hops
+        Links followed from a seed, and redirects followed in a row to get here; the same for all of them.
     first_host, new_hosts
         Name i is that of host `first_host + i`.
     """
@@ -35,9 +40,11 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
     first_slot: int
     urls: list[str]
     hosts: list[int]
-    depth: int
     first_host: int
     new_hosts: list[str]
+    source: int = NO_SLOT
+    depth: int = 0
+    hops: int = 0
 
 
 class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
@@ -107,11 +114,12 @@ class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
 
 
 class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
-    """The archive record of a page went with a damaged disk; the page counts as never fetched, and `why` says how."""
+    """An archive record went with a damaged disk; its page counts as never fetched, and `why` says how it was found."""
 
     slot: int
     host: int
     at: float
+    archive: tuple[int, int, int]
     why: str
 
 

@@ -1,0 +1,263 @@
+"""From readings to memory: archive, slots for new URLs, journal events, and the queues. One batch at a time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.crawl.reading import PERMANENT, Reading, retry_after_s
+from evercrawl.parse.digest import keys as keys_of
+from evercrawl.parse.urls import hostname
+from evercrawl.store.archive import Pointer
+from evercrawl.store.codec import encode_slots
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
+from evercrawl.store.warc import Entry, Kind, Original, payload_digest
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.crawl.scope import Scope
+    from evercrawl.schedule.frontier import Frontier
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Slots
+
+
+class Learner:
+    """Takes in batches of readings.
+
+    Parameters
+    ----------
+    partition, frontier, scope
+        What is written to, queued in, and asked which links to follow.
+    retries
+        Visits after which a page in trouble waits for its refresh like any other.
+    max_redirects
+        Redirects followed one after another.
+    """
+
+    def __init__(
+        self, partition: Partition, frontier: Frontier, scope: Scope, *, retries: int, max_redirects: int
+    ) -> None:
+        self._partition = partition
+        self._state = partition.state
+        self._frontier = frontier
+        self._scope = scope
+        self._retries = retries
+        self._max_redirects = max_redirects
+        self.outcomes: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.changed = 0
+        self.bytes_in = 0
+
+    def seed(self, urls: Sequence[str], at: float) -> int:
+        """Make seeds known and queue them; return how many are new."""
+        fresh = list(dict.fromkeys(urls))
+        for url in fresh:
+            self._scope.add_root(hostname(url))
+        keys = keys_of(fresh)
+        unknown = self._state.table.find(keys) == NO_SLOT
+        new = [url for url, is_new in zip(fresh, unknown.tolist(), strict=True) if is_new]
+        if new:
+            found = self._admit(new, NO_SLOT, 0, 0, at)
+            self._partition.remember(Found(at, found))
+            self._queue(found)
+        return len(new)
+
+    def learn(self, readings: Sequence[Reading]) -> None:
+        """Archive, remember and queue a batch.
+
+        Raises
+        ------
+        NoRoomError
+            The archive has no room; nothing of the batch was taken in, and the same call can be made again.
+        """
+        pointers = self._archive(readings)
+        targets = self._targets(readings)
+        for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
+            event = self._event(reading, pointer, slots, found)
+            self._partition.remember(event)
+            if found is not None:
+                self._queue(found)
+            self._requeue(reading, event)
+            self._count(reading, event)
+
+    def _archive(self, readings: Sequence[Reading]) -> list[Pointer | None]:
+        answered = [reading for reading in readings if reading.exchange.status]
+        pointers = iter(self._partition.archive.append([self._entry(reading) for reading in answered]))
+        return [next(pointers) if reading.exchange.status else None for reading in readings]
+
+    def _entry(self, reading: Reading) -> Entry:
+        exchange = reading.exchange
+        if not reading.flags & UNCHANGED or not reading.before.event:
+            return Entry(exchange)
+        event = self._partition.journal.read(reading.before.event)
+        if not isinstance(event, Visit) or event.archive is None:
+            return Entry(exchange)
+        url = exchange.request.url
+        if exchange.status == 304:
+            return Entry(exchange, Kind.NOT_MODIFIED, Original(url, event.at))
+        original = self._partition.archive.read(Pointer(*event.archive))
+        if original.digest == payload_digest(exchange.wire) and _coding(original.headers) == _coding(exchange.headers):
+            return Entry(exchange, Kind.SAME_CONTENT, Original(url, event.at, original.digest))
+        return Entry(exchange)
+
+    def _targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
+        """Return, for each reading, the slots of its followed links and what they made known."""
+        urls: list[str] = []
+        spans: list[tuple[int, int]] = []
+        for reading in readings:
+            start = len(urls)
+            urls += [reading.redirect] if reading.redirect else reading.targets
+            spans.append((start, len(urls)))
+        if not urls:
+            return [(_NONE, None)] * len(readings)
+        keys = keys_of(urls)
+        slots = self._state.table.find(keys)
+        unknown = np.flatnonzero(slots == NO_SLOT)
+        result: list[tuple[Slots, Discovery | None]] = []
+        refused: set[str] = set()
+        at = 0
+        for reading, (start, stop) in zip(readings, spans, strict=True):
+            found = None
+            upto = int(np.searchsorted(unknown, stop))
+            if upto > at:
+                mine = unknown[at:upto]
+                found = self._discover(reading, [urls[i] for i in mine], refused)
+                slots[mine] = self._state.table.find(keys[mine])
+                at = upto
+            of = slots[start:stop]
+            result.append((of[of != NO_SLOT] if found is not None or upto else of, found))
+        return result
+
+    def _discover(self, reading: Reading, urls: list[str], refused: set[str]) -> Discovery | None:
+        before = reading.before
+        if reading.redirect:
+            depth, hops = before.depth, before.hops + 1
+            if hops > self._max_redirects:
+                reading.outcome, reading.error = Outcome.ERROR, f"redirect: more than {self._max_redirects} in a row"
+                return None
+            if depth == 0:
+                self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
+        else:
+            depth, hops = before.depth + 1, 0
+        allowed: list[str] = []
+        for url in urls:
+            if url in refused:
+                continue
+            if self._scope.allows(url, depth):
+                allowed.append(url)
+            else:
+                refused.add(url)
+        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
+
+    def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float) -> Discovery | None:
+        """Give slots to those of `urls` that are not known yet."""
+        keys = keys_of(urls)
+        first_slot = self._state.table.known
+        _, new = self._state.table.intern(keys)
+        if not new.all():
+            urls = [url for url, is_new in zip(urls, new.tolist(), strict=True) if is_new]
+            keys = keys[new]
+            if not urls:
+                return None
+        first_host, new_hosts = len(self._state.hosts), list[str]()
+        hosts = [self._state.host_number(hostname(url), new_hosts) for url in urls]
+        for name in new_hosts:
+            self._frontier.add_host(name)
+        for number in hosts:
+            self._frontier.hosts[number].pages += 1
+        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops)
+        self._state.admit(found, at, keys)
+        return found
+
+    def _event(self, reading: Reading, pointer: Pointer | None, slots: Slots, found: Discovery | None) -> Visit:
+        exchange, before = reading.exchange, reading.before
+        self._find_original(reading)
+        alias = NO_SLOT
+        if reading.outcome == Outcome.DUPLICATE:
+            alias = self._state.original(reading.digest)
+        elif reading.outcome == Outcome.REDIRECT and exchange.status in PERMANENT and len(slots):
+            alias = int(slots[0])
+        targets = encode_slots(slots) if len(slots) else b""
+        flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
+        if flags & KEEP and exchange.status != 304:
+            old = self._partition.journal.read(before.event)
+            if isinstance(old, Visit) and (old.etag, old.last_modified) != (reading.etag, reading.last_modified):
+                flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
+                targets, title, mime, language = old.targets, old.title, old.mime, old.language
+        own = flags & HAS_LINKS
+        return Visit(
+            slot=reading.slot,
+            host=reading.host.number,
+            at=exchange.at,
+            outcome=reading.outcome,
+            status=exchange.status,
+            flags=flags,
+            visits=before.visits + 1,
+            changes=before.changes + (1 if flags & CHANGED else 0),
+            interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,
+            fetch_s=round(exchange.elapsed_s, 6),
+            size_bytes=len(exchange.body),
+            wire_bytes=len(exchange.wire),
+            digest=reading.digest or before.digest,
+            simhash=reading.simhash,
+            alias=alias,
+            archive=pointer,
+            retry_at=reading.host.away_until if reading.host.away_until > exchange.at else 0.0,
+            targets=targets,
+            etag=reading.etag if own else "",
+            last_modified=reading.last_modified if own else "",
+            mime=mime,
+            title=title,
+            language=language,
+            error=reading.error,
+            found=found,
+        )
+
+    def _find_original(self, reading: Reading) -> None:
+        if reading.outcome == Outcome.OK and reading.digest and not reading.flags & UNCHANGED:
+            original = self._state.original(reading.digest)
+            if original not in (NO_SLOT, reading.slot):
+                reading.outcome = Outcome.DUPLICATE
+
+    def _queue(self, found: Discovery) -> None:
+        by_host: defaultdict[int, list[int]] = defaultdict(list)
+        for slot, host in enumerate(found.hosts, found.first_slot):
+            by_host[host].append(slot)
+        for host, slots in by_host.items():
+            self._frontier.add_new(host, slots)
+
+    def _requeue(self, reading: Reading, event: Visit) -> None:
+        if reading.trouble and event.visits <= self._retries:
+            self._frontier.add_new(reading.host.number, (reading.slot,))
+        else:
+            self._frontier.add_seen(reading.host.number, reading.slot)
+
+    def _count(self, reading: Reading, event: Visit) -> None:
+        self.outcomes[reading.outcome.label] += 1
+        if reading.error:
+            self.errors[reading.error.partition(":")[0]] += 1
+        self.changed += 1 if event.flags & CHANGED else 0
+        self.bytes_in += event.wire_bytes
+
+
+def take_away(reading: Reading, now: float) -> None:
+    """Let the host rest for as long as the answer deserves: Retry-After, or a back-off that doubles."""
+    wish_s = retry_after_s(reading.exchange, now)
+    if wish_s:
+        reading.host.failures += 1
+        reading.host.stay_away(now + wish_s, "back-off")
+    elif reading.trouble:
+        reading.host.failed(now)
+    elif reading.exchange.status:
+        reading.host.succeeded()
+
+
+def _coding(headers: dict[str, str]) -> str:
+    return headers.get("content-encoding", "")
+
+
+_NONE = np.zeros(0, np.uint32)

@@ -1,0 +1,51 @@
+"""What the loop needs of the outside world: exchanges, addresses, and somewhere to do slow work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.types import Exchange, Request
+
+
+class Network(Protocol):
+    """Whatever answers requests: the web, a simulated web."""
+
+    @property
+    def in_flight(self) -> int:
+        """Exchanges under way."""
+        ...
+
+    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+        """Begin an exchange with one of `addresses` (empty: the URL's host is an address); never raises for the web."""
+        ...
+
+    async def finished(self, timeout_s: float) -> list[Exchange]:
+        """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
+        ...
+
+    def wake(self) -> None:
+        """Make the `finished` that waits return now."""
+        ...
+
+    async def close(self) -> None:
+        """Abandon what is under way."""
+        ...
+
+
+class Names(Protocol):
+    """Whatever knows where a host name leads."""
+
+    async def resolve(self, host: str) -> list[str]:
+        """Return the addresses of `host`, or raise `OSError` with a reason."""
+        ...
+
+
+class Offload(Protocol):
+    """Runs a function where it does not hold up the crawl: a thread, or (on a virtual clock) at once."""
+
+    async def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what `function(*arguments)` returns."""
+        ...

@@ -1,0 +1,178 @@
+"""From an exchange to what it teaches: outcome, content, links; nothing is remembered here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.fetch.directives import x_robots
+from evercrawl.parse import html
+from evercrawl.parse.digest import digest
+from evercrawl.parse.urls import normalise
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, TLS_BAD, UNCHANGED
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.hosts import Host
+    from evercrawl.types import Exchange
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+PERMANENT: Final = frozenset({301, 308})
+TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
+RETRY_AFTER_MOST_S: Final = 86_400.0
+_HTML: Final = ("text/html", "application/xhtml+xml")
+_TITLE_CHARS: Final = 300
+_VALIDATOR_CHARS: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was known of a page when it was asked for.
+
+    Attributes
+    ----------
+    visits, changes
+        Visits and changes so far.
+    visited_at
+        Instant of the last visit; None before the first.
+    digest, outcome
+        Of the last visit with content; 0 where there was none.
+    event
+        Journal pointer of the last event with links; 0 where there is none.
+    depth, hops
+        Links from a seed, redirects in a row.
+    """
+
+    visits: int = 0
+    changes: int = 0
+    visited_at: float | None = None
+    digest: int = 0
+    outcome: int = 0
+    event: int = 0
+    depth: int = 0
+    hops: int = 0
+
+
+@dataclass(slots=True)
+class Reading:
+    """One visit, understood but not yet remembered."""
+
+    exchange: Exchange
+    host: Host
+    slot: int
+    before: Before
+    outcome: Outcome = Outcome.ERROR
+    flags: int = 0
+    digest: int = 0
+    simhash: int = 0
+    title: str = ""
+    language: str = ""
+    mime: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    error: str = ""
+    redirect: str = ""
+    targets: list[str] = field(default_factory=list[str])
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the host, not the page, seems to be at fault."""
+        status = self.exchange.status
+        return self.outcome == Outcome.ERROR and (status in TROUBLE and self.exchange.error != "too_large")
+
+
+def read(exchange: Exchange, host: Host, slot: int, before: Before, agent: str) -> Reading:
+    """Judge one exchange."""
+    reading = Reading(exchange, host, slot, before)
+    if exchange.tls_ok is False:
+        reading.flags |= TLS_BAD
+    status = exchange.status
+    if exchange.error == "refused_address":
+        reading.outcome, reading.error = Outcome.REFUSED, f"refused_address: {exchange.detail}"
+    elif status == 0 or (exchange.error and not exchange.truncated):
+        reading.error = f"{exchange.error or 'protocol'}: {exchange.detail}" if exchange.detail else exchange.error
+    elif status == 304 and before.digest:
+        reading.outcome = Outcome.DUPLICATE if before.outcome == Outcome.DUPLICATE else Outcome.OK
+        reading.flags |= UNCHANGED | KEEP
+        reading.digest = before.digest
+    elif status in REDIRECTS:
+        _redirect(reading)
+    elif status in (404, 410):
+        reading.outcome = Outcome.GONE
+    elif not 200 <= status < 300 or status == 204:
+        reading.error = f"status: {status}"
+    else:
+        _content(reading, agent)
+    return reading
+
+
+def retry_after_s(exchange: Exchange, now: float) -> float:
+    """Return how long the answer asks us to stay away, at most a day; 0 where it does not.
+
+    Examples
+    --------
+    >>> from evercrawl.types import Exchange, Request
+    >>> retry_after_s(Exchange(Request("http://a/"), 0.0, status=429, headers={"retry-after": "120"}), 0.0)
+    120.0
+    """
+    if exchange.status not in (429, 503):
+        return 0.0
+    value = exchange.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value[:9]), RETRY_AFTER_MOST_S)
+    try:
+        until = parsedate_to_datetime(value).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0
+    return min(max(until - now, 0.0), RETRY_AFTER_MOST_S)
+
+
+def _redirect(reading: Reading) -> None:
+    location = reading.exchange.headers.get("location", "")
+    target = normalise(location, reading.exchange.request.url)
+    if target is None:
+        reading.error = f"redirect: to {location[:200]!r}, which cannot be fetched"
+    else:
+        reading.outcome, reading.redirect = Outcome.REDIRECT, target
+
+
+def _content(reading: Reading, agent: str) -> None:
+    exchange, before = reading.exchange, reading.before
+    body, headers = exchange.body, exchange.headers
+    reading.outcome = Outcome.TRUNCATED if exchange.truncated else Outcome.OK
+    if exchange.truncated:
+        reading.error = f"{exchange.error or 'truncated'}: {exchange.detail}"
+    content_type = headers.get("content-type", "")
+    reading.mime = content_type.partition(";")[0].strip().lower()[:100]
+    reading.etag = headers.get("etag", "")[:_VALIDATOR_CHARS]
+    reading.last_modified = headers.get("last-modified", "")[:_VALIDATOR_CHARS]
+    reading.digest = digest(body)
+    if before.digest:
+        reading.flags |= UNCHANGED if reading.digest == before.digest else CHANGED
+    if reading.flags & UNCHANGED and before.event:
+        reading.flags |= KEEP
+        if before.outcome == Outcome.DUPLICATE:
+            reading.outcome = Outcome.DUPLICATE
+        return
+    reading.flags |= HAS_LINKS
+    directives = x_robots(headers["x-robots-tag"], agent) if "x-robots-tag" in headers else frozenset[str]()
+    if "noindex" in directives:
+        reading.flags |= NOINDEX
+    if reading.mime in _HTML or (not reading.mime and body.lstrip()[:1] == b"<"):
+        _document(reading, body, content_type, nofollow="nofollow" in directives)
+    elif reading.mime == "text/plain":
+        reading.simhash = html.read_text(body, content_type).simhash
+
+
+def _document(reading: Reading, body: bytes, content_type: str, *, nofollow: bool) -> None:
+    url = reading.exchange.request.url
+    document = html.read(body, url, content_type, reading.exchange.headers.get("content-language", ""))
+    reading.title = document.title[:_TITLE_CHARS]
+    reading.language = document.language[:35]
+    reading.simhash = document.simhash
+    if document.noindex:
+        reading.flags |= NOINDEX
+    if not (nofollow or document.nofollow):
+        extra = [target for target in (document.canonical, document.refresh) if target]
+        reading.targets = document.targets + extra if extra else document.targets

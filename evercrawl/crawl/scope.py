@@ -1,0 +1,52 @@
+"""Which URLs belong to a crawl."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.config import Config
+
+
+class Scope:
+    """The bounds of a crawl.
+
+    Parameters
+    ----------
+    config
+        `scope`, `include`, `exclude`, `max_depth` and `max_pages_per_host`.
+    pages_of
+        Host name -> pages known of it.
+    """
+
+    def __init__(self, config: Config, pages_of: Callable[[str], int]) -> None:
+        self._kind = config.scope
+        self._roots: set[str] = set()
+        self._include = [re.compile(pattern) for pattern in config.include]
+        self._exclude = [re.compile(pattern) for pattern in config.exclude]
+        self._max_depth = config.max_depth
+        self._max_pages = config.max_pages_per_host
+        self._pages_of = pages_of
+
+    def add_root(self, host: str) -> None:
+        """Let the host of a seed (and, with scope "domains", its registrable domain) belong."""
+        self._roots.add(site(host) if self._kind == "domains" else host)
+
+    def allows(self, url: str, depth: int) -> bool:
+        """Whether a URL found `depth` links away from a seed belongs."""
+        if self._max_depth and depth > self._max_depth:
+            return False
+        host = hostname(url)
+        if self._kind != "any" and (site(host) if self._kind == "domains" else host) not in self._roots:
+            return False
+        if self._include and not any(pattern.search(url) for pattern in self._include):
+            return False
+        if any(pattern.search(url) for pattern in self._exclude):
+            return False
+        return not self._max_pages or self._pages_of(host) < self._max_pages

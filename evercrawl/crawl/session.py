@@ -1,0 +1,150 @@
+"""One run of a crawl on the real world: clock, network, names, disk and threads, put together from a configuration."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl import __version__, catalog, schedule
+from evercrawl.clock import SystemClock
+from evercrawl.config import save
+from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.robots import RobotsKeeper
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.http import CurlNetwork
+from evercrawl.fetch.resolve import (
+    CachingResolver,
+    DnsResolver,
+    Resolver,
+    StaticResolver,
+    SystemResolver,
+    read_resolve_file,
+)
+from evercrawl.parse.digest import keys
+from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.store.partition import Partition, is_crawl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.clock import Clock
+    from evercrawl.config import Config
+
+ROBOTS_FILE: Final = "robots.sqlite"
+
+
+async def crawl(
+    directory: Path,
+    config: Config,
+    seeds: Sequence[str],
+    limits: Limits,
+    watch: Callable[[Progress], None] = lambda _: None,
+    stop: asyncio.Event | None = None,
+) -> Summary:
+    """Start a crawl in `directory`, or go on with the one that is there.
+
+    Parameters
+    ----------
+    directory
+        Made where it does not exist.
+    config
+        Settings; written to `crawl.toml` when the crawl is new.
+    seeds
+        Normalised URLs to start from; a crawl that goes on needs none.
+    limits
+        What ends the run.
+    watch
+        Told of the progress twice a second, and at the end.
+    stop
+        Ends the run cleanly when it is set.
+
+    Raises
+    ------
+    ConfigError
+        No seeds for a new crawl.
+    StoreError
+        Another process has the directory, or the disk contradicts the journal.
+    NoRoomError
+        The disk was full for longer than `disk_wait_s`.
+    """
+    _made(directory)
+    new = not is_crawl(directory)
+    if new and not seeds:
+        raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
+    clock = SystemClock()
+    partition = Partition(
+        directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
+        agent=config.user_agent, segment_bytes=config.segment_bytes,
+    )  # fmt: skip
+    with contextlib.closing(partition):
+        if new:
+            save(config, directory)
+        for repair in partition.repairs:
+            watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
+        return await _run(partition, config, clock, seeds, limits, watch, stop)
+
+
+async def _run(
+    partition: Partition,
+    config: Config,
+    clock: Clock,
+    seeds: Sequence[str],
+    limits: Limits,
+    watch: Callable[[Progress], None],
+    stop: asyncio.Event | None,
+) -> Summary:
+    guard = Guard(config.allow_net)
+    policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
+    network = CurlNetwork(
+        clock,
+        (lambda _: "") if config.proxy else guard.judge,
+        agent=config.user_agent,
+        proxy=config.proxy,
+        verify_tls=config.verify_tls,
+        max_connections=config.connections,
+        http2=config.http2,
+    )
+    robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
+    try:
+        one = Crawl(
+            partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch
+        )  # fmt: skip
+        stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
+        try:
+            return await one.run(seeds, limits)
+        finally:
+            if stopper is not None:
+                stopper.cancel()
+    finally:
+        await network.close()
+        robots.close()
+
+
+def _names(config: Config, clock: Clock) -> Resolver:
+    names: Resolver = DnsResolver(config.dns) if config.dns else SystemResolver()
+    if config.resolve:
+        names = StaticResolver(read_resolve_file(Path(config.resolve)), names)
+    return CachingResolver(names, clock)
+
+
+async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
+
+async def _stop_when(stop: asyncio.Event, one: Crawl, network: CurlNetwork) -> None:
+    await stop.wait()
+    one.stop()
+    network.wake()
+
+
+def _made(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the crawl directory {directory}: {error.strerror}; name another with --dir"
+        ) from error

@@ -1,0 +1,110 @@
+"""Politeness: when a host, and the address behind it, may be asked again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from evercrawl.schedule.queues import Queue
+
+BACK_OFF_FIRST_S: Final = 1.0
+BACK_OFF_MOST_S: Final = 3600.0
+AWAY_S: Final = 30.0  # a host that rests for longer than this because of failures counts as away
+
+
+@dataclass(slots=True)
+class Address:
+    """One IP address: however many names share it, it is one machine.
+
+    Attributes
+    ----------
+    in_flight
+        Exchanges under way.
+    ready_at
+        No request before then, in seconds since the epoch.
+    waiting
+        Hosts that will be offered again when an exchange with the address ends.
+    """
+
+    in_flight: int = 0
+    ready_at: float = 0.0
+    waiting: list[Host] = field(default_factory=lambda: [])
+
+
+@dataclass(slots=True, eq=False)
+class Host:
+    """One host name: its queues and its rest.
+
+    Attributes
+    ----------
+    number, name
+        Number in the journal's order, and the name (an IP literal is one).
+    new, seen
+        Pages never fetched, and pages to be refreshed.
+    delay_s
+        Least time between two requests.
+    ready_at
+        No request before then.
+    due_at
+        When the first page of `seen` is to be refreshed.
+    away_until
+        A failing host, or one that asked for it (Retry-After), is left alone until then.
+    failures
+        Failed exchanges in a row.
+    reason
+        Why it rests, in a word or two, for people: "resting", "back-off", "robots.txt", "name look-up".
+    """
+
+    number: int
+    name: str
+    new: Queue
+    seen: Queue
+    delay_s: float = 1.0
+    ready_at: float = 0.0
+    due_at: float = float("inf")
+    away_until: float = 0.0
+    failures: int = 0
+    in_flight: int = 0
+    queued: bool = False  # it stands in the frontier's heap of resting hosts
+    addresses: tuple[str, ...] = ()
+    resolved_at: float = -1e18
+    resolving: bool = False
+    address: Address | None = None
+    pages: int = 0  # known pages, for the ceiling of pages a host
+    reason: str = "resting"
+
+    def began(self, now: float) -> None:
+        """Take note of a request that starts now."""
+        self.in_flight += 1
+        self.ready_at = max(self.ready_at, now + self.delay_s)
+        if self.address is not None:
+            self.address.in_flight += 1
+
+    def ended(self, now: float, *, rest_s: float) -> None:
+        """Take note of its end; the host then rests for `rest_s`, counted from here."""
+        self.in_flight -= 1
+        self.ready_at = max(self.ready_at, now + rest_s)
+        if self.address is not None:
+            self.address.in_flight -= 1
+
+    def succeeded(self) -> None:
+        """Forget the failures."""
+        self.failures = 0
+        self.reason = "resting"
+
+    def failed(self, now: float) -> float:
+        """Back off for twice as long as the last time, from 1 s to an hour; return the instant it ends."""
+        self.failures += 1
+        wait_s = min(BACK_OFF_FIRST_S * 2.0 ** (self.failures - 1), BACK_OFF_MOST_S)
+        self.stay_away(now + wait_s, "back-off")
+        return self.away_until
+
+    def stay_away(self, until: float, reason: str) -> None:
+        """Ask nothing of the host before `until`."""
+        self.away_until = max(self.away_until, until)
+        self.ready_at = max(self.ready_at, until)
+        self.reason = reason
+
+    def away(self, now: float) -> bool:
+        """Whether failures, not manners, keep the host from being asked soon."""
+        return self.away_until - now > AWAY_S

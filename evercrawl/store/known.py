@@ -1,0 +1,94 @@
+"""What never changes about a known URL: its key, host, and how it was found; 24 bytes each, in order of discovery.
+
+The file is derived from the journal and only ever grows, so a snapshot has to say no more than how long it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl.errors import StoreError
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from evercrawl.store.disk import Disk
+
+FILE: Final = "known.bin"
+KNOWN: Final = np.dtype(
+    [
+        ("key", "<u8"),
+        ("host", "<u4"),
+        ("found", "<u4"),
+        ("source", "<u4"),
+        ("depth", "u1"),
+        ("hops", "u1"),
+        ("pad", "<u2"),
+    ]
+)
+TICKS_PER_S: Final = 16  # instants are kept as u32 ticks since the crawl's epoch: 8.5 years
+assert KNOWN.itemsize == 24
+
+
+class KnownLog:
+    """The append-only file of `KNOWN` rows, with what is not written yet in memory."""
+
+    def __init__(self, disk: Disk, count: int, *, writable: bool = True) -> None:
+        size = disk.size(FILE)
+        if size < count * KNOWN.itemsize:
+            raise StoreError(f"{FILE} holds {size // KNOWN.itemsize} URLs where the snapshot says {count}")
+        if writable and size > count * KNOWN.itemsize:
+            disk.truncate(FILE, count * KNOWN.itemsize)
+        self._disk = disk
+        self._writable = writable
+        self._written = count
+        self._waiting: list[NDArray[Any]] = []
+        self.count = count
+
+    def append(
+        self, keys: NDArray[np.uint64], hosts: list[int], found: int, source: int, depth: int, hops: int
+    ) -> None:
+        """Add one row for each key; `found` in ticks, `source` a slot or NO_SLOT."""
+        rows = np.zeros(len(keys), KNOWN)
+        rows["key"], rows["host"], rows["found"], rows["source"] = keys, hosts, found, source
+        rows["depth"], rows["hops"] = min(depth, 255), min(hops, 255)
+        self._waiting.append(rows)
+        self.count += len(rows)
+
+    def flush(self) -> None:
+        """Write what waits; on NoRoomError it goes on waiting."""
+        if self._waiting and self._writable:
+            rows = np.concatenate(self._waiting)
+            self._disk.append(FILE, rows.tobytes())
+            self._waiting.clear()
+            self._written += len(rows)
+
+    def sync(self) -> None:
+        """Write what waits and put it on the disk for good."""
+        self.flush()
+        if self._written:
+            self._disk.sync(FILE)
+
+    def rows(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Return rows [start, stop) as a `KNOWN` array."""
+        stop = self.count if stop is None else min(stop, self.count)
+        size = KNOWN.itemsize
+        parts: list[NDArray[Any]] = []
+        if start < self._written:
+            upto = min(stop, self._written)
+            parts.append(np.frombuffer(self._disk.read(FILE, start * size, (upto - start) * size), KNOWN))
+        if stop > self._written:
+            tail = np.concatenate(self._waiting)
+            parts.append(tail[max(start - self._written, 0) : stop - self._written])
+        return np.concatenate(parts) if parts else np.zeros(0, KNOWN)
+
+    def row(self, slot: int) -> Any:
+        """Return the row of one slot."""
+        return self.rows(slot, slot + 1)[0]
+
+    def seeds(self) -> NDArray[np.int64]:
+        """Return the slots of depth 0 that no page named."""
+        rows = self.rows()
+        return np.flatnonzero((rows["depth"] == 0) & (rows["source"] == NO_SLOT))

@@ -1,0 +1,205 @@
+"""One crawl directory, opened: lock, journal, state and archive, repaired where a crash tore them.
+
+What a crash can leave behind, and what opening does about it:
+
+* a torn end of the journal: cut; those events were never acknowledged
+* archive records that no event names: cut; their pages are fetched again, so no record is doubled
+* an event whose record is not whole (a damaged disk): the page counts as never fetched again (`Lost`)
+* derived files (`known.bin`, `urls.log`) behind or ahead of the snapshot: cut, or made again from the journal
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store import snapshot
+from evercrawl.store.archive import Archive, Pointer
+from evercrawl.store.cdxj import index_segment
+from evercrawl.store.disk import Disk, RealDisk
+from evercrawl.store.events import Lost, Visit
+from evercrawl.store.journal import Journal
+from evercrawl.store.lock import Lock
+from evercrawl.store.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from evercrawl.store.events import Event
+    from evercrawl.types import Keys
+
+FORMAT: Final = 1
+FILE: Final = "crawl.json"
+
+
+class Birth(msgspec.Struct):
+    """What a crawl directory says of itself: version of its format, the crawl's id and when it was made."""
+
+    format: int
+    id: str
+    made_at: float
+
+
+def is_crawl(directory: Path) -> bool:
+    """Whether a crawl was ever started in `directory`."""
+    return (directory / FILE).is_file()
+
+
+class Partition:
+    """The hosts of one crawl and all that is remembered of them.
+
+    Attributes
+    ----------
+    repairs
+        Sentences on what opening had to mend; empty after a clean stop.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        keys: Callable[[list[str]], Keys],
+        random: Callable[[int], bytes],
+        *,
+        now: float,
+        writable: bool = True,
+        software: str = "evercrawl",
+        agent: str = "evercrawl",
+        segment_bytes: int = 1 << 30,
+        disk: Disk | None = None,
+        fold_all: bool = False,
+    ) -> None:
+        self.directory = directory
+        self.repairs: list[str] = []
+        self._lock = Lock.take(directory, "evercrawl crawl", now) if writable and disk is None else None
+        try:
+            self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
+            self.birth = self._born(random, now, writable)
+            self.archive = Archive(
+                self.disk, random, crawl_id=self.birth.id, software=software, agent=agent, segment_bytes=segment_bytes
+            )
+            self._keys = keys
+            self._archive_end = (0, 0)
+            self._open(writable, fold_all, now)
+        except BaseException:
+            self.close()
+            raise
+
+    def _born(self, random: Callable[[int], bytes], now: float, writable: bool) -> Birth:
+        data = self.disk.read(FILE, 0, self.disk.size(FILE))
+        if data:
+            try:
+                birth = msgspec.json.decode(data, type=Birth)
+            except msgspec.MsgspecError as error:
+                raise StoreError(f"{self.directory / FILE} is damaged: {error}; restore it from a copy") from error
+            if birth.format > FORMAT:
+                raise StoreError(
+                    f"{self.directory} was made by a newer evercrawl (format {birth.format}, this one reads {FORMAT}); upgrade"
+                )
+            return birth
+        if not writable:
+            raise ConfigError(
+                f"there is no crawl in {self.directory}; start one with: evercrawl crawl URL --dir {self.directory}"
+            )
+        birth = Birth(FORMAT, random(4).hex(), now)
+        self.disk.replace(FILE, [msgspec.json.encode(birth)])
+        return birth
+
+    def _open(self, writable: bool, fold_all: bool, now: float) -> None:
+        loaded, troubles = (None, []) if fold_all else snapshot.load(self.disk)
+        self.repairs += troubles
+        self.journal = Journal.open(self.disk, writable=writable, good=loaded.head.position if loaded else 0)
+        if self.journal.repaired:
+            self.repairs.append(self.journal.repaired)
+        if loaded is not None and loaded.head.sequence > self.journal.sequence:
+            self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
+            loaded = None
+        try:
+            self._fold(loaded, writable, fold_all)
+        except StoreError as error:
+            if loaded is None:
+                raise
+            self.repairs.append(f"{error}; made again from the journal")
+            self._fold(None, writable, fold_all)
+        if writable:
+            self._mend_archive(now)
+
+    def _fold(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool) -> None:
+        head = loaded.head if loaded else None
+        self.state = State(
+            self.disk,
+            self.birth.made_at,
+            self._keys,
+            known=head.known if head else 0,
+            tail=head.tail if head else [],
+            writable=writable and not fold_all,
+        )
+        if loaded is not None:
+            snapshot.restore(self.state, loaded)
+        self._archive_end = head.archive_end if head else (0, 0)
+        for pointer, _, event in self.journal.replay(head.position if head else 0):
+            self.state.replay(event, pointer)
+            if isinstance(event, Visit) and event.archive is not None:
+                segment, offset, length = event.archive
+                self._archive_end = max(self._archive_end, (segment, offset + length))
+
+    def _mend_archive(self, now: float) -> None:
+        """Make the archive end where the journal says it does, one way or the other."""
+        end = self.archive.end
+        if end > self._archive_end:
+            if self._archive_end == (0, 0) and self.state.visits:
+                return
+            self.archive.cut(*self._archive_end)
+            self.repairs.append("records at the archive's end that no acknowledged fetch names were cut off")
+        elif end < self._archive_end:
+            self._give_up_broken(now)
+
+    def _give_up_broken(self, now: float) -> None:
+        whole_end, broken = (0, 0), []
+        gone = {event.archive for _, _, event in self.journal.replay() if isinstance(event, Lost)}
+        for _, _, event in self.journal.replay():
+            if isinstance(event, Visit) and event.archive is not None and event.archive not in gone:
+                segment, offset, length = event.archive
+                if self.archive.whole(Pointer(*event.archive)):
+                    whole_end = max(whole_end, (segment, offset + length))
+                else:
+                    broken.append(
+                        Lost(event.slot, event.host, now, event.archive, "the archive ends before its record")
+                    )
+        self.archive.cut(*whole_end)
+        for lost in broken:
+            self.remember(lost)
+        self.journal.write(self.journal.seal())
+        if broken:
+            self.repairs.append(f"the archive had lost {len(broken)} records; their pages will be fetched again")
+
+    def remember(self, event: Event) -> int:
+        """Journal an event whose discoveries are admitted, and fold it; return its pointer. Not yet acknowledged."""
+        pointer = self.journal.append(event)
+        self.state.apply(event, pointer)
+        return pointer
+
+    async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
+        """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshot.write`."""
+        return await snapshot.write(self.state, self.journal, self.disk, self.archive.end, commit, offload)
+
+    def flush(self) -> None:
+        """Write what the derived files are behind; they may be made again from the journal, so nothing is synced."""
+        self.state.known.flush()
+
+    def index_archive(self) -> None:
+        """Write the CDXJ index of every segment that has grown since its index was written."""
+        for segment in self.archive.segments():
+            if self.archive.index_is_behind(segment):
+                index_segment(self.disk, self.archive.name(segment))
+
+    def close(self) -> None:
+        """Let the directory go; what is not committed is lost."""
+        with contextlib.suppress(AttributeError):
+            self.disk.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None

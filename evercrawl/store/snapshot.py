@@ -1,0 +1,212 @@
+"""Snapshots: what memory holds, written piece by piece while the crawl goes on.
+
+Each piece carries the journal sequence at which it was copied. Loading takes the pieces as they are and folds the journal
+from where the snapshot began: assignments come out the same, and sums skip cells whose piece was copied later than the
+event. Two generations are kept; a damaged one is passed over for the older, and without any the whole journal is folded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import numpy as np
+import xxhash
+import zstandard
+from numpy.typing import NDArray
+
+from evercrawl.errors import StoreError
+from evercrawl.store.records import RECORD
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from evercrawl.store.disk import Disk
+    from evercrawl.store.journal import Journal
+    from evercrawl.store.state import State
+
+VERSION: Final = 1
+MAGIC: Final = b"EVERSNAP"
+SLOTS_A_PIECE: Final = 1 << 20
+RECORDS_A_PIECE: Final = 1 << 17
+KEPT: Final = 2
+
+
+class Head(msgspec.Struct):
+    """What a snapshot is of; the first frame.
+
+    Attributes
+    ----------
+    sequence, position
+        Events folded when it began, and the journal offset from which to go on.
+    known, records, hosts
+        How many there were.
+    tail
+        URLs of the URL log's unfinished block.
+    """
+
+    version: int
+    epoch: float
+    sequence: int
+    position: int
+    known: int
+    records: int
+    tail: list[str]
+    hosts: list[str]
+    away: dict[int, float]
+    visits: int
+    changes: int
+    wire_bytes: int
+    archive_end: tuple[int, int]
+
+
+class Piece(msgspec.Struct):
+    """One piece: rows [start, start + count) of a column, copied when the journal stood at `sequence`."""
+
+    column: str
+    start: int
+    count: int
+    sequence: int
+    data: bytes
+    checksum: int
+
+
+class Loaded(msgspec.Struct):
+    """A whole snapshot that was read back."""
+
+    name: str
+    head: Head
+    pieces: list[Piece]
+
+
+async def write(
+    state: State,
+    journal: Journal,
+    disk: Disk,
+    archive_end: tuple[int, int],
+    commit: Callable[[], Awaitable[None]],
+    offload: Callable[..., Awaitable[Any]],
+) -> str:
+    """Write a snapshot, one piece at a time, and return its name.
+
+    Parameters
+    ----------
+    commit
+        Returns once every event so far is on the disk.
+    offload
+        Runs a function where it does not hold up the crawl, and returns its result.
+    """
+    head = Head(
+        VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
+        state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes, archive_end,
+    )  # fmt: skip
+    frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
+    for column, start, array in _columns(state, head):
+        copied = array.copy()
+        frames.append(await offload(_pack, column, start, copied, journal.sequence))
+    frames.append(_frame(b""))
+    state.urls.sync()
+    state.known.flush()
+    await commit()
+    await offload(state.known.sync)
+    name = f"snapshot-{head.sequence:016x}.bin"
+    await offload(disk.replace, name, frames)
+    for old in names(disk)[KEPT:]:
+        disk.remove(old)
+    return name
+
+
+def names(disk: Disk) -> list[str]:
+    """Return the snapshots there are, newest first."""
+    return sorted(disk.names("snapshot-"), reverse=True)
+
+
+def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
+    """Return the newest whole snapshot, and a sentence for each that is damaged.
+
+    Raises
+    ------
+    StoreError
+        When a snapshot was made by a newer version.
+    """
+    troubles: list[str] = []
+    for name in names(disk):
+        try:
+            return _read(disk, name), troubles
+        except (ValueError, msgspec.MsgspecError, zstandard.ZstdError) as error:
+            troubles.append(f"snapshot {name} is damaged ({error}); an older one or the journal is used instead")
+    return None, troubles
+
+
+def restore(state: State, loaded: Loaded) -> dict[str, NDArray[np.uint64]]:
+    """Fill `state` from a snapshot; return for each column the sequences at which its pieces were copied."""
+    head = loaded.head
+    state.table.rebuild(np.ascontiguousarray(state.known.rows(0, head.known)["key"]))
+    state.records.resize(head.records)
+    state.hosts = list(head.hosts)
+    state.host_numbers = {name: number for number, name in enumerate(head.hosts)}
+    state.away = dict(head.away)
+    state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
+    copied: dict[str, list[int]] = {}
+    for piece in loaded.pieces:
+        target = _column(state, piece.column)
+        raw = zstandard.ZstdDecompressor().decompress(piece.data)
+        target[piece.start : piece.start + piece.count] = np.frombuffer(raw, target.dtype)
+        copied.setdefault(piece.column, []).append(piece.sequence)
+    counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
+    state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
+    state.index_originals()
+    return {column: np.array(at, np.uint64) for column, at in copied.items()}
+
+
+def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]]:
+    for column, total, size in (
+        ("cash", head.known, SLOTS_A_PIECE),
+        ("record", head.known, SLOTS_A_PIECE),
+        ("records", head.records, RECORDS_A_PIECE),
+    ):
+        for start in range(0, total, size):
+            yield column, start, _column(state, column)[start : min(start + size, total)]
+
+
+def _column(state: State, column: str) -> NDArray[Any]:
+    return state.records.rows if column == "records" else getattr(state.table, column)
+
+
+def _pack(column: str, start: int, array: NDArray[Any], sequence: int) -> bytes:
+    data = zstandard.ZstdCompressor(level=1).compress(array.tobytes())
+    return _frame(
+        msgspec.msgpack.encode(Piece(column, start, len(array), sequence, data, xxhash.xxh3_64_intdigest(data)))
+    )
+
+
+def _frame(data: bytes) -> bytes:
+    return len(data).to_bytes(8, "little") + xxhash.xxh3_64_digest(data) + data
+
+
+def _read(disk: Disk, name: str) -> Loaded:
+    data = memoryview(disk.read(name, 0, disk.size(name)))
+    if data[:8] != MAGIC:
+        raise ValueError("it does not begin as a snapshot does")
+    frames: list[memoryview] = []
+    at = 8
+    while True:
+        size = int.from_bytes(data[at : at + 8], "little")
+        frame = data[at + 16 : at + 16 + size]
+        if len(data) < at + 16 + size or xxhash.xxh3_64_digest(frame) != bytes(data[at + 8 : at + 16]):
+            raise ValueError(f"checksum at offset {at}")
+        if not size:
+            break
+        frames.append(frame)
+        at += 16 + size
+    if not frames:
+        raise ValueError("it is empty")
+    head = msgspec.msgpack.decode(frames[0], type=Head)
+    if head.version > VERSION:
+        raise StoreError(
+            f"{name} was made by a newer evercrawl (format {head.version}, this one reads {VERSION}); upgrade"
+        )
+    return Loaded(name, head, [msgspec.msgpack.decode(frame, type=Piece) for frame in frames[1:]])
+
+
+assert RECORD.itemsize == 64
