@@ -147,8 +147,8 @@ def walk(disk: Disk, name: str) -> Iterator[Found]:
     StoreError
         The file goes on with something that is neither a gzip member nor a WARC record.
     """
-    compressed = disk.read(name, 0, len(GZIP_MAGIC)) == GZIP_MAGIC
-    return _compressed(disk, name) if compressed else _plain(disk, name)
+    start = disk.read(name, 0, len(GZIP_MAGIC))
+    return _compressed(disk, name) if start and GZIP_MAGIC.startswith(start) else _plain(disk, name)
 
 
 def _plain(disk: Disk, name: str) -> Iterator[Found]:
@@ -157,6 +157,9 @@ def _plain(disk: Disk, name: str) -> Iterator[Found]:
         head = disk.read(name, start, _CHUNK)
         if _END not in head:
             head = disk.read(name, start, _HEAD_MAX)
+        if _END not in head and start + len(head) == size:
+            yield Found(start, len(head), _beginning(head, "truncated: the file ends inside the record"))
+            return
         record = parse(head)
         if record.size_bytes > len(head):
             record = parse(disk.read(name, start, record.size_bytes))
@@ -164,6 +167,13 @@ def _plain(disk: Disk, name: str) -> Iterator[Found]:
         if record.damaged:
             return
         start += record.size_bytes
+
+
+def _beginning(data: bytes, problem: str) -> Record:
+    """Return the first bytes of a record whose fields do not end."""
+    record = Record({}, data, len(data))
+    record.blame(problem)
+    return record
 
 
 def _compressed(disk: Disk, name: str) -> Iterator[Found]:
@@ -189,13 +199,11 @@ def _records_of(data: bytes, offset: int, length: int, whole: bool) -> Iterator[
     """Yield the records in one gzip member; there should be one."""
     several = False
     while data:
-        try:
+        if whole or _END in data:
             record = parse(data)
-        except StoreError:
-            if whole:
-                raise
-            record = Record({}, b"", len(data))
-        if not whole:
+        else:
+            record = _beginning(data, "truncated: the file ends inside its gzip member")
+        if not whole and not record.damaged:
             record.blame("truncated: the file ends inside its gzip member")
         several = several or record.size_bytes < len(data)
         if several:
