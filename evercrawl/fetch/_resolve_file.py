@@ -1,0 +1,68 @@
+"""Names and addresses that a person wrote down."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING
+
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_resolve_file"]
+
+_CURL = re.compile(r"\+?([^:\s]+):(?:\d+|\*):(\S+)")
+
+
+def read_resolve_file(path: Path) -> dict[str, list[str]]:
+    """Return the names in `path`, lower case, and their addresses in the order of the file.
+
+    A line holds a name and its addresses ("a.example 192.0.2.1 2001:db8::1") or is what curl's --resolve takes
+    ("a.example:443:192.0.2.1,[2001:db8::1]"; the port is not looked at). The name "*" stands for all others. `#`
+    begins a comment; lines of one name add up.
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read, or a line cannot be understood; the message names the line.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"cannot read the names in {path}: {error}; give a text file of lines 'name address'"
+        ) from None
+    names: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            try:
+                name, addresses = _entry(text)
+            except ValueError as error:
+                raise ConfigError(f"{path}, line {number}: {error}; write 'name address [address...]'") from None
+            names.setdefault(name, []).extend(addresses)
+    return names
+
+
+def _entry(text: str) -> tuple[str, list[str]]:
+    """Return name and addresses of one line; ValueError says what is wrong."""
+    curl = _CURL.fullmatch(text)
+    name, *written = [curl[1], *curl[2].split(",")] if curl else text.split()
+    if not written:
+        raise ValueError(f"{name!r} has no address")
+    if _is_address(name):
+        raise ValueError(f"{name!r} is an address, where a name should stand first")
+    for each in written:
+        if not _is_address(each):
+            raise ValueError(f"{each!r} is not an IP address")
+    return name.lower().removesuffix("."), [each.strip("[]") for each in written]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text)
+    except ValueError:
+        return False
+    return True

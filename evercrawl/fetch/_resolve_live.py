@@ -1,0 +1,188 @@
+"""Resolvers that ask: the operating system, or one name server."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from evercrawl.errors import ConfigError
+from evercrawl.fetch._names import NO_SUCH_NAME, TIME_OUT, ResolveError, literal, ordered
+
+if TYPE_CHECKING:
+    import pycares
+
+__all__ = ["DnsResolver", "SystemResolver"]
+
+_Answer: TypeAlias = tuple[list[str], str]  # addresses, and why there are none
+_GRACE_S = 0.3  # with IPv4 addresses in hand, an answer about IPv6 is not worth waiting longer for
+
+
+class SystemResolver:
+    """Asks as every program on this machine does: hosts file, local caches, name servers.
+
+    Parameters
+    ----------
+    at_once
+        Look-ups that may run at the same time; each is a thread of its own, a daemon, so that none delays an exit.
+    timeout_s
+        Bound on one look-up, waiting for its turn included.
+    """
+
+    def __init__(self, at_once: int = 32, timeout_s: float = 10.0) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+        self._timeout_s = timeout_s
+
+    async def resolve(self, host: str) -> list[str]:
+        """Return the addresses of `host`; see `Resolver`."""
+        if found := literal(host):
+            return found
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._turns.acquire()  # given back by the thread: one that hangs still takes its place
+                addresses, reason = await self._start(host)
+        except TimeoutError:
+            raise ResolveError(TIME_OUT) from None
+        if not addresses:
+            raise ResolveError(reason)
+        return addresses
+
+    def _start(self, host: str) -> asyncio.Future[_Answer]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[_Answer] = loop.create_future()
+
+        def finish(result: _Answer) -> None:
+            self._turns.release()
+            if not answer.done():
+                answer.set_result(result)
+
+        def work() -> None:
+            result = _ask_system(host)
+            with suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
+                loop.call_soon_threadsafe(finish, result)
+
+        try:
+            threading.Thread(target=work, name=f"resolve {host}", daemon=True).start()
+        except RuntimeError as error:  # the machine has no thread left
+            finish(([], f"the look-up could not start: {error}"))
+        return answer
+
+
+def _ask_system(host: str) -> _Answer:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        if error.errno in (socket.EAI_NONAME, socket.EAI_NODATA):
+            return [], NO_SUCH_NAME
+        return [], f"the system's resolver failed: {error.strerror}"
+    except (OSError, UnicodeError) as error:
+        return [], f"not a name to look up: {error}"
+    return ordered(str(address[0]) for *_, address in found), NO_SUCH_NAME
+
+
+class DnsResolver:
+    """Asks one name server for A and AAAA records, and nobody else: neither hosts file nor search domains count.
+
+    It belongs to the loop that first uses it.
+
+    Parameters
+    ----------
+    server
+        "address" or "address:port", IPv6 in brackets before a port.
+    timeout_s
+        Bound on one look-up; a query without answer is repeated once, after a third of it.
+
+    Raises
+    ------
+    ConfigError
+        When `server` is not an address and a port.
+    """
+
+    def __init__(self, server: str, timeout_s: float = 5.0) -> None:
+        self._server = _server(server)
+        self._timeout_s = timeout_s
+        self._channel: pycares.Channel | None = None
+
+    async def resolve(self, host: str) -> list[str]:
+        """Return the addresses of `host`; see `Resolver`."""
+        if found := literal(host):
+            return found
+        wide, narrow = self._ask(host, 28), self._ask(host, 1)  # AAAA, A
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                addresses, reason = await narrow
+                if addresses:
+                    with suppress(TimeoutError):
+                        addresses += (await asyncio.wait_for(wide, _GRACE_S))[0]
+                else:
+                    addresses, other_reason = await wide
+                    reason = other_reason if reason == NO_SUCH_NAME else reason
+        except TimeoutError:
+            raise ResolveError(TIME_OUT) from None
+        if not addresses:
+            raise ResolveError(reason)
+        return ordered(addresses)
+
+    def _ask(self, host: str, record_type: int) -> asyncio.Future[_Answer]:
+        """Return a future of the records of one type; it holds a reason rather than an exception."""
+        import pycares  # 20 ms that only its users pay
+
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[_Answer] = loop.create_future()
+
+        def finish(result: _Answer) -> None:
+            if not answer.done():
+                answer.set_result(result)
+
+        def called(result: pycares.DNSResult | None, code: int | None) -> None:  # on a thread of c-ares
+            with suppress(RuntimeError):  # the loop may be closed by now
+                loop.call_soon_threadsafe(finish, _read(result, code))
+
+        if self._channel is None:
+            self._channel = pycares.Channel(servers=[self._server], timeout=self._timeout_s / 3, tries=2)
+        try:
+            self._channel.query(host, record_type, callback=called)
+        except (pycares.AresError, ValueError) as error:
+            finish(([], f"not a name to look up: {error}"))
+        return answer
+
+    def close(self) -> None:
+        """Give sockets and thread back; look-ups under way fail."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+
+def _read(result: pycares.DNSResult | None, code: int | None) -> _Answer:
+    """Return what a callback was told; an answer may hold CNAME records beside the addresses."""
+    import pycares
+
+    if result is not None and code is None:
+        records = (record.data for record in result.answer)
+        found = [data.addr for data in records if isinstance(data, pycares.ARecordData | pycares.AAAARecordData)]
+        return found, NO_SUCH_NAME
+    codes: Any = pycares.errno  # its own annotations stop here
+    name = codes.errorcode.get(code, "no answer")
+    if name in ("ARES_ENOTFOUND", "ARES_ENODATA"):
+        return [], NO_SUCH_NAME
+    return [], TIME_OUT if name == "ARES_ETIMEOUT" else f"the name server failed ({name})"
+
+
+def _server(text: str) -> str:
+    """Return "address:port" in the form that c-ares reads."""
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]") or (":" in host and not host.startswith("[")):
+        host, port = text, "53"
+    bare = host[1:-1] if host[:1] == "[" and host[-1:] == "]" else host
+    try:
+        address = ipaddress.ip_address(bare)
+        if not 0 < int(port) < 65_536:
+            raise ValueError
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is not a name server: write its address and port, such as 127.0.0.1:53 or [::1]:53"
+        ) from None
+    return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
