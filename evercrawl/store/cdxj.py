@@ -98,6 +98,8 @@ def index_name(segment: str) -> str:
 def write(disk: Disk, segment: str, captures: Iterable[Capture]) -> int:
     """Write the index of the segment with this file name beside it and return how many captures it has.
 
+    Whoever has the captures from elsewhere should leave out those of a 304, as `captures` does.
+
     Raises
     ------
     NoRoomError
@@ -121,7 +123,9 @@ def index_segment(disk: Disk, segment: str) -> int:
 
 
 def captures(disk: Disk, segment: str) -> Iterator[Capture]:
-    """Yield a capture for each response and revisit record of a segment.
+    """Yield a capture for each response and revisit record of a segment, but for what a 304 left there.
+
+    Replay tools would serve the 304 itself, which shows nothing; without it they serve the capture that it confirmed.
 
     Raises
     ------
@@ -131,8 +135,11 @@ def captures(disk: Disk, segment: str) -> Iterator[Capture]:
     for found in walk(disk, segment):
         if found.record.damaged:
             raise StoreError(f"{segment}, byte {found.offset}: {found.record.problems[0]}")
-        if found.record.kind in ("response", "revisit"):
-            yield capture_of(stored(found.record), found.offset, found.length)
+        if found.record.kind not in ("response", "revisit"):
+            continue
+        answer = stored(found.record)
+        if answer.kind is not Kind.NOT_MODIFIED:
+            yield capture_of(answer, found.offset, found.length)
 
 
 def capture_of(answer: Stored, offset: int, length: int) -> Capture:

@@ -39,8 +39,14 @@ def archive(disk):
                 "http://example.org/a",
                 Kind.NOT_MODIFIED,
                 Original("http://example.org/a", AT, "sha1:ABC"),
-                at=AT + 60,
+                at=AT + 30,
                 head=b"HTTP/1.1 304 Not Modified\r\n\r\n",
+            ),
+            visit(
+                "http://example.org/a",
+                Kind.SAME_CONTENT,
+                Original("http://example.org/a", AT, "sha1:ABC"),
+                at=AT + 60,
             ),
             visit("http://example.com/", head=b"HTTP/1.1 200 OK\r\n\r\n", wire=b""),
         ]
@@ -68,7 +74,7 @@ def test_index_leads_to_the_records(disk, archive):
         assert back.url == fields["url"]
     by_row = [json.loads(row.split(" ", 2)[2]) for row in rows]
     assert [fields["mime"] for fields in by_row] == ["unk", "text/html", "warc/revisit", "text/html"]
-    assert [fields["status"] for fields in by_row] == ["200", "200", "304", "200"]
+    assert [fields["status"] for fields in by_row] == ["200", "200", "200", "200"]
     assert by_row[0]["digest"] == "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
     assert by_row[2]["digest"] == "ABC"
 
