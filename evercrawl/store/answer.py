@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.store.record import epoch, fields_of
 from evercrawl.store.warc import Kind, Original
+from evercrawl.store.warc_read import epoch, fields_of
 
 if TYPE_CHECKING:
-    from evercrawl.store.record import Record
+    from evercrawl.store.warc_read import Record
 
 _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
 

@@ -8,15 +8,15 @@ from evercrawl.errors import StoreError
 from evercrawl.store.answer import Stored, stored
 from evercrawl.store.cdxj import SEGMENT_SUFFIX, index_name
 from evercrawl.store.member import unpack
-from evercrawl.store.record import parse
 from evercrawl.store.warc import ID_BYTES, visit_records, warcinfo
+from evercrawl.store.warc_read import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evercrawl.store.disk import Disk
-    from evercrawl.store.record import Record
     from evercrawl.store.warc import Entry
+    from evercrawl.store.warc_read import Record
 
 FOLDER: Final = "archive/"
 SEGMENT_BYTES: Final = 1 << 30

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import StoreError
 from evercrawl.store.answer import stored
-from evercrawl.store.record import walk
 from evercrawl.store.surt import surt_key
 from evercrawl.store.warc import Kind
+from evercrawl.store.warc_read import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ import pytest
 from evercrawl.errors import StoreError
 from evercrawl.store.cdxj import index_segment
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.record import walk
+from evercrawl.store.warc_read import walk
 
 pytestmark = pytest.mark.golden
 

@@ -10,8 +10,8 @@ from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.store.archive import Archive, Pointer
 from evercrawl.store.cdxj import index_name, index_segment
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.record import walk
 from evercrawl.store.warc import Entry, Kind, Original
+from evercrawl.store.warc_read import walk
 from evercrawl.types import Exchange, Request
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from isal import isal_zlib
 
 from evercrawl.errors import StoreError
 from evercrawl.store.member import GZIP_MAGIC
@@ -179,12 +180,12 @@ def _beginning(data: bytes, problem: str) -> Record:
 def _compressed(disk: Disk, name: str) -> Iterator[Found]:
     start, ahead = 0, b""
     while data := ahead or disk.read(name, start, _CHUNK):
-        inflate, parts, read = zlib.decompressobj(31), list[bytes](), start
+        inflate, parts, read = isal_zlib.decompressobj(31), list[bytes](), start
         whole = True
         while not inflate.eof and whole:
             try:
                 parts.append(inflate.decompress(data))
-            except zlib.error as error:
+            except isal_zlib.error as error:
                 raise StoreError(f"{name} is damaged at byte {read}: {error}") from error
             read += len(data)
             data = b"" if inflate.eof else disk.read(name, read, _CHUNK)
