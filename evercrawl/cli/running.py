@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable
 
     from evercrawl.progress import Summary
@@ -33,10 +33,14 @@ def until_stopped(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summar
     The first Ctrl-C or SIGTERM sets the event that `work` was given, on which it is to end by itself; after `GRACE_S`
     seconds it is cancelled, and None returned. A second Ctrl-C ends the process at once.
     """
+    import asyncio  # here, because every start of the command line imports this file
+
     return asyncio.run(_obeying(work))
 
 
 async def _obeying(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summary | None:
+    import asyncio
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work(stop))

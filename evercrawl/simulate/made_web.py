@@ -102,7 +102,7 @@ class MadeWeb:
         links = self._links(origin, number)
         if path == "/":
             links += ["/p/0", "/copy", "/moved", "/hop", "/gone", "/private/0"]
-        draw = random.Random(f"{self.seed} {origin.split(':')[1]} {number} {version}")
+        draw = random.Random(f"{self.seed} {self.origins.index(origin)} {number} {version}")
         text = " ".join(draw.choice(_WORDS) for _ in range(200))
         title = f"Page {number} of {origin}" if path != "/" else f"Welcome to {origin}"
         anchors = " ".join(f'<a href="{link}">{link}</a>' for link in links)
@@ -116,7 +116,7 @@ class MadeWeb:
         return self.changing > 0 and number > 3 and number % self.changing == 0
 
     def _links(self, origin: str, number: int) -> list[str]:
-        draw = random.Random(f"{self.seed} {number}")
+        draw = random.Random(f"{self.seed} {self.origins.index(origin)} {number}")
         tree = [i for i in (2 * number + 1, 2 * number + 2) if i < self.pages]
         near = [f"/p/{i}" for i in [*tree, *(draw.randrange(self.pages) for _ in range(4))]]
         far = [f"{draw.choice(self.origins)}/p/{draw.randrange(self.pages)}" for _ in range(2)]

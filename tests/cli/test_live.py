@@ -1,0 +1,101 @@
+"""What is shown while a crawl runs."""
+
+import io
+import json
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+
+from evercrawl.cli.live import JsonLines, Lines, Watcher, watcher
+from evercrawl.cli.screen import Screen, picture
+from evercrawl.progress import Progress, Summary
+
+SUMMARY = Summary(visits=5, fetched=4, known=9, elapsed_s=12.0, reason="idle")
+
+
+def at(seconds: float, **more: Any) -> Progress:
+    return Progress(at=1000.0 + seconds, elapsed_s=seconds, **more)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_lines_come_every_ten_seconds_and_at_the_end():
+    out = io.StringIO()
+    with Lines(out) as watch:
+        for half_seconds in range(50):
+            watch(at(half_seconds / 2, visits=half_seconds))
+        watch.finish(SUMMARY)
+    lines = out.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == ["0:00:00", "0:00:10", "0:00:20", "0:00:24", "ended"]
+    assert lines[-1] == "ended (idle) after 0:00:12: 5 visits; 4 pages held of 9 URLs known"
+
+
+def test_a_line_tells_errors_and_what_waits():
+    out = io.StringIO()
+    Lines(out)(at(0, errors={"dns": 1, "timeout": 2}, waiting={"resting": 3}, disk_full=True))
+    assert "errors: timeout 2, dns 1  hosts waiting: resting 3  DISK FULL" in out.getvalue()
+
+
+def test_a_message_is_written_at_once_and_once():
+    out = io.StringIO()
+    watch = Lines(out)
+    for message in ["", "the tail was torn", "the tail was torn", "", "no room"]:
+        watch(at(1, message=message))
+    assert out.getvalue().splitlines()[1:] == ["the tail was torn", "no room"]
+
+
+def test_json_lines_hold_everything():
+    out = io.StringIO()
+    watch = JsonLines(out)
+    progress = at(0, outcomes={"ok": 3}, message="hello")
+    watch(progress)
+    watch(at(0.5))
+    watch(at(1.5))
+    watch.finish(SUMMARY)
+    events = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [event.pop("event") for event in events] == ["message", "progress", "progress", "end"]
+    assert events[1] == asdict(progress)
+    assert events[-1] == asdict(SUMMARY)
+
+
+def test_a_run_cut_short_still_ends_with_a_word():
+    out, as_json = io.StringIO(), io.StringIO()
+    Lines(out).finish(None)
+    JsonLines(as_json).finish(None)
+    assert "nothing acknowledged is lost" in out.getvalue()
+    assert json.loads(as_json.getvalue())["event"] == "end"
+
+
+def test_the_form_suits_the_reader():
+    assert type(watcher(as_json=True, quiet=False, out=Terminal())) is JsonLines
+    assert type(watcher(as_json=False, quiet=True, out=Terminal())) is Watcher
+    assert type(watcher(as_json=False, quiet=False, out=io.StringIO())) is Lines
+    assert type(watcher(as_json=False, quiet=False, out=Terminal())) is Screen
+
+
+def test_the_picture_tells_all_that_the_line_tells():
+    console = Console(width=120, record=True, file=io.StringIO())
+    progress = at(
+        65, known=1234, fetched=56, queue=789, rate_per_s=7.5, visits=60, outcomes={"ok": 55, "redirect": 5},
+        errors={"dns": 2}, waiting={"back-off": 4}, disk_full=True, bytes_in=5_000_000,
+    )  # fmt: skip
+    console.print(picture(progress, [1.0, 2.0]))
+    text = console.export_text()
+    for words in ("0:01:05", "7.5 visits/s", "5.0 MB in", "known 1,234", "fetched 56", "queue 789",
+                  "60: ok 55, redirect 5", "dns 2", "back-off 4", "The disk is full", "▄█"):  # fmt: skip
+        assert words in text
+
+
+def test_the_screen_gives_the_cursor_back():
+    out = Terminal()
+    with Screen(out) as watch:
+        watch(at(0, message="[not markup]"))
+        watch(at(1, known=3))
+        watch.finish(SUMMARY)
+    assert out.getvalue().rindex("\x1b[?25h") > out.getvalue().rindex("\x1b[?25l")
+    assert "[not markup]" in out.getvalue()
+    assert "ended (idle)" in out.getvalue()

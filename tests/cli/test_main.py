@@ -1,0 +1,75 @@
+"""The frame around the verbs: exit codes, errors as sentences, and a quick start."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from evercrawl import __version__
+from evercrawl.cli import main as cli
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys\nfrom evercrawl.cli.main import main\n"
+        "try: main(['crawl', '--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('numpy', 'numba', 'rich', 'pycurl', 'asyncio.events') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_verb_file_is_found():
+    text = cli.parser().format_help()
+    assert all(f"    {verb} " in text for verb in ("crawl", "demo", "version"))
+
+
+def test_version(capsys):
+    assert cli.main(["version"]) == 0
+    assert capsys.readouterr().out.startswith(f"evercrawl {__version__}\n")
+    assert cli.main(["version", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["evercrawl"] == __version__
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["crawl", "example.org"], "'example.org' is no whole URL; write https://example.org/"),
+        (["crawl", "http://a.b/", "--delay", "soon"], "--delay must be a duration such as"),
+        (["crawl", "http://a.b/", "--policy", "dearest"], "no policy is called 'dearest'; choose one of: "),
+        (["crawl", "http://a.b/", "--importance", "mine"], "no importance is called 'mine'; choose one of: "),
+        (["crawl", "http://a.b/", "--pages", "0"], "--pages must be a whole number, 1 or more, not '0'"),
+        (["crawl", "http://a.b/", "--seconds", "x"], "--seconds must be a duration"),
+        (["crawl", "http://a.b/", "--config", "none.toml"], "cannot read none.toml"),
+        (["crawl", "--dir", __file__], "is a file; name a directory"),
+        (["crawl", "--dir", "empty"], "there is no crawl in"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence(argv, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(argv) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("evercrawl: ")
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_errors_are_json_where_json_was_asked_for(capsys, tmp_path):
+    assert cli.main(["crawl", "--json", "--dir", str(tmp_path), "ftp://a.b/"]) == 2
+    assert json.loads(capsys.readouterr().out)["exit_code"] == 2
+
+
+def test_an_unknown_flag_is_refused(capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["crawl", "--dalay", "1"])
+    assert caught.value.code == 2
+    assert "--dalay" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_is_no_error():
+    script = "from evercrawl.cli.main import main; import sys; sys.exit(main(['version']))"
+    done = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$0" -c "$1" | true', sys.executable, script], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
