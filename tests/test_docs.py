@@ -1,0 +1,61 @@
+"""The pages about settings and verbs say all there is to say, and nothing that is not so."""
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from evercrawl.cli import main
+from evercrawl.config import SETTINGS, to_markdown
+
+ROOT = Path(__file__).parents[1]
+CLI = (ROOT / "docs" / "CLI.md").read_text(encoding="utf-8")
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    (choices,) = (a.choices for a in main.parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(choices)
+
+
+def flags(verb: str) -> set[str]:
+    """Return the long flags of a verb that are no settings."""
+    settings = {setting.flag for setting in SETTINGS.values()}
+    settings |= {f"--no-{setting.flag[2:]}" for setting in SETTINGS.values()}
+    spellings = {flag for action in verbs()[verb]._actions for flag in action.option_strings if flag.startswith("--")}
+    return spellings - settings - {"--help"}
+
+
+def section(verb: str) -> str:
+    return CLI.partition(f"\n## evercrawl {verb}\n")[2].partition("\n## ")[0]
+
+
+def test_settings_are_as_the_code_has_them():
+    written = (ROOT / "docs" / "SETTINGS.md").read_text(encoding="utf-8")
+    assert written == to_markdown(), "run `make docs`"
+
+
+def test_every_verb_has_its_section_and_no_other_has():
+    assert set(re.findall(r"^## evercrawl (\S+)$", CLI, re.MULTILINE)) == set(verbs())
+
+
+@pytest.mark.parametrize("verb", sorted(verbs()))
+def test_every_flag_of_a_verb_has_its_row_and_no_other_has(verb):
+    assert set(re.findall(r"^\| `(--[a-z-]+)", section(verb), re.MULTILINE)) == flags(verb)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_links_between_pages_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r"src(?:set)?=\"([^\"]+)\"", text)
+    missing = [t for t in targets if "://" not in t and not ((ROOT / page).parent / t).exists()]
+    assert not missing
+
+
+def test_the_readme_uses_flags_and_verbs_that_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command in re.findall(r"^ *(?:\$ )?evercrawl ([a-z]+)(.*)$", text, re.MULTILINE):
+        spelled = verbs()[command[0]].format_help()
+        assert all(flag in spelled for flag in re.findall(r"--[a-z-]+", command[1].partition("#")[0]))
