@@ -1,0 +1,239 @@
+"""The table's inner loops, compiled.
+
+The table is one array of keys and one of slots, cut into `SEGMENTS` stretches of `stride` cells; a key's top 8 bits
+choose the segment, and segment s uses the first `capacity[s]` cells of its stretch. Inside, linear probing from a home
+that is proportional to the key's next 32 bits, so a segment is in nearly the order of its keys and grows in one
+sequential sweep. An empty cell holds key 0; the real key 0 lives in `tally[ZERO]`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeAlias, TypeVar, cast
+
+import numba
+import numpy as np
+
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints, Keys, Slots
+
+Whole: TypeAlias = int | np.int64
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SEGMENTS: Final = 256
+KNOWN: Final = 0  # tally[KNOWN]: URLs known, the next slot
+ZERO: Final = 1  # tally[ZERO]: slot of key 0, or -1
+CHUNK_BITS: Final = 20  # a snapshot saves the cells of 2**20 slots at a time
+_BLOCK: Final = 128  # keys looked up together, so that their cache misses overlap
+_EMPTY: Final = np.uint64(0)
+_SEGMENT_SHIFT: Final = np.uint64(56)
+_HALF: Final = np.uint64(32)
+_TOP: Final = np.uint64(8)
+
+
+def _compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Return `function` compiled at its first call, with the result kept on disk, and running without the GIL."""
+    return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))  # pyright: ignore
+
+
+@_compiled
+def _home(key: np.uint64, capacity: Whole) -> Whole:
+    """Return where in a segment of `capacity` cells the search for `key` starts."""
+    return np.int64((((key << _TOP) >> _HALF) * np.uint64(capacity)) >> _HALF)
+
+
+@_compiled
+def _seek(keys: Keys, base: Whole, capacity: Whole, key: np.uint64) -> Whole:
+    """Return the cell that holds `key`, or the empty one where it would go."""
+    cell: Whole = base + _home(key, capacity)
+    end = base + capacity
+    while keys[cell] != key and keys[cell] != _EMPTY:
+        cell += 1
+        if cell == end:
+            cell = base
+    return cell
+
+
+@_compiled
+def _grow(
+    keys: Keys, slots: Slots, capacity: Ints, segment: Whole, stride: int, spare_keys: Keys, spare_slots: Slots
+) -> bool:
+    """Make one segment a quarter larger; return False when it fills its stretch already."""
+    old = capacity[segment]
+    new = min(old + old // 4 + 1, stride)
+    if new == old:
+        return False
+    base = segment * stride
+    held = 0
+    for i in range(base, base + old):
+        if keys[i] != _EMPTY:
+            spare_keys[held] = keys[i]
+            spare_slots[held] = slots[i]
+            keys[i] = _EMPTY
+            held += 1
+    capacity[segment] = new
+    for i in range(held):
+        cell = _seek(keys, base, new, spare_keys[i])
+        keys[cell] = spare_keys[i]
+        slots[cell] = spare_slots[i]
+    return True
+
+
+@_compiled
+def intern(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    count: Ints,
+    stride: int,
+    tally: Ints,
+    spare_keys: Keys,
+    spare_slots: Slots,
+    wanted: Keys,
+    out: Slots,
+    new: NDArray[np.bool_],
+) -> int:
+    """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before there was no room."""
+    for i in range(wanted.size):
+        key = wanted[i]
+        new[i] = False
+        if key == _EMPTY:
+            if tally[ZERO] < 0:
+                tally[ZERO] = tally[KNOWN]
+                tally[KNOWN] += 1
+                new[i] = True
+            out[i] = tally[ZERO]
+            continue
+        segment = np.int64(key >> _SEGMENT_SHIFT)
+        base = segment * stride
+        cell = _seek(keys, base, capacity[segment], key)
+        if keys[cell] == _EMPTY:
+            if (count[segment] + 1) * 10 > capacity[segment] * 9:
+                if not _grow(keys, slots, capacity, segment, stride, spare_keys, spare_slots):
+                    return i
+                cell = _seek(keys, base, capacity[segment], key)
+            keys[cell] = key
+            slots[cell] = tally[KNOWN]
+            count[segment] += 1
+            tally[KNOWN] += 1
+            new[i] = True
+        out[i] = slots[cell]
+    return wanted.size
+
+
+@_compiled
+def _find_block(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    stride: int,
+    tally: Ints,
+    wanted: Keys,
+    cells: Ints,
+    seen: Keys,
+    out: Slots,
+) -> None:
+    """Fill `out` with the slots of at most `_BLOCK` keys; `cells` and `seen` are scratch.
+
+    Three passes, so that no branch waits for a miss while others could be under way: look where each key should be,
+    search on for those that are elsewhere, take the slots.
+    """
+    for i in range(wanted.size):
+        segment = np.int64(wanted[i] >> _SEGMENT_SHIFT)
+        cells[i] = segment * stride + _home(wanted[i], capacity[segment])
+        seen[i] = keys[cells[i]]
+    for i in range(wanted.size):
+        if seen[i] != wanted[i] and seen[i] != _EMPTY:
+            segment = np.int64(wanted[i] >> _SEGMENT_SHIFT)
+            cells[i] = _seek(keys, segment * stride, capacity[segment], wanted[i])
+            seen[i] = keys[cells[i]]
+    for i in range(wanted.size):
+        out[i] = slots[cells[i]] if seen[i] == wanted[i] else NO_SLOT
+        if wanted[i] == _EMPTY:
+            out[i] = tally[ZERO] if tally[ZERO] >= 0 else NO_SLOT
+
+
+@_compiled
+def find(keys: Keys, slots: Slots, capacity: Ints, stride: int, tally: Ints, wanted: Keys, out: Slots) -> None:
+    """Fill `out` with the slots of `wanted`, NO_SLOT for what is not known."""
+    cells = np.empty(_BLOCK, np.int64)
+    seen = np.empty(_BLOCK, np.uint64)
+    for start in range(0, wanted.size, _BLOCK):
+        end = min(start + _BLOCK, wanted.size)
+        _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
+
+
+@_compiled
+def _give(cash: NDArray[np.float32], slot: Whole, amount: float) -> float:
+    """Add `amount` to one cell; return what rounding kept from it."""
+    before = np.float64(cash[slot])
+    cash[slot] = np.float32(before + amount)
+    return amount - (np.float64(cash[slot]) - before)
+
+
+@_compiled
+def pay(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    stride: int,
+    tally: Ints,
+    cash: NDArray[np.float32],
+    wanted: Keys,
+    amounts: Floats,
+) -> float:
+    """Add amounts to the cells of `wanted`; return what did not arrive."""
+    cells = np.empty(_BLOCK, np.int64)
+    seen = np.empty(_BLOCK, np.uint64)
+    found = np.empty(_BLOCK, np.uint32)
+    residue = 0.0
+    for start in range(0, wanted.size, _BLOCK):
+        n = min(_BLOCK, wanted.size - start)
+        _find_block(keys, slots, capacity, stride, tally, wanted[start : start + n], cells, seen, found)
+        for i in range(n):
+            if found[i] == NO_SLOT:
+                residue += amounts[start + i]
+            else:
+                residue += _give(cash, found[i], amounts[start + i])
+    return residue
+
+
+@_compiled
+def pay_slots(
+    known: int, cash: NDArray[np.float32], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
+) -> float:
+    """Add amounts to cells by slot, but for those in chunks that were saved later; return what did not arrive."""
+    residue = 0.0
+    for i in range(targets.size):
+        slot = np.int64(targets[i])
+        if slot >= known:
+            residue += amounts[i]
+            continue
+        chunk = slot >> CHUNK_BITS
+        if chunk >= chunk_seq.size or chunk_seq[chunk] < np.uint64(at_seq):
+            residue += _give(cash, slot, amounts[i])
+    return residue
+
+
+@_compiled
+def count_segments(wanted: Keys, count: Ints) -> None:
+    """Add to `count`, shape (SEGMENTS,), how many of `wanted` fall in each segment; key 0 in none."""
+    for i in range(wanted.size):
+        if wanted[i] != _EMPTY:
+            count[np.int64(wanted[i] >> _SEGMENT_SHIFT)] += 1
+
+
+@_compiled
+def keys_by_slot(keys: Keys, slots: Slots, capacity: Ints, stride: int, out: Keys) -> None:
+    """Fill `out` with the keys in the order of their slots; the place of key 0 is left as it is."""
+    for segment in range(SEGMENTS):
+        base = segment * stride
+        for cell in range(base, base + capacity[segment]):
+            if keys[cell] != _EMPTY:
+                out[slots[cell]] = keys[cell]

@@ -1,0 +1,76 @@
+"""Arrays that grow without ever being copied: address space is reserved whole, memory comes as it is touched."""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+_NORESERVE: Final = 0x4000  # what Linux calls it; Python names it from 3.13 on
+_LEAST: Final = 1 << 16  # entries; with less than this a crawl is not worth starting
+
+
+def reserve(dtype: DTypeLike, capacity: int = 1 << 30, *, least: int = 0) -> NDArray[Any]:
+    """Return an array of zeros, shape (at most `capacity`,), that costs memory only where it has been written.
+
+    Parameters
+    ----------
+    dtype
+        Type of an entry.
+    capacity
+        Entries to reserve; halved until the kernel agrees.
+    least
+        Where to give up; 0: at 65,536 entries, or `capacity` if that is less.
+
+    Raises
+    ------
+    StoreError
+        The kernel refuses even the least.
+
+    Examples
+    --------
+    Four megabytes, of which one page exists:
+
+    >>> cells = reserve(np.float32, 1 << 20)
+    >>> cells[7] += 2
+    >>> float(cells.sum()), len(cells)
+    (2.0, 1048576)
+    """
+    return reserve_together([dtype], capacity, least=least)[0]
+
+
+def reserve_together(dtypes: Sequence[DTypeLike], capacity: int, *, least: int = 0) -> list[NDArray[Any]]:
+    """Return one array of zeros for each dtype, all of the same shape (at most `capacity`,).
+
+    Raises
+    ------
+    StoreError
+        The kernel refuses even the least.
+    """
+    types = [np.dtype(dtype) for dtype in dtypes]
+    size = capacity
+    while True:
+        try:
+            return [_mapped(dtype, size) for dtype in types]
+        except OSError as refusal:
+            if size // 2 < (least or min(_LEAST, capacity)):
+                raise StoreError(
+                    f"cannot reserve address space for {size:,} entries ({refusal}): raise `ulimit -v`, or set the "
+                    "kernel's vm.overcommit_memory to 0 or 1"
+                ) from refusal
+            size //= 2
+
+
+def _mapped(dtype: np.dtype[Any], capacity: int) -> NDArray[Any]:
+    """Return `capacity` entries of private anonymous memory that no commit limit is charged for."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", _NORESERVE)
+    memory = mmap.mmap(-1, max(1, capacity * dtype.itemsize), flags=flags)
+    return np.frombuffer(memory, dtype, capacity)

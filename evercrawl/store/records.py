@@ -1,0 +1,79 @@
+"""One record of 64 bytes for each page that has been fetched, in the order of the first fetch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.store.arena import reserve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FIELDS: Final = [
+    ("slot", "<u4"),
+    ("host", "<u4"),
+    ("visited", "<u4"),  # last visit, in sixteenths of a second since the crawl's epoch
+    ("size_bytes", "<u4"),
+    ("digest", "<u8"),
+    ("simhash", "<u8"),
+    ("event", "<u8"),  # journal pointer of the last event that has links
+    ("importance", "<f4"),
+    ("rate_shape", "<f4"),  # posterior of the rate of change: Gamma(shape, scale)
+    ("rate_scale_s", "<f4"),
+    ("visits", "<u2"),
+    ("changes", "<u2"),
+    ("status", "<u2"),  # HTTP status of the last visit
+    ("outcome", "u1"),  # `Outcome` of the last visit
+    ("depth", "u1"),
+]
+
+
+def _record() -> np.dtype[Any]:
+    """Return the fields one after another, filled up to a cache line."""
+    names, formats = zip(*_FIELDS, strict=True)
+    ends = np.cumsum([np.dtype(form).itemsize for form in formats]).tolist()
+    return np.dtype({"names": list(names), "formats": list(formats), "offsets": [0, *ends[:-1]], "itemsize": 64})
+
+
+RECORD: Final = _record()
+"""A record: 60 bytes of fields, each where its type wants to be, and 4 to spare."""
+
+
+class Records:
+    """An array of `RECORD` that grows at the end.
+
+    Attributes
+    ----------
+    rows
+        Every row there could be, as a structured array: those before `count` are in use, the others zero. The array
+        stays the same while records are added, so views of it may be kept.
+    count
+        Records in use.
+
+    Examples
+    --------
+    >>> records = Records()
+    >>> index = records.add()
+    >>> records.rows["status"][index] = 200
+    >>> index, records.count, records.rows["status"][:records.count].tolist()
+    (0, 1, [200])
+    """
+
+    def __init__(self, capacity: int = 1 << 28) -> None:
+        self.rows: NDArray[Any] = reserve(RECORD, capacity)
+        self.count = 0
+
+    def add(self) -> int:
+        """Return the index of a new record, all zero."""
+        index = self.count
+        assert index < len(self.rows), "more records than address space"
+        self.count = index + 1
+        return index
+
+    def resize(self, count: int) -> None:
+        """Make `count` records be in use; those added are zero, those taken away are cleared."""
+        assert 0 <= count <= len(self.rows), "more records than address space"
+        self.rows[count : self.count] = np.zeros((), RECORD)
+        self.count = count

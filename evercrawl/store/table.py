@@ -1,0 +1,225 @@
+"""The table of known URLs: key -> slot, and the numbers that memory keeps for each slot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.errors import StoreError
+from evercrawl.store.arena import reserve, reserve_together
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints, Keys, Slots
+
+__all__ = ["NO_RECORD", "KeyMap", "Table", "reserve"]
+
+NO_RECORD: Final = 0x8000_0000
+"""Set in `Table.record` while a URL has no record; its low 8 bits are then its depth."""
+
+_SEGMENTS: Final = 256
+_CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])  # 12 bytes side by side: one cache miss
+_USUAL_LOAD: Final = 0.8  # segments are between 0.72 and 0.9 full
+_NOTHING_SAVED: Final = np.zeros(0, np.uint64)
+
+
+class KeyMap:
+    """64-bit keys -> slots 0, 1, 2 ... in the order in which the keys were first seen.
+
+    A hash table in 256 segments. They start at sizes a little apart and each grows by a quarter when nine tenths full,
+    so one of them grows now and then, and never all: no pause, and no moment at which memory is needed twice. Keys must
+    be evenly spread (hashes). One thread at a time.
+
+    Parameters
+    ----------
+    segment_capacity
+        Most cells of one segment; address space is reserved for all of them, memory is taken as they fill.
+    first_capacity
+        Cells a segment starts with.
+
+    Examples
+    --------
+    >>> keys = KeyMap(segment_capacity=1000)
+    >>> slots, new = keys.intern(np.array([70, 71, 70], np.uint64))
+    >>> slots.tolist(), new.tolist(), keys.known
+    ([0, 1, 0], [True, True, False], 2)
+    >>> keys.find(np.array([71, 72], np.uint64)).tolist()  # nobody knows key 72
+    [1, 4294967295]
+
+    References
+    ----------
+    Knuth, The Art of Computer Programming, volume 3, section 6.4: linear probing at load a takes (1 + 1/(1-a))/2 looks.
+    """
+
+    _columns: ClassVar[list[type[np.generic]]] = []  # what a subclass keeps for each slot
+
+    def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
+        from evercrawl.store import _table_kernels  # numba takes a third of a second to import
+
+        self._kernels = _table_kernels
+        self._keys: Keys
+        self._slots: Slots
+        cells, *self._cells = reserve_together([_CELL, *self._columns], _SEGMENTS * segment_capacity)
+        self._keys, self._slots = cells["key"], cells["slot"]
+        self._stride = len(cells) // _SEGMENTS
+        spare = reserve(_CELL, self._stride)
+        self._spare_keys, self._spare_slots = spare["key"], spare["slot"]
+        self._capacity = self._sizes(np.full(_SEGMENTS, first_capacity))
+        self._count = np.zeros(_SEGMENTS, np.int64)
+        self._tally = np.array([0, -1], np.int64)
+
+    @property
+    def known(self) -> int:
+        """How many keys are known, which is also the next slot."""
+        return int(self._tally[0])
+
+    def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
+        """Return the slots of `keys`, shape (n,), and which of them were new; a new key gets the next slot.
+
+        Of equal new keys the first is new.
+
+        Raises
+        ------
+        StoreError
+            A segment is as large as it can get; the keys before the one that did not fit are known now.
+        """
+        wanted = _array(keys, np.uint64)
+        slots = np.empty(len(wanted), np.uint32)
+        new = np.empty(len(wanted), np.bool_)
+        done = self._kernels.intern(
+            self._keys, self._slots, self._capacity, self._count, self._stride, self._tally,
+            self._spare_keys, self._spare_slots, wanted, slots, new,
+        )  # fmt: skip
+        if done < len(wanted):
+            raise StoreError(
+                f"the table is full with {self.known:,} URLs, {self._stride:,} cells a segment: narrow the crawl's "
+                "scope, or give its hosts to more partitions"
+            )
+        return slots, new
+
+    def find(self, keys: Keys) -> Slots:
+        """Return the slots of `keys`, shape (n,), NO_SLOT for those that are not known."""
+        wanted = _array(keys, np.uint64)
+        slots = np.empty(len(wanted), np.uint32)
+        self._kernels.find(self._keys, self._slots, self._capacity, self._stride, self._tally, wanted, slots)
+        return slots
+
+    def keys(self) -> Keys:
+        """Return all keys in the order of their slots, shape (known,); 8 bytes each."""
+        keys = np.zeros(self.known, np.uint64)
+        self._kernels.keys_by_slot(self._keys, self._slots, self._capacity, self._stride, keys)
+        return keys
+
+    def rebuild(self, keys: Keys) -> None:
+        """Fill an empty map with `keys`, all different, in the order of their slots; growth is skipped.
+
+        Raises
+        ------
+        StoreError
+            There are too many, or one comes twice.
+        """
+        assert self.known == 0, "only an empty table is rebuilt"
+        wanted = _array(keys, np.uint64)
+        count = np.zeros(_SEGMENTS, np.int64)
+        self._kernels.count_segments(wanted, count)
+        self._capacity = self._sizes(np.maximum(count / _USUAL_LOAD, self._capacity))
+        KeyMap.intern(self, wanted)
+        if self.known != len(wanted):
+            raise StoreError(
+                f"{len(wanted) - self.known:,} of {len(wanted):,} saved keys come twice: use an older snapshot"
+            )
+
+    def _sizes(self, usual: NDArray[Any]) -> Ints:
+        """Return what each segment shall hold: `usual`, spread so that they will not all grow at once."""
+        spread = 1.25 ** (np.arange(_SEGMENTS) / _SEGMENTS - 0.5)
+        return np.clip(usual * spread, 2, self._stride).astype(np.int64)
+
+
+class Table(KeyMap):
+    """Every URL the crawl knows, and cells of numbers for each; the slot is the discovery number.
+
+    Attributes
+    ----------
+    cash
+        Shares of all the cash there is, f32, by slot; zero at `known` and beyond.
+    record
+        Index of the page's record, or `NO_RECORD` | depth; u32, by slot.
+    following
+        u32 by slot, zero at first: for a queue of slots to link its members.
+
+    Examples
+    --------
+    >>> table = Table(segment_capacity=1000)
+    >>> slots, new = table.intern(np.array([70, 71], np.uint64))
+    >>> table.pay(np.array([71, 72], np.uint64), np.array([0.5, 0.25]))  # nobody knows key 72
+    0.25
+    >>> table.cash[:2].tolist()
+    [0.0, 0.5]
+    """
+
+    _columns: ClassVar[list[type[np.generic]]] = [np.float32, np.uint32, np.uint32]
+
+    def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
+        super().__init__(segment_capacity, first_capacity)
+        self.cash: NDArray[np.float32] = self._cells[0]
+        self.record: Slots = self._cells[1]
+        self.following: Slots = self._cells[2]
+
+    def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
+        """Return the slots of `keys`, shape (n,), and which of them were new; a new URL has no record and no cash.
+
+        Raises
+        ------
+        StoreError
+            A segment is as large as it can get; the keys before the one that did not fit are known now.
+        """
+        first = self.known
+        try:
+            return super().intern(keys)
+        finally:
+            self.record[first : self.known] = NO_RECORD
+
+    def rebuild(self, keys: Keys) -> None:
+        """Fill an empty table with `keys` in the order of their slots; no URL has a record yet, nor cash.
+
+        Raises
+        ------
+        StoreError
+            There are too many, or one comes twice.
+        """
+        super().rebuild(keys)
+        self.record[: self.known] = NO_RECORD
+
+    def pay(self, keys: Keys, amounts: Floats) -> float:
+        """Add `amounts`, shape (n,), to the cash of `keys`; return the residue, for the virtual page.
+
+        The residue is the sum of the amounts less what the cells gained: what f32 rounds away (it may be negative), and
+        the whole amount where a key is not known.
+        """
+        wanted, given = _array(keys, np.uint64), _array(amounts, np.float64)
+        assert wanted.shape == given.shape, "one amount a key"
+        cells = (self._keys, self._slots, self._capacity, self._stride, self._tally)
+        return float(self._kernels.pay(*cells, self.cash, wanted, given))
+
+    def pay_slots(self, slots: Slots, amounts: Floats, at_seq: int = 1, chunk_seq: Keys = _NOTHING_SAVED) -> float:
+        """Add `amounts`, shape (n,), to the cash of `slots`; return the residue as `pay` does.
+
+        Parameters
+        ----------
+        slots, amounts
+            Who gets how much; the amount of a slot beyond `known` is all residue.
+        at_seq, chunk_seq
+            For replay over a snapshot: the payment's journal sequence, and the sequence at which each chunk of 2**20
+            slots was saved, 0 for never. A cell whose chunk was saved at `at_seq` or later has got its amount already:
+            it is passed over and adds no residue.
+        """
+        targets, given, saved = _array(slots, np.uint32), _array(amounts, np.float64), _array(chunk_seq, np.uint64)
+        assert targets.shape == given.shape, "one amount a slot"
+        return float(self._kernels.pay_slots(self.known, self.cash, targets, given, at_seq, saved))
+
+
+def _array(values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    """Return `values` as the kernels are compiled for: contiguous, of `dtype`, writable."""
+    return np.require(values, dtype, ["C", "W"])
