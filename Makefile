@@ -13,7 +13,7 @@ setup: .venv/ready
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(PIP) install --upgrade pip
-	$(PIP) install --editable '.[dev]'
+	PYTHONWARNINGS=ignore $(PIP) install --editable '.[dev]'
 	@touch $@
 
 test: setup
