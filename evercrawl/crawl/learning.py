@@ -62,6 +62,7 @@ class Learner:
         new = [url for url, is_new in zip(fresh, unknown.tolist(), strict=True) if is_new]
         if new:
             found = self._admit(new, NO_SLOT, 0, 0, at)
+            assert found is not None, "what the table does not know is new"
             self._partition.remember(Found(at, found))
             self._queue(found)
         return len(new)
@@ -129,7 +130,7 @@ class Learner:
                 slots[mine] = self._state.table.find(keys[mine])
                 at = upto
             of = slots[start:stop]
-            result.append((of[of != NO_SLOT] if found is not None or upto else of, found))
+            result.append((of[of != NO_SLOT], found))
         return result
 
     def _discover(self, reading: Reading, urls: list[str], refused: set[str]) -> Discovery | None:

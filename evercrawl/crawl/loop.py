@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from evercrawl.crawl import reading as readings
 from evercrawl.crawl.learning import Learner, take_away
-from evercrawl.crawl.robots import OriginRules, RobotsKeeper, RobotsTag
+from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
 from evercrawl.errors import NoRoomError
-from evercrawl.parse.urls import origin, path_query
+from evercrawl.fetch.resolve import ResolveError
+from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.store.events import Visit
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from evercrawl.fetch.guard import Guard
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.hosts import Host
+    from evercrawl.store.journal import Batch
     from evercrawl.store.partition import Partition
 
 COMMIT_EVENTS: Final = 256
@@ -42,6 +48,15 @@ GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may tak
 BATCH: Final = 32  # exchanges read before the network is looked after again
 NAMES_KEPT_S: Final = 300.0
 ROOM_TRIED_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class VisitTag:
+    """Says that an exchange visits a page, and what was known of the page."""
+
+    host: Host
+    slot: int
+    before: readings.Before
 
 
 class Crawl:
@@ -108,7 +123,7 @@ class Crawl:
         self._start_at = 0.0  # the rate's next start
         self._bytes_at = 0.0
         self._commit: asyncio.Task[None] | None = None
-        self._sealed: deque[object] = deque()
+        self._sealed: deque[Batch] = deque()
         self._dirty_at: float | None = None
         self._committed = partition.journal.sequence
         self._full_at: float | None = None
@@ -170,9 +185,9 @@ class Crawl:
         rows = self._state.known.rows()
         for number in set(rows["host"][rows["depth"] == 0].tolist()):
             self._scope.add_root(self._state.hosts[number])
-        for host, count in enumerate(_counts(rows["host"], len(self._state.hosts))):
-            self.frontier.hosts[host].pages = count
+        pages = np.bincount(rows["host"], minlength=len(self._state.hosts)).tolist()
         for host in self.frontier.hosts:
+            host.pages = pages[host.number]
             host.ready_at = now + self._config.delay_s
             until = self._state.away.get(host.number, 0.0)
             if until > now:
@@ -240,7 +255,7 @@ class Crawl:
         config = self._config
         request = Request(
             url,
-            (host, slot, before),
+            VisitTag(host, slot, before),
             self._validators(before),
             config.body_max_bytes,
             config.body_max_bytes,
@@ -291,8 +306,8 @@ class Crawl:
         if self._config.proxy:
             self.frontier.locate(host, (host.name,), now)
             return
-        literal = host.name.strip("[]")
-        if is_address(literal):
+        literal = _literal(host.name)
+        if literal:
             self.frontier.locate(host, (literal,), now)
             return
         host.resolving = True
@@ -304,8 +319,8 @@ class Crawl:
         try:
             addresses = tuple(await self._names.resolve(host.name))
             why = ""
-        except OSError as error:
-            addresses, why = (), str(error)
+        except ResolveError as error:
+            addresses, why = (), error.reason
         now = self._clock.now()
         host.resolving = False
         self._network.wake()
@@ -331,8 +346,9 @@ class Crawl:
             if isinstance(tag, RobotsTag):
                 self._take_robots(exchange, tag, now)
                 continue
-            host, slot, before = tag  # type: ignore[misc]
-            reading = readings.read(exchange, host, slot, before, self._config.product_token)
+            assert isinstance(tag, VisitTag)
+            host = tag.host
+            reading = readings.read(exchange, host, tag.slot, tag.before, self._config.product_token)
             self._waiting.append(reading)
             self._visits += 1
             self._underway -= 1
@@ -356,7 +372,7 @@ class Crawl:
         self.frontier.ended(host, now)
 
     def _follow_robots(self, host: Host, request: Request, now: float) -> None:
-        """Follow a redirect of robots.txt at once; the host stays busy meanwhile, and a host it leads to rests after."""
+        """Follow a redirect of robots.txt; the host stays busy meanwhile, and the host that it leads to rests."""
         task = asyncio.ensure_future(self._start_moved(host, request))
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
@@ -369,7 +385,7 @@ class Crawl:
         try:
             addresses = host.addresses if name == host.name else tuple(await self._names.resolve(name))
             await self._clock.sleep(self._config.delay_s if name == host.name else 0.0)
-        except OSError as error:
+        except ResolveError as error:
             failed = Exchange(request, self._clock.now(), error="dns", detail=str(error))
             self._robots.learn(failed, self._clock.now())
             self.frontier.ended(host, self._clock.now())
@@ -426,7 +442,7 @@ class Crawl:
         """Archive first, then the journal that names its records."""
         self.partition.archive.sync()
         while self._sealed:
-            self.partition.journal.write(self._sealed[0])  # type: ignore[arg-type]
+            self.partition.journal.write(self._sealed[0])
             self._sealed.popleft()
 
     def _full(self, now: float, error: NoRoomError) -> None:
@@ -559,15 +575,12 @@ class Crawl:
 
 
 def _host_of(origin_url: str) -> str:
-    from evercrawl.parse.urls import hostname
-
     return hostname(origin_url + "/")
 
 
-def _counts(hosts: object, most: int) -> list[int]:
-    import numpy as np
-
-    return np.bincount(hosts, minlength=most).tolist() if most else []  # type: ignore[arg-type]
-
-
-__all__ = ["Crawl", "OriginRules"]
+def _literal(name: str) -> str:
+    """Return the address that a host name is; "" where it is a name."""
+    try:
+        return str(ipaddress.ip_address(name.strip("[]")))
+    except ValueError:
+        return ""

@@ -39,7 +39,7 @@ class Names(Protocol):
     """Whatever knows where a host name leads."""
 
     async def resolve(self, host: str) -> list[str]:
-        """Return the addresses of `host`, or raise `OSError` with a reason."""
+        """Return the addresses of `host`, or raise `ResolveError` with a reason."""
         ...
 
 

@@ -115,7 +115,7 @@ class RobotsKeeper:
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         error = exchange.error
-        if exchange.truncated and len(exchange.body) >= MAX_ROBOTS_BYTES or len(exchange.wire) >= MAX_ROBOTS_BYTES:
+        if (exchange.truncated and len(exchange.body) >= MAX_ROBOTS_BYTES) or len(exchange.wire) >= MAX_ROBOTS_BYTES:
             error = ""  # our own cap: the first part is read
         elif exchange.truncated:
             error = error or "truncated"

@@ -33,6 +33,6 @@ class BreadthFirst(Policy):
     """
 
     def value(self, pages: Pages, now: float) -> Floats:
-        """Return a rank: new pages by smaller slot, then visited ones by time waited (s) against the crawl's horizon."""
+        """Return a rank: new pages by smaller slot, then visited ones by the time they have waited (s)."""
         waited = now - pages.visited_at
         return np.where(np.isnan(waited), _NEW - pages.slot, waited - _NEW)

@@ -155,7 +155,7 @@ class Frontier:
         self._rest(host)
 
     def ended(self, host: Host, now: float) -> None:
-        """Take note of its end: with one connection a host, the rest is counted from here, so gaps hold at the server."""
+        """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
         host.ended(now, rest_s=host.delay_s if self._per_host == 1 else 0.0)
         if host.address is not None and host.address.waiting:
             waiting, host.address.waiting = host.address.waiting, []

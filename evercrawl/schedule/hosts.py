@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from evercrawl.schedule.queues import Queue
+if TYPE_CHECKING:
+    from evercrawl.schedule.queues import Queue
 
 BACK_OFF_FIRST_S: Final = 1.0
 BACK_OFF_MOST_S: Final = 3600.0
@@ -28,7 +29,7 @@ class Address:
 
     in_flight: int = 0
     ready_at: float = 0.0
-    waiting: list[Host] = field(default_factory=lambda: [])
+    waiting: list[Host] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)

@@ -1,7 +1,7 @@
 """Pages that wait, host by host: first in, first out, at 4 bytes a page.
 
-Each host has two queues: `new` (never fetched, or to be tried again) and `seen` (waiting to be refreshed). A page is in at
-most one of them, so one array of links by slot holds all queues; a link is the following slot plus one, 0 ends a queue.
+Each host has two queues: `new` (never fetched, or to be tried again) and `seen` (waiting to be refreshed). A page is in
+at most one of them, so one array of links by slot holds all queues; a link is the following slot plus one, 0 ends one.
 """
 
 from __future__ import annotations

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
+
 from evercrawl.errors import StoreError
 from evercrawl.store.answer import Stored, stored
-from evercrawl.store.cdxj import SEGMENT_SUFFIX, index_name
+from evercrawl.store.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
 from evercrawl.store.member import unpack
-from evercrawl.store.warc import ID_BYTES, visit_records, warcinfo
+from evercrawl.store.warc import ID_BYTES, Kind, payload_digest, visit_records, warcinfo
 from evercrawl.store.warc_read import parse
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from evercrawl.store.warc_read import Record
 
 FOLDER: Final = "archive/"
+COVERED: Final = FOLDER + "indexed.json"
 SEGMENT_BYTES: Final = 1 << 30
 
 
@@ -62,6 +65,8 @@ class Archive:
         self._prefix = f"{FOLDER}evercrawl-{crawl_id}-"
         self._segment = max(self.segments(), default=0)
         self._size = disk.size(self.name(self._segment))
+        self._captures: dict[int, list[Capture]] = {}
+        self._first_size = {number: disk.size(self.name(number)) for number in self.segments()}
 
     @property
     def end(self) -> tuple[int, int]:
@@ -95,10 +100,13 @@ class Archive:
         noise = self._random(2 * ID_BYTES * len(batch))
         parts: list[bytes] = []
         spans: list[tuple[int, int]] = []
+        digests: list[str] = []
         size = 0
         for number, entry in enumerate(batch):
-            request, answer = visit_records(entry, noise[2 * ID_BYTES * number : 2 * ID_BYTES * (number + 1)])
+            digest = payload_digest(entry.exchange.wire) if entry.kind is Kind.RESPONSE else ""
+            request, answer = visit_records(entry, noise[2 * ID_BYTES * number : 2 * ID_BYTES * (number + 1)], digest)
             spans.append((size + len(request), len(answer)))
+            digests.append(digest)
             parts += (request, answer)
             size += len(request) + len(answer)
         segment = self._room(size)
@@ -106,7 +114,60 @@ class Archive:
         opening = b"" if begun else self._opening(segment, batch[0].exchange.at)
         start = self._disk.append(self.name(segment), b"".join((opening, *parts))) + len(opening)
         self._segment, self._size = segment, start + size
-        return [Pointer(segment, start + offset, length) for offset, length in spans]
+        pointers = [Pointer(segment, start + offset, length) for offset, length in spans]
+        self._note(batch, pointers, digests)
+        return pointers
+
+    def index(self) -> None:
+        """Write the CDXJ index of every segment that has grown since its index was written.
+
+        What was appended since this object was made is remembered, so a segment whose index was complete then is not
+        read again; others, as after a crash, are.
+        """
+        covered = self._covered()
+        for segment in self.segments():
+            name, size = self.name(segment), self._disk.size(self.name(segment))
+            if covered.get(segment) == size:
+                continue
+            if covered.get(segment, 0) == self._first_size.get(segment):
+                self._merge_index(segment)
+            else:
+                index_segment(self._disk, name)
+            covered[segment] = size
+            self._first_size[segment] = size
+            self._captures.pop(segment, None)
+        self._disk.replace(COVERED, [msgspec.json.encode(covered)])
+
+    def _covered(self) -> dict[int, int]:
+        """Return how many bytes of each segment its index knows."""
+        data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
+        try:
+            return msgspec.json.decode(data, type=dict[int, int]) if data else {}
+        except msgspec.MsgspecError:
+            return {}
+
+    def _merge_index(self, segment: int) -> None:
+        name, index = self.name(segment), self.index_name(segment)
+        rows = self._disk.read(index, 0, self._disk.size(index)).decode().splitlines()
+        rows += lines(self._captures.get(segment, ()), name.removeprefix(FOLDER))
+        self._disk.replace(index, ["".join(f"{row}\n" for row in sorted(rows)).encode()])
+
+    def _note(self, batch: Sequence[Entry], pointers: list[Pointer], digests: list[str]) -> None:
+        captures = self._captures.setdefault(pointers[0].segment, [])
+        self._first_size.setdefault(pointers[0].segment, 0)
+        for entry, pointer, digest in zip(batch, pointers, digests, strict=True):
+            exchange = entry.exchange
+            if entry.kind is Kind.RESPONSE:
+                mime = media_type(exchange.headers.get("content-type", ""))
+            elif entry.kind is Kind.SAME_CONTENT and entry.refers_to is not None:
+                mime, digest = REVISIT, entry.refers_to.digest or payload_digest(exchange.wire)
+            else:
+                continue  # replay tools would show the 304 itself, which is empty
+            captures.append(
+                Capture(
+                    exchange.request.url, exchange.at, mime, exchange.status, digest, pointer.offset, pointer.length
+                )
+            )
 
     def sync(self) -> None:
         """Return once everything appended survives a power cut."""
@@ -139,6 +200,7 @@ class Archive:
             self._disk.remove(index_name(kept))
             self._disk.truncate(kept, size)
         self._segment, self._size = segment, size
+        self._first_size = {number: self._disk.size(self.name(number)) for number in self.segments()}
         return dropped
 
     def whole(self, pointer: Pointer) -> bool:

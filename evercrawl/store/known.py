@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evercrawl.errors import StoreError
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.store.disk import Disk
 
 FILE: Final = "known.bin"

@@ -11,7 +11,6 @@ What a crash can leave behind, and what opening does about it:
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -19,7 +18,6 @@ import msgspec
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
 from evercrawl.store.archive import Archive, Pointer
-from evercrawl.store.cdxj import index_segment
 from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.journal import Journal
@@ -28,6 +26,7 @@ from evercrawl.store.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from evercrawl.store.events import Event
     from evercrawl.types import Keys
@@ -79,7 +78,7 @@ class Partition:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
             self.birth = self._born(random, now, writable)
             self.archive = Archive(
-                self.disk, random, crawl_id=self.birth.id, software=software, agent=agent, segment_bytes=segment_bytes
+                self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
             self._keys = keys
             self._archive_end = (0, 0)
@@ -97,7 +96,8 @@ class Partition:
                 raise StoreError(f"{self.directory / FILE} is damaged: {error}; restore it from a copy") from error
             if birth.format > FORMAT:
                 raise StoreError(
-                    f"{self.directory} was made by a newer evercrawl (format {birth.format}, this one reads {FORMAT}); upgrade"
+                    f"{self.directory} was made by a newer evercrawl (format {birth.format}, "
+                    f"this one reads {FORMAT}); upgrade"
                 )
             return birth
         if not writable:
@@ -192,9 +192,7 @@ class Partition:
 
     def index_archive(self) -> None:
         """Write the CDXJ index of every segment that has grown since its index was written."""
-        for segment in self.archive.segments():
-            if self.archive.index_is_behind(segment):
-                index_segment(self.disk, self.archive.name(segment))
+        self.archive.index()
 
     def close(self) -> None:
         """Let the directory go; what is not committed is lost."""

@@ -1,8 +1,9 @@
 """Snapshots: what memory holds, written piece by piece while the crawl goes on.
 
-Each piece carries the journal sequence at which it was copied. Loading takes the pieces as they are and folds the journal
-from where the snapshot began: assignments come out the same, and sums skip cells whose piece was copied later than the
-event. Two generations are kept; a damaged one is passed over for the older, and without any the whole journal is folded.
+Each piece carries the journal sequence at which it was copied. Loading takes the pieces as they are and folds the
+journal from where the snapshot began: assignments come out the same, and sums skip cells whose piece was copied later
+than the event. Two generations are kept; a damaged one is passed over for the older, and without any the whole journal
+is folded.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import msgspec
 import numpy as np
 import xxhash
 import zstandard
-from numpy.typing import NDArray
 
 from evercrawl.errors import StoreError
 from evercrawl.store.records import RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
+
+    from numpy.typing import NDArray
 
     from evercrawl.store.disk import Disk
     from evercrawl.store.journal import Journal
@@ -98,7 +100,8 @@ async def write(
     """
     head = Head(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
-        state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes, archive_end,
+        state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
+        archive_end,
     )  # fmt: skip
     frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
@@ -186,7 +189,7 @@ def _frame(data: bytes) -> bytes:
 
 def _read(disk: Disk, name: str) -> Loaded:
     data = memoryview(disk.read(name, 0, disk.size(name)))
-    if data[:8] != MAGIC:
+    if bytes(data[:8]) != MAGIC:
         raise ValueError("it does not begin as a snapshot does")
     frames: list[memoryview] = []
     at = 8

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.store.arena import reserve
 from evercrawl.store.events import CHANGED, HAS_LINKS, UNCHANGED, Discovery, Event, Found, Visit
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.records import Records
-from evercrawl.store.arena import reserve
 from evercrawl.store.table import NO_RECORD, KeyMap, Table
 from evercrawl.store.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Outcome
@@ -101,7 +101,8 @@ class State:
         if found.urls:
             keys = self.keys(found.urls)
             slots, new = self.table.intern(keys)
-            assert bool(new.all()) and int(slots[0]) == found.first_slot, "the journal names a URL twice"
+            assert new.all(), "the journal names a URL twice"
+            assert int(slots[0]) == found.first_slot, "the journal leaves out a URL"
             self.admit(found, event.at, keys)
         self.apply(event, pointer)
 
@@ -182,7 +183,7 @@ class State:
 
     def visited_at(self, slot: int) -> float:
         """Return the instant of the last visit to a page that has a record."""
-        return self.epoch + self.records.rows["visited"][self.table.record[slot]] / TICKS_PER_S
+        return self.epoch + float(self.records.rows["visited"][self.table.record[slot]]) / TICKS_PER_S
 
     def columns(self, slots: Slots) -> tuple[Floats, Floats]:
         """Return visited_at (nan before the first visit) and importance of pages, each of shape (n,)."""

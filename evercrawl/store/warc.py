@@ -125,7 +125,7 @@ def warcinfo(filename: str, software: str, agent: str, at: float, noise: bytes) 
     return pack(head.encode() + block + _END)
 
 
-def visit_records(entry: Entry, noise: bytes) -> tuple[bytes, bytes]:
+def visit_records(entry: Entry, noise: bytes, digest: str = "") -> tuple[bytes, bytes]:
     """Return the request record (empty where the request's bytes are not known) and the response or revisit record.
 
     Parameters
@@ -134,6 +134,8 @@ def visit_records(entry: Entry, noise: bytes) -> tuple[bytes, bytes]:
         What to keep.
     noise
         32 random bytes: the names of the two records.
+    digest
+        `payload_digest` of the body, where it is worked out already.
     """
     exchange = entry.exchange
     assert exchange.head, "only an answer can be archived"
@@ -155,10 +157,10 @@ def visit_records(entry: Entry, noise: bytes) -> tuple[bytes, bytes]:
         shared += f"WARC-Concurrent-To: <urn:uuid:{request_name}>\r\n"
     else:
         request = b""
-    return request, _answer(entry, name, shared)
+    return request, _answer(entry, name, shared, digest)
 
 
-def _answer(entry: Entry, name: str, shared: str) -> bytes:
+def _answer(entry: Entry, name: str, shared: str, digest: str) -> bytes:
     exchange = entry.exchange
     block, protocol = _as_http_1(_closed(exchange.head), _NEWER_STATUS)
     revisit = entry.kind is not Kind.RESPONSE
@@ -169,7 +171,7 @@ def _answer(entry: Entry, name: str, shared: str) -> bytes:
     fields.append(shared)
     if protocol:
         fields.append(f"WARC-Protocol: {protocol}\r\n")
-    fields.append(_about_original(entry) if revisit else f"WARC-Payload-Digest: {payload_digest(body)}\r\n")
+    fields.append(_about_original(entry) if revisit else f"WARC-Payload-Digest: {digest or payload_digest(body)}\r\n")
     if exchange.truncated and not revisit:
         fields.append(f"WARC-Truncated: {_TRUNCATED.get(exchange.error, 'disconnect')}\r\n")
     fields.append(

@@ -1,0 +1,75 @@
+"""A crawl directory, opened to be asked: nothing is written, and a crawl that runs beside it is not disturbed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from evercrawl.clock import SystemClock
+from evercrawl.errors import StoreError
+from evercrawl.parse.digest import keys
+from evercrawl.store.events import Visit
+from evercrawl.store.lock import holder
+from evercrawl.store.partition import Partition
+from evercrawl.store.segment import segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from evercrawl.store.events import Event
+
+
+def opened(directory: Path) -> Partition:
+    """Return the crawl in `directory` as it stands at this instant, for reading only.
+
+    The crawl may rotate its snapshots just then; what looks damaged at first is looked at once more.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged.
+    """
+    try:
+        partition = _opened(directory)
+    except StoreError:
+        if holder(directory) is None:
+            raise
+        return _opened(directory)
+    if partition.repairs and holder(directory) is not None:
+        partition.close()
+        return _opened(directory)
+    return partition
+
+
+def events(partition: Partition) -> Iterator[tuple[int, int, Event]]:
+    """Yield pointer, number and event of all that `partition` had folded when this is first asked, from the first on."""
+    end = partition.journal.sequence
+    for pointer, number, event in partition.journal.replay():
+        if number >= end:
+            return
+        yield pointer, number, event
+
+
+def visits(partition: Partition, slot: int) -> Iterator[Visit]:
+    """Yield the visits to one page, the newest first.
+
+    The journal is read file by file, the newest first, until the asker has seen enough: records say where the last
+    content is, so this is for the rest (where a redirect led, why a page was refused).
+    """
+    upto = None
+    for segment in reversed(segments(partition.disk)):
+        mine: list[Visit] = []
+        for pointer, _, event in partition.journal.replay(segment.start):
+            if upto is not None and pointer >> 8 >= upto:
+                break
+            if isinstance(event, Visit) and event.slot == slot:
+                mine.append(event)
+        yield from reversed(mine)
+        upto = segment.start
+
+
+def _opened(directory: Path) -> Partition:
+    return Partition(directory, keys, os.urandom, now=SystemClock().now(), writable=False)
