@@ -50,6 +50,24 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
     return _decoded(body, name), name
 
 
+def utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
+    r"""Return `body` in UTF-8, and the WHATWG name of the encoding it came in.
+
+    What calls itself UTF-8 is handed back as it is, valid or not: whoever cuts a text out of it decodes that much.
+
+    Examples
+    --------
+    >>> utf8(b"caf\xe9")
+    (b'caf\xc3\xa9', 'windows-1252')
+    """
+    if body.startswith(_MARKS[0][0]):
+        return body[3:], "utf-8"
+    if not body.startswith((_MARKS[1][0], _MARKS[2][0])) and (charset(content_type) or prescan(body)) == "utf-8":
+        return body, "utf-8"
+    text, name = decode(body, content_type)
+    return text.encode("utf-8", "replace"), name
+
+
 def _marked(body: bytes) -> str | None:
     return next((name for mark, name in _MARKS if body.startswith(mark)), None)
 

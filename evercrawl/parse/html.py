@@ -1,0 +1,115 @@
+"""From a body to a `Document`: what a page says, where it links, and whether it lets us."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import webencodings
+
+from evercrawl.parse.encoding import decode, utf8
+from evercrawl.parse.scan import scan
+from evercrawl.parse.simhash import simhash, simhash_bytes
+from evercrawl.parse.tree import links, markdown
+from evercrawl.parse.urls import normalise, resolve
+from evercrawl.types import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["MAX_TARGETS", "links", "markdown", "read", "read_text"]
+
+MAX_TARGETS = 10_000
+"""How many links of one page are looked at; a page with more is a trap or a dump."""
+
+MAX_TITLE = 1_000
+"""Characters of a title that are kept."""
+
+_LANGUAGE = re.compile(r"[a-z]{1,8}([-_][a-z0-9]{1,8})*", re.I)
+_REFRESH = re.compile(r"\s*(?:\d|\.)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.I | re.S)
+_SPLIT = re.compile(r"[\s,]+")
+
+
+def read(body: bytes, url: str, content_type: str = "", language: str = "") -> Document:
+    """Return what one HTML page says.
+
+    Parameters
+    ----------
+    body
+        The page with content codings undone; any bytes.
+    url
+        Where it came from, normalised.
+    content_type, language
+        The response's Content-Type and Content-Language; what the page itself says of its language counts more.
+
+    Examples
+    --------
+    >>> page = read(b"<html lang=en><title>A  b</title><p>One<p>two <a href=/c>three</a>", "http://example.org/")
+    >>> page.title, page.text, page.language, page.targets
+    ('A b', 'One two three', 'en', ['http://example.org/c'])
+    """
+    source, encoding = utf8(body, content_type)
+    found = scan(source, MAX_TARGETS)
+    base = (normalise(found.base, url) if found.base else None) or url
+    asked = {word for content in found.robots for word in _SPLIT.split(content.lower())}
+    nofollow = not asked.isdisjoint(("nofollow", "none"))
+    hrefs = found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
+    return Document(
+        title=" ".join(found.title.split())[:MAX_TITLE],
+        text=found.text.tobytes().decode("utf-8", "replace"),
+        language=_tag(found.language) or _tag(language),
+        targets=[] if nofollow else resolve(base, hrefs),
+        canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
+        refresh=_refresh(found.refresh, base) if found.refresh else "",
+        simhash=simhash_bytes(found.text),
+        noindex=not asked.isdisjoint(("noindex", "none")),
+        nofollow=nofollow,
+        encoding=encoding,
+    )
+
+
+def read_text(body: bytes, content_type: str = "") -> Document:
+    """Return what a plain text says: white space folded, no links.
+
+    Examples
+    --------
+    >>> read_text(b"one  two").text
+    'one two'
+    """
+    source, encoding = decode(body, content_type)
+    text = " ".join(source.replace("\0", "").split())
+    return Document(text=text, simhash=simhash(text), encoding=encoding)
+
+
+def _tag(language: str) -> str:
+    """Return the first language tag of an attribute or a header, "" where it is none."""
+    first = language.partition(",")[0].strip()
+    return first.replace("_", "-") if _LANGUAGE.fullmatch(first) else ""
+
+
+def _refresh(content: str, base: str) -> str:
+    """Return where a meta refresh leads, "" where it leads nowhere or back to the page itself."""
+    found = _REFRESH.match(content)
+    target = (found[1] or found[2] or found[3] or "").strip() if found else ""
+    return (normalise(target, base) or "") if target else ""
+
+
+def _in_encoding(hrefs: Iterable[str], encoding: str) -> list[str]:
+    """Return links with their queries percent-encoded in the encoding of the page, as browsers send them."""
+    return [href if href.isascii() or "?" not in href else _query_in(href, encoding) for href in hrefs]
+
+
+def _query_in(href: str, encoding: str) -> str:
+    path, _, query = href.partition("?")
+    name = "utf-8" if encoding.startswith("utf-16") else encoding
+    codec = webencodings.lookup(name)
+    assert codec is not None, f"{encoding} did not come from the table"
+    return f"{path}?{''.join(c if c.isascii() else _percent(c, codec) for c in query)}"
+
+
+def _percent(character: str, codec: webencodings.Encoding) -> str:
+    try:
+        code = codec.codec_info.encode(character, "strict")[0]
+    except UnicodeError:
+        return f"%26%23{ord(character)}%3B"
+    return "".join(chr(b) if chr(b).isalnum() and b < 0x80 else f"%{b:02X}" for b in code)

@@ -1,0 +1,111 @@
+"""How alike two texts are: 64 bits, of which more differ the more the texts do.
+
+A text is cut into words, lower-cased where ASCII; a character of a script without spaces (Chinese, Japanese, Korean) is a
+word. The features are runs of three words in a row, as often as they occur; each feature votes on all 64 bits with its
+hash, and the majority decides.
+
+References
+----------
+Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms.
+Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+_MASK = (1 << 64) - 1
+SEED, PRIME = 0xCBF29CE484222325, 0x100000001B3
+SHINGLE_1, SHINGLE_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+SPACELESS = range(0xE3, 0xEE)
+"""First bytes of the characters, three bytes each, that are words by themselves: U+3000 to U+DFFF."""
+
+
+WORD_BYTES = bytes(ord(chr(b).lower()) if chr(b).isalnum() else 0 for b in range(0x80)) + bytes(
+    0 if b in SPACELESS else b for b in range(0x80, 0x100)
+)
+"""What a byte adds to a word: itself in lower case, 0 where it is in none."""
+
+
+def simhash(text: str) -> int:
+    """Return the 64-bit similarity hash of `text`; 0 for one without words.
+
+    Examples
+    --------
+    >>> simhash("...")
+    0
+    >>> simhash("The quick brown fox") == simhash("the  QUICK, brown fox.")
+    True
+    """
+    return simhash_bytes(np.frombuffer(text.encode("utf-8", "replace"), np.uint8))
+
+
+def simhash_bytes(text: NDArray[np.uint8]) -> int:
+    """Return the similarity hash of a text in UTF-8; shape (n,)."""
+    return int(_kernel()(text))
+
+
+def distance(a: int, b: int) -> int:
+    """Return how many bits of two hashes differ, 0 to 64: about 20 a radian between the texts' feature vectors.
+
+    Examples
+    --------
+    >>> distance(0b1011, 0b0010)
+    2
+    """
+    return (a ^ b).bit_count()
+
+
+def reference(text: str) -> int:
+    """Return the same hash, slowly and readably; the tests hold the compiled one against it."""
+    votes = [0] * 64
+    before = last = 0
+    for word in _words(text.encode("utf-8", "replace")):
+        feature = _mixed(word ^ before * SHINGLE_1 & _MASK ^ last * SHINGLE_2 & _MASK)
+        for bit in range(64):
+            votes[bit] += 1 if feature >> bit & 1 else -1
+        before, last = last, word
+    return sum(1 << bit for bit, vote in enumerate(votes) if vote > 0)
+
+
+def _words(text: bytes) -> Iterator[int]:
+    at = 0
+    while at < len(text):
+        start = at
+        if text[at] in SPACELESS:
+            at += 3
+        else:
+            while at < len(text) and WORD_BYTES[text[at]]:
+                at += 1
+        if at > start:
+            yield _hashed(text[start:at].lower())
+        else:
+            at += 1
+
+
+def _hashed(word: bytes) -> int:
+    code = SEED
+    for byte in word:
+        code = (code ^ byte) * PRIME & _MASK
+    return code
+
+
+def _mixed(code: int) -> int:
+    code = (code ^ code >> 32) * SHINGLE_1 & _MASK
+    code = (code ^ code >> 29) * SHINGLE_2 & _MASK
+    return code ^ code >> 32
+
+
+@cache
+def _kernel() -> Callable[[NDArray[np.uint8]], np.uint64]:
+    from evercrawl.parse._simhash_kernel import simhash as kernel  # importing numba takes a third of a second
+
+    return kernel
