@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from html.entities import html5
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from evercrawl.parse._compiled import Bytes, compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SIZE = 1 << 13
 SEED = np.uint64(0xCBF29CE484222325)
@@ -22,7 +27,7 @@ def named(name: str) -> int:
     return code
 
 
-def _table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _table() -> tuple[NDArray[np.uint64], NDArray[np.int32], Bytes]:
     """Return an open-addressing table of name hash -> span of the blob of UTF-8 values."""
     hashes, spans, blob = np.zeros(_SIZE, np.uint64), np.zeros((_SIZE, 2), np.int32), bytearray()
     for name, value in html5.items():
@@ -39,18 +44,18 @@ def _table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 _HASHES, _SPANS, _BLOB = _table()
 
 
-@njit(nogil=True, cache=True)
-def _find(code):
+@compiled
+def _find(code: np.uint64) -> np.int64:
     at = np.int64(code % np.uint64(_SIZE))
     while _HASHES[at] != 0:
         if _HASHES[at] == code:
             return at
         at = (at + 1) % _SIZE
-    return -1
+    return np.int64(-1)
 
 
-@njit(nogil=True, cache=True)
-def put_code(out, o, code):
+@compiled
+def put_code(out: Bytes, o: int, code: np.int64) -> int:
     """Write one code point as UTF-8 at `o`; return where the next goes."""
     if code < 0x80:
         out[o] = code
@@ -71,13 +76,13 @@ def put_code(out, o, code):
     return o + 4
 
 
-@njit(nogil=True, cache=True)
-def _alnum(c):
+@compiled
+def _alnum(c: int) -> bool:
     return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122
 
 
-@njit(nogil=True, cache=True)
-def _numeric(src, i, end, out, o):
+@compiled
+def _numeric(src: Bytes, i: int, end: int, out: Bytes, o: int) -> tuple[int, int]:
     """Decode the `&#` at `i`."""
     j = i + 2
     base = 10
@@ -106,8 +111,8 @@ def _numeric(src, i, end, out, o):
     return j, put_code(out, o, code)
 
 
-@njit(nogil=True, cache=True)
-def reference(src, i, end, out, o, in_attribute):
+@compiled
+def reference(src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: bool) -> tuple[int, int]:
     """Decode the character reference that may start with the `&` at `i`; return the next places to read and to write.
 
     What is no reference stays an ampersand. In attributes a name without semicolon that goes on is left alone, as in
@@ -115,7 +120,7 @@ def reference(src, i, end, out, o, in_attribute):
     """
     if i + 1 < end and src[i + 1] == 35:
         return _numeric(src, i, end, out, o)
-    code, j, found, after = SEED, i + 1, -1, i + 1
+    code, j, found, after = SEED, i + 1, np.int64(-1), i + 1
     while j < end and j - i <= 32 and _alnum(src[j]):
         code = (code ^ np.uint64(src[j])) * PRIME
         j += 1
@@ -131,7 +136,7 @@ def reference(src, i, end, out, o, in_attribute):
     if found < 0 or (bare and in_attribute and after < end and (src[after] == 61 or _alnum(src[after]))):
         out[o] = 38
         return i + 1, o + 1
-    for k in range(_SPANS[found, 0], _SPANS[found, 1]):
+    for k in range(int(_SPANS[found, 0]), int(_SPANS[found, 1])):
         out[o] = _BLOB[k]
         o += 1
     return after, o

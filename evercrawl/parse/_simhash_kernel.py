@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evercrawl.parse._compiled import Bytes, compiled
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start
@@ -12,8 +12,8 @@ _PRIME, _SEED, _ONE = np.uint64(PRIME), np.uint64(SEED), np.uint64(1)
 _FIRST, _SECOND = np.uint64(SHINGLE_1), np.uint64(SHINGLE_2)
 
 
-@njit(nogil=True, cache=True)
-def _mixed(code):
+@compiled
+def _mixed(code: np.uint64) -> np.uint64:
     code ^= code >> np.uint64(32)
     code *= _FIRST
     code ^= code >> np.uint64(29)
@@ -21,8 +21,8 @@ def _mixed(code):
     return code ^ code >> np.uint64(32)
 
 
-@njit(nogil=True, cache=True)
-def simhash(src):
+@compiled
+def simhash(src: Bytes) -> np.uint64:
     """Return the similarity hash of UTF-8 text; see `evercrawl.parse.simhash` for what it is."""
     votes = np.zeros(64, np.int32)
     n, i, features = len(src), 0, 0

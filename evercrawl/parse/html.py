@@ -49,7 +49,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
     ('A b', 'One two three', 'en', ['http://example.org/c'])
     """
     source, encoding = utf8(body, content_type)
-    found = scan(source, MAX_TARGETS)
+    found = scan(source, MAX_TARGETS, xml=content_type.lower().startswith("application/xhtml+xml"))
     base = (normalise(found.base, url) if found.base else None) or url
     asked = {word for content in found.robots for word in _SPLIT.split(content.lower())}
     nofollow = not asked.isdisjoint(("nofollow", "none"))

@@ -41,8 +41,10 @@ class Survey:
     robots: list[str] = field(default_factory=list[str])
 
 
-def scan(source: bytes, max_links: int) -> Survey:
+def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     """Return what stands in a page in UTF-8, of at most `max_links` links; any bytes will do.
+
+    `xml` says that the page came as XHTML, where `<script/>` is a whole element.
 
     Examples
     --------
@@ -50,7 +52,7 @@ def scan(source: bytes, max_links: int) -> Survey:
     >>> found.title, found.text.tobytes(), found.hrefs
     ('A', b'one twothree', ['b'])
     """
-    text, links, facts = _kernel()(np.frombuffer(source, np.uint8), max_links)
+    text, links, facts = _kernel()(np.frombuffer(source, np.uint8), max_links, xml)
     survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1])
     for fact in facts.tobytes().decode("utf-8", "replace").split("\0")[:-1]:
         _learn(survey, fact[0], fact[1:])
@@ -68,7 +70,7 @@ def _learn(survey: Survey, kind: str, value: str) -> None:
 
 
 @cache
-def _kernel() -> Callable[[Bytes, int], tuple[Bytes, Bytes, Bytes]]:
+def _kernel() -> Callable[[Bytes, int, bool], tuple[Bytes, Bytes, Bytes]]:
     from evercrawl.parse._scan_kernel import scan as kernel  # importing numba takes a third of a second
 
     return kernel

@@ -1,7 +1,7 @@
 """How alike two texts are: 64 bits, of which more differ the more the texts do.
 
-A text is cut into words, lower-cased where ASCII; a character of a script without spaces (Chinese, Japanese, Korean) is a
-word. The features are runs of three words in a row, as often as they occur; each feature votes on all 64 bits with its
+A text is cut into words, lower-cased where ASCII; a character of a script without spaces (Chinese, Japanese, Korean)
+is a word. The features are runs of three words, as often as they occur; each feature votes on all 64 bits with its
 hash, and the majority decides.
 
 References

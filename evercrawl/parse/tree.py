@@ -39,7 +39,7 @@ def links(body: bytes, url: str, content_type: str = "", limit: int = 10_000) ->
 
 
 def markdown(body: bytes, url: str, content_type: str = "") -> str:
-    """Return a page as Markdown, its links made absolute.
+    r"""Return a page as Markdown, its links made absolute.
 
     Examples
     --------

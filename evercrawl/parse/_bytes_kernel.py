@@ -1,0 +1,68 @@
+"""Bytes and words of markup."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evercrawl.parse._compiled import Bytes, compiled
+
+_CLASS = np.zeros(256, np.uint8)
+_CLASS[[9, 10, 12, 13, 32]], _CLASS[[47, 62]] = 1, 2
+
+
+def spelt(word: bytes) -> Bytes:
+    """Return the bytes of a word, as the kernels want them."""
+    return np.frombuffer(word, np.uint8)
+
+
+@compiled
+def blank(c: int) -> bool:
+    """Tell white space."""
+    return bool(_CLASS[c] == 1)
+
+
+@compiled
+def ends_name(c: int) -> bool:
+    """Tell what ends a name: white space, a slash, a greater-than sign."""
+    return bool(_CLASS[c] > 0)
+
+
+@compiled
+def lower(c: np.uint8) -> np.uint8:
+    """Return an ASCII letter in lower case, any other byte as it is."""
+    return np.uint8(c + 32) if 65 <= c <= 90 else c
+
+
+@compiled
+def upto(src: Bytes, i: int, n: int, stop: int) -> int:
+    """Return the place of the next byte `stop`, or the end."""
+    while i < n and src[i] != stop:
+        i += 1
+    return i
+
+
+@compiled
+def is_word(src: Bytes, i: int, n: int, word: Bytes) -> bool:
+    """Tell whether `word` stands at `i` in any case."""
+    if i + len(word) > n:
+        return False
+    k = 0
+    while k < len(word) and lower(src[i + k]) == lower(word[k]):
+        k += 1
+    return k == len(word)
+
+
+@compiled
+def has_token(src: Bytes, start: int, end: int, word: Bytes) -> bool:
+    """Tell whether a space separated list holds `word` (lower case)."""
+    i = start
+    while i < end:
+        while i < end and blank(src[i]):
+            i += 1
+        j = i
+        while j < end and not blank(src[j]):
+            j += 1
+        if j - i == len(word) and is_word(src, i, j, word):
+            return True
+        i = j
+    return False

@@ -1,0 +1,79 @@
+"""Text as a reader sees it: white space folded, character references decoded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evercrawl.parse._compiled import Bytes, compiled
+from evercrawl.parse._entities_kernel import reference
+
+_SPACE, _OPEN, _MAYBE = 1, 2, 3
+_SPECIAL = np.zeros(256, np.uint8)
+_SPECIAL[:33], _SPECIAL[60], _SPECIAL[[38, 0xC2, 0xE2, 0xE3]] = _SPACE, _OPEN, _MAYBE
+
+
+@compiled
+def _space_bytes(src: Bytes, i: int, n: int) -> int:
+    """Return how many bytes of white space start at `i`: 0, 1, or the length of a Unicode space."""
+    c = src[i]
+    if c <= 32:
+        return 1
+    if c == 0xC2 and i + 1 < n and (src[i + 1] == 0xA0 or src[i + 1] == 0x85):
+        return 2
+    if i + 2 < n and (c == 0xE2 or c == 0xE3):
+        d, e = src[i + 1], src[i + 2]
+        if c == 0xE3 and d == 0x80 and e == 0x80:
+            return 3
+        if c == 0xE2 and d == 0x80 and (e <= 0x8A or e == 0xA8 or e == 0xA9 or e == 0xAF):
+            return 3
+        if c == 0xE2 and d == 0x81 and e == 0x9F:
+            return 3
+    return 0
+
+
+@compiled
+def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, gap: bool) -> tuple[int, int, bool]:
+    """Append text, up to the next `<` or the end, white space folded; `gap` tells that a space is due first."""
+    while i < n:
+        c = src[i]
+        special = _SPECIAL[c]
+        if special == 0 or (special == _OPEN and not markup_ends):
+            if gap and o:
+                out[o] = 32
+                o += 1
+            gap = False
+            out[o] = c
+            o += 1
+            i += 1
+            while i < n and _SPECIAL[src[i]] == 0:
+                out[o] = src[i]
+                o += 1
+                i += 1
+        elif special == _SPACE:
+            gap = gap or c != 0
+            i += 1
+        elif special == _OPEN:
+            break
+        else:
+            i, o, gap = _put_special(src, i, n, out, o, gap)
+    return i, o, gap
+
+
+@compiled
+def _put_special(src: Bytes, i: int, n: int, out: Bytes, o: int, gap: bool) -> tuple[int, int, bool]:
+    """Append what starts at `i`: a character reference, or a byte that may start a Unicode space."""
+    width = 0 if src[i] == 38 else _space_bytes(src, i, n)
+    if width:
+        return i + width, o, True
+    was, due = o, gap and o > 0
+    if due:
+        out[o] = 32
+        o += 1
+    start = o
+    if src[i] == 38:
+        i, o = reference(src, i, n, out, o, False)
+        if _space_bytes(out, start, o):
+            return i, was, True
+        return i, o, False
+    out[o] = src[i]
+    return i + 1, o + 1, False
