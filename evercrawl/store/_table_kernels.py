@@ -99,7 +99,7 @@ def intern(
     out: Slots,
     new: NDArray[np.bool_],
 ) -> int:
-    """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before there was no room."""
+    """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before it was full."""
     for i in range(wanted.size):
         key = wanted[i]
         new[i] = False
