@@ -1,0 +1,159 @@
+"""From what curl delivered to an `Exchange`: head, fields, body, and the class of what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.fetch.chunked import Status, dechunk
+from evercrawl.fetch.coding import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Exchange
+
+__all__ = ["MAX_HEAD_BYTES", "class_of", "fields_of", "final_head", "settle", "unwrap"]
+
+MAX_HEAD_BYTES = 256 << 10
+
+_TOO_LARGE_WORDS = "Too large response headers"
+_CHUNK_WORDS = "chunk"
+# curl's error numbers; those that are not here are faults of the protocol spoken.
+_CLASSES = {
+    5: "dns",
+    6: "dns",
+    7: "connect",
+    18: "reset",
+    28: "timeout",
+    35: "tls",
+    45: "connect",
+    51: "tls",
+    52: "reset",
+    53: "tls",
+    54: "tls",
+    55: "reset",
+    56: "reset",
+    58: "tls",
+    59: "tls",
+    60: "tls",
+    66: "tls",
+    77: "tls",
+    80: "tls",
+    83: "tls",
+    90: "tls",
+    91: "tls",
+    97: "connect",
+    98: "tls",
+    100: "too_large",
+}
+_CUT = frozenset({"timeout", "reset"})
+_HTTP2_STREAM = 92
+
+
+def class_of(code: int, words: str) -> str:
+    """Return the class of failure of curl's error number and words for it.
+
+    Examples
+    --------
+    >>> class_of(28, "Operation timed out"), class_of(8, "Invalid Content-Length: value")
+    ('timeout', 'protocol')
+    """
+    if code == 0:
+        return ""
+    if code == 56 and words.startswith(_TOO_LARGE_WORDS):
+        return "too_large"
+    if code == 56 and words.startswith(_CHUNK_WORDS):
+        return "protocol"
+    return _CLASSES.get(code, "protocol")
+
+
+def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
+    r"""Return the lines of the final response, from its status line to its blank line; [] when it is not complete.
+
+    Interim responses (1xx) before it and trailers after it are dropped.
+
+    Examples
+    --------
+    >>> final_head([b"HTTP/1.1 103 Early\r\n", b"\r\n", b"HTTP/1.1 200 OK\r\n", b"\r\n", b"a: trailer\r\n"])
+    [b'HTTP/1.1 200 OK\r\n', b'\r\n']
+    """
+    start = 0
+    for at, line in enumerate(lines):
+        if line in (b"\r\n", b"\n"):
+            if not _interim(lines[start]):
+                return lines[start : at + 1]
+            start = at + 1
+    return []
+
+
+def _interim(status_line: bytes) -> bool:
+    status = _status(status_line)
+    return 100 <= status < 200 and status != 101
+
+
+def _status(status_line: bytes) -> int:
+    words = status_line.split(None, 2)
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+
+def fields_of(lines: Sequence[bytes]) -> dict[str, str]:
+    r"""Return lower-case name -> value of header lines; the values of repeated fields are joined by ", ".
+
+    Examples
+    --------
+    >>> fields_of([b"Vary: a\r\n", b"VARY:b\r\n", b"\r\n"])
+    {'vary': 'a, b'}
+    """
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.decode("latin-1").partition(":")
+        if colon:
+            name, value = name.strip().lower(), value.strip(" \t\r\n")
+            fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    return fields
+
+
+def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) -> None:
+    """Fill in all that follows from the header lines, from `exchange.wire` and from how curl says that it ended."""
+    exchange.error, exchange.detail = class_of(code, words), words
+    head = final_head(lines)
+    if not head or sum(map(len, lines)) > MAX_HEAD_BYTES:
+        exchange.wire = b""
+        if head or not exchange.error:
+            exchange.error = "too_large" if head else "protocol"
+            exchange.detail = "the head is larger than 256 KiB" if head else "no complete head came"
+        return
+    exchange.head = b"".join(head)
+    exchange.status = _status(head[0])
+    exchange.http_version = head[0][5:].split(None, 1)[0].decode("latin-1")
+    exchange.headers = fields_of(head[1:])
+    if exchange.status == 101:
+        exchange.error, exchange.detail = "protocol", "the server switched to a protocol that was not asked for"
+    elif exchange.wire and (exchange.error in _CUT or code == _HTTP2_STREAM):
+        exchange.truncated, exchange.error = True, ""
+    if exchange.wire and exchange.error in ("", "protocol"):
+        unwrap(exchange)
+
+
+def unwrap(exchange: Exchange) -> None:
+    """Set `exchange.body`: the wire's bytes with transfer and content codings undone, capped."""
+    body, request = exchange.wire, exchange.request
+    codings = _names(exchange.headers.get("content-encoding", ""))
+    if exchange.http_version != "2":
+        codings += _names(exchange.headers.get("transfer-encoding", ""))
+    if codings and codings[-1] == "chunked":
+        codings.pop()
+        body, status = dechunk(body, request.max_wire_bytes if codings else request.max_body_bytes)
+        exchange.truncated = status is Status.TRUNCATED
+        if status is Status.MALFORMED and not exchange.error:
+            exchange.error, exchange.detail = "protocol", "the body is not in chunks as announced"
+    if codings or len(body) > request.max_body_bytes:
+        body, error, truncated = decode(body, ",".join(codings), request.max_body_bytes)
+        exchange.truncated = exchange.truncated or truncated
+        if error and not exchange.error:
+            exchange.error, exchange.detail = error, f"the body is not {', '.join(codings)} as announced"
+    exchange.body = body
+
+
+def _names(field: str) -> list[str]:
+    return [name for name in (part.strip().lower() for part in field.split(",")) if name] if field else []

@@ -1,0 +1,98 @@
+"""The bytes of a request: what is asked, and proof that a URL or a header can smuggle nothing into it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Request
+
+__all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asking", "ask"]
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ACCEPT_ENCODING = "gzip, deflate, br"
+
+# Visible ASCII only: no space, no line break, and no user name, for a link must not make us log in.
+_URL = re.compile(
+    r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?"  # scheme, host, port
+    r"([/?][!\"$-~]*)?(?:#[!-~]*)?"  # path and query, fragment
+)
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?")
+_DEFAULT_PORT = {"http": "80", "https": "443"}
+
+
+class Asking(NamedTuple):
+    """One request, spelled out.
+
+    Attributes
+    ----------
+    scheme, host, port
+        Where the URL leads; a literal IPv6 host has no brackets.
+    authority
+        Host and port as in the Host field: a default port is left out.
+    target
+        Path and query, as in the request line.
+    fields
+        Header lines without their line ends, Host first.
+    """
+
+    scheme: str
+    host: str
+    port: str
+    authority: str
+    target: str
+    fields: list[bytes]
+
+    @property
+    def absolute(self) -> str:
+        """The whole URL without its fragment, as a proxy is asked for it."""
+        return f"{self.scheme}://{self.authority}{self.target}"
+
+    def head(self, version: str, target: str) -> bytes:
+        """Return the request as it goes over the wire in HTTP/1.1, or as curl shows it in HTTP/2."""
+        return b"\r\n".join([f"GET {target} HTTP/{version}".encode("ascii"), *self.fields, b"\r\n"])
+
+
+def ask(request: Request, base: Sequence[tuple[str, str]]) -> Asking:
+    r"""Return what to send for `request`; `base` are the header fields that every request has.
+
+    A field of the request replaces a base field of its name.
+
+    Raises
+    ------
+    ValueError
+        When the URL or a field holds what could end a line, or the URL is not a plain http or https one.
+
+    Examples
+    --------
+    >>> from evercrawl.types import Request
+    >>> asking = ask(Request("http://example.org/a?b#c"), [("Accept", "*/*")])
+    >>> asking.head("1.1", asking.target)
+    b'GET /a?b HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\n\r\n'
+    """
+    found = _URL.fullmatch(request.url)
+    if found is None:
+        raise ValueError("the URL is not a plain http or https one in visible ASCII without a user name")
+    scheme, host, port, target = found.groups()
+    default = _DEFAULT_PORT[scheme]
+    port = port or default
+    authority = host if port == default else f"{host}:{port}"
+    if not target or target[0] == "?":
+        target = f"/{target or ''}"
+    fields = [f"Host: {authority}".encode("ascii"), *_lines(base, request.headers)]
+    return Asking(scheme, host.strip("[]"), port, authority, target, fields)
+
+
+def _lines(base: Sequence[tuple[str, str]], own: Sequence[tuple[str, str]]) -> list[bytes]:
+    taken = {name.lower() for name, _ in own}
+    fields = [field for field in base if field[0].lower() not in taken] if taken else base
+    lines = [f"{name}: {value}".encode("latin-1") for name, value in fields]
+    for name, value in own:
+        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+            raise ValueError(f"the header field {name!r} cannot be sent")
+        lines.append(f"{name}: {value}".encode("latin-1"))
+    return lines

@@ -1,0 +1,198 @@
+"""HTTP exchanges on libcurl, many at a time, without a task or a future for each."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asking, ask
+from evercrawl.fetch.curl_loop import CurlLoop, Ended
+from evercrawl.fetch.transfer import Settings, Transfer
+from evercrawl.fetch.trust import trusted_certificates
+from evercrawl.types import Exchange, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pycurl
+
+    from evercrawl.clock import Clock
+
+__all__ = ["CurlNetwork"]
+
+DISTRUST_S = 3600.0
+MAX_DISTRUSTED = 10_000
+
+
+class CurlNetwork:
+    """The web, as libcurl reaches it: `start` begins an exchange, `finished` returns those that have ended.
+
+    Redirects are answers like others, cookies are neither kept nor sent, and proxies named in the environment do not
+    count.
+
+    Parameters
+    ----------
+    clock
+        Dates the exchanges.
+    judge
+        Address as text -> "" or the reason why it must not be connected to. Asked at every connection, after names
+        were looked up, so a name that leads inside later on is caught too. With a proxy, which makes the connections
+        itself, it is asked about `addresses` and literal hosts alone.
+    agent, contact
+        The User-Agent, and an address for people who wonder about it.
+    proxy
+        URL of a proxy, "" for none.
+    verify_tls
+        Whether a certificate that does not verify ends an exchange (error "tls"); if not, the exchange is made again
+        unverified, and `tls_ok` is False.
+    ca_file
+        Certificates to trust, "" for the system's.
+    max_connections
+        Most connections open at a time, idle ones included.
+    http2
+        Whether HTTP/2 is offered over TLS.
+
+    Raises
+    ------
+    ConfigError
+        When `agent` or `contact` cannot stand in a header.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        judge: Callable[[str], str],
+        *,
+        agent: str,
+        contact: str = "",
+        proxy: str = "",
+        verify_tls: bool = True,
+        ca_file: str = "",
+        max_connections: int = 256,
+        http2: bool = True,
+    ) -> None:
+        user_agent = f"{agent} (+{contact})" if contact else agent
+        self._base = (("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING))
+        self._clock = clock
+        self._judge = judge
+        self._verify_tls = verify_tls
+        self._settings = Settings(None if proxy else judge, proxy, ca_file or trusted_certificates(), http2)
+        self._curls = CurlLoop(self._end, max_connections=max_connections)
+        self._idle: list[Transfer] = []
+        self._busy: dict[pycurl.Curl, Transfer] = {}
+        self._ended: list[Exchange] = []
+        self._waiter: asyncio.Future[None] | None = None
+        self._fault: Exception | None = None
+        self._distrusted_until: dict[str, float] = {}
+
+    @property
+    def in_flight(self) -> int:
+        """Exchanges that have started and not ended."""
+        return len(self._busy)
+
+    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+        """Begin an exchange; nothing that the web or the URL does wrong is raised.
+
+        Parameters
+        ----------
+        request
+            What to ask.
+        addresses
+            Where the URL's host is, looked up already; () for a literal address, or to have curl look.
+        """
+        exchange = Exchange(request, self._clock.now())
+        try:
+            asking = ask(request, self._base)
+        except ValueError as fault:
+            return self._fail(exchange, "protocol", str(fault))
+        if self._settings.proxy and (reason := self._judge_proxied(asking, addresses)):
+            return self._fail(exchange, "refused_address", reason)
+        transfer = self._idle.pop() if self._idle else Transfer(self._settings)
+        transfer.begin(exchange, asking, addresses)
+        if not self._verify_tls and self._distrusts(asking, exchange.at):
+            transfer.again(request.deadline_s, unverified=True)
+        self._busy[transfer.curl] = transfer
+        self._curls.add(transfer.curl)
+        return None
+
+    async def finished(self, timeout_s: float) -> list[Exchange]:
+        """Return the exchanges that have ended since the last call, waiting up to `timeout_s` seconds for the first.
+
+        Raises
+        ------
+        Exception
+            Whatever `judge` raised since the last call; the exchanges stay for the next.
+        """
+        if not self._ended:
+            await self._wait(timeout_s)
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        ended, self._ended = self._ended, []
+        return ended
+
+    async def close(self) -> None:
+        """Abort what is in flight and close all connections; aborted exchanges are not returned."""
+        for transfer in self._busy.values():
+            self._curls.remove(transfer.curl)
+        for transfer in (*self._busy.values(), *self._idle):
+            transfer.curl.close()
+        self._busy.clear()
+        self._idle.clear()
+        self._curls.close()
+        self._wake()
+
+    async def _wait(self, timeout_s: float) -> None:
+        assert self._waiter is None, "one waiter at a time"
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        alarm = loop.call_later(timeout_s, self._wake)
+        try:
+            await self._waiter
+        finally:
+            alarm.cancel()
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _fail(self, exchange: Exchange, error: str, detail: str) -> None:
+        exchange.error, exchange.detail = error, detail
+        self._ended.append(exchange)
+        self._wake()
+
+    def _end(self, ended: list[Ended]) -> None:
+        """Settle what curl says has ended; called once for all that ended together."""
+        now = self._clock.now()
+        for curl, code, words in ended:
+            transfer = self._busy[curl]
+            if code and transfer.distrusted(code) and self._distrust(transfer, now):
+                self._curls.add(curl)
+                continue
+            del self._busy[curl]
+            self._ended.append(transfer.end(code, words, now))
+            self._fault, transfer.fault = transfer.fault or self._fault, None
+            self._idle.append(transfer)
+        if self._ended:
+            self._wake()
+
+    def _distrust(self, transfer: Transfer, now: float) -> bool:
+        """Set the transfer up for a try without verification, where that is allowed and there is time."""
+        left_s = transfer.exchange.at + transfer.exchange.request.deadline_s - now
+        if self._verify_tls or left_s <= 0:
+            return False
+        if len(self._distrusted_until) >= MAX_DISTRUSTED:
+            self._distrusted_until.clear()
+        self._distrusted_until[transfer.asking.authority] = now + DISTRUST_S
+        transfer.again(left_s, unverified=True)
+        return True
+
+    def _distrusts(self, asking: Asking, now: float) -> bool:
+        """Whether the host's certificate failed not long ago: a try that verifies would cost a handshake each time."""
+        return asking.scheme == "https" and self._distrusted_until.get(asking.authority, 0.0) > now
+
+    def _judge_proxied(self, asking: Asking, addresses: Sequence[str]) -> str:
+        literal = [asking.host] if ":" in asking.host or asking.host.replace(".", "").isdigit() else []
+        reasons = [self._judge(address) for address in (*addresses, *literal)]
+        return next((reason for reason in reasons if reason), "")

@@ -1,0 +1,194 @@
+"""One curl handle, set up once and used for one request after another."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING, NamedTuple
+
+import pycurl
+
+from evercrawl.fetch.answer import settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.fetch.asking import Asking
+    from evercrawl.types import Exchange
+
+__all__ = ["Settings", "Transfer"]
+
+CONNECT_TIMEOUT_S = 10.0
+
+_FAMILIES = (socket.AF_INET, socket.AF_INET6)
+# What a handle was told to pin stays with it; one with nothing to pin unpins a name that nobody asks for.
+_NO_PIN = ["-nothing.invalid:1"]
+_BAD_CERTIFICATE = (51, 60)
+_NOT_CONNECTED = 7
+_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
+
+
+class Settings(NamedTuple):
+    """What the transfers of one network have in common.
+
+    Attributes
+    ----------
+    judge
+        Address -> "" or the reason why it must not be connected to; None where a proxy makes the connections.
+    proxy, ca_file
+        Proxy URL, file of trusted certificates; "" for none and for curl's own.
+    http2
+        Whether HTTP/2 is offered over TLS.
+    """
+
+    judge: Callable[[str], str] | None
+    proxy: str
+    ca_file: str
+    http2: bool
+
+    @property
+    def absolute_form(self) -> bool:
+        """Whether plain requests name the whole URL, as an HTTP proxy wants them."""
+        return self.proxy != "" and not self.proxy.lower().startswith("socks")
+
+
+class _Opened:
+    """A socket for curl, which copies the descriptor; ours is closed with this object."""
+
+    def __init__(self, address: pycurl.CurlSockAddr) -> None:
+        self._fd = socket.socket(address.family, address.socktype, address.protocol).detach()
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def __del__(self) -> None:
+        os.close(self._fd)
+
+
+class Transfer:
+    """A reusable handle, and what came of the exchange that it is used for.
+
+    Attributes
+    ----------
+    curl
+        The handle.
+    exchange, asking
+        The exchange under way, and its request spelled out.
+    unverified
+        Certificates are not checked in this try, because they failed in one before.
+    fault
+        What the judge raised, if it did.
+    """
+
+    exchange: Exchange
+    asking: Asking
+
+    def __init__(self, settings: Settings) -> None:
+        self.curl = pycurl.Curl()
+        self.unverified = False
+        self.fault: Exception | None = None
+        self._settings = settings
+        self._lines: list[bytes] = []
+        self._chunks: list[bytes] = []
+        self._room_bytes = 0
+        self._refusal = ""
+        self._deadline_ms = 0
+        self._set_up()
+
+    def _set_up(self) -> None:
+        put, settings = self.curl.setopt, self._settings
+        put(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
+        put(pycurl.FOLLOWLOCATION, 0)
+        put(pycurl.NOSIGNAL, 1)
+        put(pycurl.PATH_AS_IS, 1)
+        put(pycurl.TCP_NODELAY, 1)
+        put(pycurl.HTTP_TRANSFER_DECODING, 0)
+        put(_SUPPRESS_CONNECT_HEADERS, 1)
+        put(pycurl.CONNECTTIMEOUT_MS, int(CONNECT_TIMEOUT_S * 1000))
+        put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1)
+        put(pycurl.PROXY, settings.proxy)
+        put(pycurl.NOPROXY, "")
+        if settings.ca_file:
+            put(pycurl.CAINFO, settings.ca_file)
+        put(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        put(pycurl.HEADERFUNCTION, self._lines.append)
+        put(pycurl.WRITEFUNCTION, self._take)
+
+    def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str]) -> None:
+        """Set the handle up for `exchange`; `addresses` are where the host is looked for, [] leaves that to curl."""
+        self.exchange, self.asking = exchange, asking
+        put = self.curl.setopt
+        put(pycurl.URL, exchange.request.url)
+        put(pycurl.REQUEST_TARGET, self._target)
+        put(pycurl.HTTPHEADER, asking.fields)
+        put(pycurl.RESOLVE, [f"+{asking.host}:{asking.port}:{','.join(addresses)}"] if addresses else _NO_PIN)
+        self.again(exchange.request.deadline_s, unverified=False)
+
+    def again(self, deadline_s: float, *, unverified: bool) -> None:
+        """Set the handle up for another try at the same exchange, with `deadline_s` seconds left."""
+        self._clear()
+        put = self.curl.setopt
+        deadline_ms = max(1, round(deadline_s * 1000))
+        if deadline_ms != self._deadline_ms:
+            put(pycurl.TIMEOUT_MS, deadline_ms)
+            self._deadline_ms = deadline_ms
+        if unverified != self.unverified:
+            put(pycurl.SSL_VERIFYPEER, 0 if unverified else 1)
+            put(pycurl.SSL_VERIFYHOST, 0 if unverified else 2)
+            self.unverified = unverified
+
+    def end(self, code: int, words: str, now: float) -> Exchange:
+        """Return the exchange, settled; `code` and `words` are how curl says that it ended."""
+        exchange = self.exchange
+        exchange.elapsed_s = now - exchange.at
+        exchange.ip = str(self.curl.getinfo(pycurl.PRIMARY_IP) or "")
+        exchange.wire = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        if self._room_bytes < 0:
+            exchange.truncated, code = True, 0
+            exchange.wire = exchange.wire[: exchange.request.max_wire_bytes]
+        settle(exchange, self._lines, code, words)
+        if exchange.status or self.curl.getinfo(pycurl.REQUEST_SIZE):
+            version = "2" if exchange.http_version == "2" else "1.1"
+            exchange.sent = self.asking.head(version, self._target)
+        if self.asking.scheme == "https" and (exchange.status or code in _BAD_CERTIFICATE):
+            exchange.tls_ok = exchange.status > 0 and not self.unverified
+        if self._refusal and code == _NOT_CONNECTED:
+            exchange.error, exchange.detail = "refused_address", self._refusal
+        self._clear()
+        return exchange
+
+    def distrusted(self, code: int) -> bool:
+        """Whether curl's error says that the certificate did not verify."""
+        return code in _BAD_CERTIFICATE and not self.unverified
+
+    @property
+    def _target(self) -> str:
+        plain = self.asking.scheme == "http"
+        return self.asking.absolute if plain and self._settings.absolute_form else self.asking.target
+
+    def _clear(self) -> None:
+        self._lines.clear()
+        self._chunks.clear()
+        self._refusal = ""
+        self._room_bytes = self.exchange.request.max_wire_bytes
+
+    def _take(self, data: bytes) -> int | None:
+        self._chunks.append(data)
+        self._room_bytes -= len(data)
+        return None if self._room_bytes >= 0 else 0  # 0 bytes taken: curl ends the transfer
+
+    def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> _Opened | int:
+        """Open a socket for a connection that curl is about to make, unless its address is refused; fails closed."""
+        try:
+            reason = self._refuse(address)
+            if not reason:
+                return _Opened(address)
+            self._refusal = reason
+        except Exception as fault:  # whatever it was: curl would swallow it and connect nowhere, and nobody would know
+            self._refusal, self.fault = f"the address could not be judged: {fault!r}", fault
+        return pycurl.SOCKET_BAD
+
+    def _refuse(self, address: pycurl.CurlSockAddr) -> str:
+        if address.family not in _FAMILIES:
+            return f"addresses of family {address.family} are not spoken to"
+        return self._settings.judge(str(address.addr[0])) if self._settings.judge else ""

@@ -1,0 +1,23 @@
+"""Where this machine keeps the certificates that it trusts."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import certifi
+
+__all__ = ["trusted_certificates"]
+
+_BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
+
+
+def trusted_certificates() -> str:
+    """Return the file of trusted certificates: the system's, or Mozilla's where the system has none.
+
+    libcurl as pycurl ships it looks in one place only, which few systems have.
+    """
+    for path in (ssl.get_default_verify_paths().cafile, *_BUNDLES):
+        if path and Path(path).is_file():
+            return path
+    return certifi.where()
