@@ -129,7 +129,7 @@ def line(progress: Progress) -> str:
     parts = [
         clock(progress.elapsed_s),
         f"{progress.rate_per_s:.1f} visits/s",
-        f"visits {progress.visits}",
+        f"visits {progress.visits}" + (f" ({counts(progress.outcomes)})" if progress.outcomes else ""),
         f"known {progress.known}",
         f"fetched {progress.fetched}",
         f"changed {progress.changed}",

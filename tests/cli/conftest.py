@@ -1,9 +1,13 @@
-"""The verbs change how the process takes signals; put that back after each test."""
+"""A web to crawl; and the verbs change how the process takes signals: that is put back after each test."""
 
+import asyncio
 import signal
+import threading
 from collections.abc import Iterator
 
 import pytest
+
+from evercrawl.simulate.loopback import Loopback
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +17,18 @@ def signals_as_before() -> Iterator[None]:
     yield
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def site() -> Iterator[Loopback]:
+    """Serve a small web from a thread of its own while the test runs."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = Loopback(hosts=2, pages=12, changing=0)
+    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(10)
+    yield server
+    asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()

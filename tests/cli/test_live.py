@@ -36,7 +36,17 @@ def test_lines_come_every_ten_seconds_and_at_the_end():
 
 def test_a_line_tells_errors_and_what_waits():
     out = io.StringIO()
-    Lines(out)(at(0, errors={"dns": 1, "timeout": 2}, waiting={"resting": 3}, disk_full=True))
+    Lines(out)(
+        at(
+            0,
+            visits=9,
+            outcomes={"ok": 6, "error": 3},
+            errors={"dns": 1, "timeout": 2},
+            waiting={"resting": 3},
+            disk_full=True,
+        )
+    )
+    assert "visits 9 (ok 6, error 3)  known 0" in out.getvalue()
     assert "errors: timeout 2, dns 1  hosts waiting: resting 3  DISK FULL" in out.getvalue()
 
 

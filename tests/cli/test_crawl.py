@@ -1,0 +1,72 @@
+"""The verb that crawls, on real sockets."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+
+from evercrawl.cli import main as cli
+
+FAST = ["--delay", "0.001", "--allow-net", "127.0.0.0/8", "--json"]
+
+
+def events(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def pages(site) -> Counter:
+    return Counter(served.origin + served.path for served in site.log if served.path != "/robots.txt")
+
+
+def test_until_idle_asks_once_for_every_page_that_may_be_asked_for(site, tmp_path, capsys):
+    assert cli.main(["crawl", *site.seeds, "--dir", str(tmp_path), "--until-idle", *FAST]) == 0
+    end = events(capsys.readouterr().out)[-1]
+    expected = {url for url, outcome in site.web.urls().items() if outcome != "refused"}
+    assert pages(site) == Counter(expected)
+    assert (end["event"], end["reason"]) == ("end", "idle")
+
+
+def test_the_settings_of_the_start_are_kept_and_a_later_flag_holds_for_its_run(site, tmp_path, capsys):
+    assert cli.main(["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "3", "--max-depth", "2", *FAST]) == 0
+    assert cli.main(["crawl", "--dir", str(tmp_path), "--pages", "2", "--max-depth", "1", "--json"]) == 0
+    kept = tomllib.loads((tmp_path / "crawl.toml").read_text())
+    assert kept["scope"]["max_depth"] == 2
+    assert kept["network"]["allow_net"] == ["127.0.0.0/8"]
+    ends = [event for event in events(capsys.readouterr().out) if event["event"] == "end"]
+    assert [(end["reason"], end["visits"]) for end in ends] == [("pages", 3), ("pages", 2)]
+    assert set(pages(site).values()) == {1}  # the second run went on where the first had ended
+
+
+def test_seconds_end_a_run(site, tmp_path, capsys):
+    before = time.monotonic()
+    assert cli.main(["crawl", *site.seeds, "--dir", str(tmp_path), "--seconds", "0.3", *FAST]) == 0
+    assert time.monotonic() - before < 8.0
+    assert events(capsys.readouterr().out)[-1]["reason"] == "seconds"
+
+
+def test_inside_addresses_are_refused_unless_allowed(site, tmp_path, capsys):
+    assert cli.main(["crawl", *site.seeds, "--dir", str(tmp_path), "--seconds", "1", "--json"]) == 0
+    assert site.log == []
+    assert events(capsys.readouterr().out)[-1]["fetched"] == 0
+
+
+def test_sigterm_ends_it_cleanly(site, tmp_path):
+    script = "import sys; from evercrawl.cli.main import main; sys.exit(main())"
+    argv = ["crawl", *site.seeds, "--dir", str(tmp_path), "--delay", "0.2", "--allow-net", "127.0.0.0/8", "--json"]
+    with subprocess.Popen([sys.executable, "-c", script, *argv], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        while not site.log and child.poll() is None:
+            time.sleep(0.02)
+        child.send_signal(signal.SIGTERM)
+        text, _ = child.communicate(timeout=10)
+    assert child.returncode == 0
+    assert events(text)[-1]["reason"] == "stopped"
+
+
+def test_quiet_is_quiet(site, tmp_path, capsys):
+    argv = ["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "2", "--quiet", *FAST[:-1]]
+    assert cli.main(argv) == 0
+    assert capsys.readouterr().out == ""
