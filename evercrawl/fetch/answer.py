@@ -96,20 +96,19 @@ def _status(status_line: bytes) -> int:
     return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
 
 
-def fields_of(lines: Sequence[bytes]) -> dict[str, str]:
-    r"""Return lower-case name -> value of header lines; the values of repeated fields are joined by ", ".
+def fields_of(head: bytes) -> dict[str, str]:
+    r"""Return lower-case name -> value of the fields of a head; the values of repeated fields are joined by ", ".
 
     Examples
     --------
-    >>> fields_of([b"Vary: a\r\n", b"VARY:b\r\n", b"\r\n"])
+    >>> fields_of(b"HTTP/1.1 200 OK\r\nVary: a\r\nVARY:b\r\n\r\n")
     {'vary': 'a, b'}
     """
     fields: dict[str, str] = {}
-    for line in lines:
-        name, colon, value = line.decode("latin-1").partition(":")
-        if colon:
-            name, value = name.strip().lower(), value.strip(" \t\r\n")
-            fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    for line in head.decode("latin-1").split("\n")[1:-2]:
+        name, _, value = line.partition(":")
+        name, value = name.lower().strip(), value.strip(" \t\r")
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
     return fields
 
 
@@ -126,7 +125,7 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
     exchange.head = b"".join(head)
     exchange.status = _status(head[0])
     exchange.http_version = head[0][5:].split(None, 1)[0].decode("latin-1")
-    exchange.headers = fields_of(head[1:])
+    exchange.headers = fields_of(exchange.head)
     if exchange.status == 101:
         exchange.error, exchange.detail = "protocol", "the server switched to a protocol that was not asked for"
     elif exchange.wire and (exchange.error in _CUT or code == _HTTP2_STREAM):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from evercrawl.errors import ConfigError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.types import Request
-
-__all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asking", "ask"]
+__all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asker", "Asking"]
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br"
@@ -57,42 +57,59 @@ class Asking(NamedTuple):
         return b"\r\n".join([f"GET {target} HTTP/{version}".encode("ascii"), *self.fields, b"\r\n"])
 
 
-def ask(request: Request, base: Sequence[tuple[str, str]]) -> Asking:
-    r"""Return what to send for `request`; `base` are the header fields that every request has.
-
-    A field of the request replaces a base field of its name.
+class Asker:
+    r"""Spells requests out, with the header fields that all of them have.
 
     Raises
     ------
-    ValueError
-        When the URL or a field holds what could end a line, or the URL is not a plain http or https one.
+    ConfigError
+        When one of the fields cannot stand in a header.
 
     Examples
     --------
-    >>> from evercrawl.types import Request
-    >>> asking = ask(Request("http://example.org/a?b#c"), [("Accept", "*/*")])
+    >>> asker = Asker([("Accept", "*/*")])
+    >>> asking = asker.ask("http://example.org/a?b#c")
     >>> asking.head("1.1", asking.target)
     b'GET /a?b HTTP/1.1\r\nHost: example.org\r\nAccept: */*\r\n\r\n'
     """
-    found = _URL.fullmatch(request.url)
-    if found is None:
-        raise ValueError("the URL is not a plain http or https one in visible ASCII without a user name")
-    scheme, host, port, target = found.groups()
-    default = _DEFAULT_PORT[scheme]
-    port = port or default
-    authority = host if port == default else f"{host}:{port}"
-    if not target or target[0] == "?":
-        target = f"/{target or ''}"
-    fields = [f"Host: {authority}".encode("ascii"), *_lines(base, request.headers)]
-    return Asking(scheme, host.strip("[]"), port, authority, target, fields)
+
+    def __init__(self, base: Sequence[tuple[str, str]]) -> None:
+        try:
+            self._base = {name.lower(): _line(name, value) for name, value in base}
+        except ValueError as fault:
+            raise ConfigError(f"{fault}: use visible ASCII in the agent and contact settings") from None
+        self._base_lines = tuple(self._base.values())
+
+    def ask(self, url: str, own: Sequence[tuple[str, str]] = ()) -> Asking:
+        """Return what to send for `url`; a field of `own` replaces a base field of its name.
+
+        Raises
+        ------
+        ValueError
+            When the URL or a field holds what could end a line, or the URL is not a plain http or https one.
+        """
+        found = _URL.fullmatch(url)
+        if found is None:
+            raise ValueError("the URL is not a plain http or https one in visible ASCII without a user name")
+        scheme, host, port, target = found.groups()
+        default = _DEFAULT_PORT[scheme]
+        authority = host
+        if port is None or port == default:
+            port = default
+        else:
+            authority = f"{host}:{port}"
+        if not target or target[0] == "?":
+            target = f"/{target or ''}"
+        lines = self._lines(own) if own else self._base_lines
+        return Asking(scheme, host.strip("[]"), port, authority, target, [f"Host: {authority}".encode(), *lines])
+
+    def _lines(self, own: Sequence[tuple[str, str]]) -> list[bytes]:
+        own_lines = {name.lower(): _line(name, value) for name, value in own}
+        return [line for name, line in self._base.items() if name not in own_lines] + list(own_lines.values())
 
 
-def _lines(base: Sequence[tuple[str, str]], own: Sequence[tuple[str, str]]) -> list[bytes]:
-    taken = {name.lower() for name, _ in own}
-    fields = [field for field in base if field[0].lower() not in taken] if taken else base
-    lines = [f"{name}: {value}".encode("latin-1") for name, value in fields]
-    for name, value in own:
-        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise ValueError(f"the header field {name!r} cannot be sent")
-        lines.append(f"{name}: {value}".encode("latin-1"))
-    return lines
+def _line(name: str, value: str) -> bytes:
+    """Return the line of a header field, the value in Latin-1 as fields are read."""
+    if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+        raise ValueError(f"the header field {name!r} cannot be sent")
+    return f"{name}: {value}".encode("latin-1")

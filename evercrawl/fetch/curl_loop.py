@@ -46,7 +46,8 @@ class CurlLoop:
         self._on_ended = on_ended
         self._loop: asyncio.AbstractEventLoop | None = None
         self._epoll = select.epoll()
-        self._watched: set[int] = set()
+        self._watched: set[int] = set()  # in the epoll set, unless closed
+        self._wanted: set[int] = set()  # of those, what curl waits for now
         self._due_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
         self._stepping = False
@@ -77,16 +78,31 @@ class CurlLoop:
         self._epoll.close()
 
     def _watch(self, event: int, fd: int, _multi: object, _data: object) -> None:
+        """Watch a socket as curl asks.
+
+        One that curl lets go of stays in the set, for on a kept connection it will soon be asked for again; should it
+        be ready before that, `_step` takes it out. One that was closed has left the set by itself, its number may be
+        another's by now, and `modify` says so.
+        """
         if event == pycurl.POLL_REMOVE:
-            if fd in self._watched:
-                self._watched.discard(fd)
-                with contextlib.suppress(OSError):  # curl may have closed it, and with that it has left the set
-                    self._epoll.unregister(fd)
-        elif fd in self._watched:
-            self._epoll.modify(fd, _INTEREST[event])
+            self._wanted.discard(fd)
         else:
-            self._epoll.register(fd, _INTEREST[event])
-            self._watched.add(fd)
+            self._wanted.add(fd)
+            if not (fd in self._watched and self._modify(fd, _INTEREST[event])):
+                self._epoll.register(fd, _INTEREST[event])
+                self._watched.add(fd)
+
+    def _modify(self, fd: int, interest: int) -> bool:
+        try:
+            self._epoll.modify(fd, interest)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _unwatch(self, fd: int) -> None:
+        self._watched.discard(fd)
+        with contextlib.suppress(OSError):  # closed a moment ago
+            self._epoll.unregister(fd)
 
     def _set_timer(self, timeout_ms: int) -> None:
         """Note when curl wants to be called; it may say so while we are inside it, so nothing is called from here."""
@@ -116,7 +132,10 @@ class CurlLoop:
         act = self._multi.socket_action
         self._stepping = True
         for fd, ready in self._epoll.poll(0):
-            act(fd, _curl_events(ready))
+            if fd in self._wanted:
+                act(fd, _curl_events(ready))
+            else:
+                self._unwatch(fd)
         for _ in range(_TIMER_ROUNDS):
             if self._due_at > self._loop.time():
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asking, ask
+from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
 from evercrawl.fetch.transfer import Settings, Transfer
 from evercrawl.fetch.trust import trusted_certificates
@@ -72,7 +72,7 @@ class CurlNetwork:
         http2: bool = True,
     ) -> None:
         user_agent = f"{agent} (+{contact})" if contact else agent
-        self._base = (("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING))
+        self._asker = Asker([("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING)])
         self._clock = clock
         self._judge = judge
         self._verify_tls = verify_tls
@@ -102,7 +102,7 @@ class CurlNetwork:
         """
         exchange = Exchange(request, self._clock.now())
         try:
-            asking = ask(request, self._base)
+            asking = self._asker.ask(request.url, request.headers)
         except ValueError as fault:
             return self._fail(exchange, "protocol", str(fault))
         if self._settings.proxy and (reason := self._judge_proxied(asking, addresses)):

@@ -93,6 +93,8 @@ class Transfer:
         self._room_bytes = 0
         self._refusal = ""
         self._deadline_ms = 0
+        self._target = ""
+        self._pinned = False
         self._set_up()
 
     def _set_up(self) -> None:
@@ -117,11 +119,15 @@ class Transfer:
     def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str]) -> None:
         """Set the handle up for `exchange`; `addresses` are where the host is looked for, [] leaves that to curl."""
         self.exchange, self.asking = exchange, asking
+        absolute = self._settings.absolute_form and asking.scheme == "http"
+        self._target = asking.absolute if absolute else asking.target
         put = self.curl.setopt
         put(pycurl.URL, exchange.request.url)
         put(pycurl.REQUEST_TARGET, self._target)
         put(pycurl.HTTPHEADER, asking.fields)
-        put(pycurl.RESOLVE, [f"+{asking.host}:{asking.port}:{','.join(addresses)}"] if addresses else _NO_PIN)
+        if addresses or self._pinned:
+            put(pycurl.RESOLVE, [f"+{asking.host}:{asking.port}:{','.join(addresses)}"] if addresses else _NO_PIN)
+            self._pinned = bool(addresses)
         self.again(exchange.request.deadline_s, unverified=False)
 
     def again(self, deadline_s: float, *, unverified: bool) -> None:
@@ -160,11 +166,6 @@ class Transfer:
     def distrusted(self, code: int) -> bool:
         """Whether curl's error says that the certificate did not verify."""
         return code in _BAD_CERTIFICATE and not self.unverified
-
-    @property
-    def _target(self) -> str:
-        plain = self.asking.scheme == "http"
-        return self.asking.absolute if plain and self._settings.absolute_form else self.asking.target
 
     def _clear(self) -> None:
         self._lines.clear()
