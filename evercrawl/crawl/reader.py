@@ -44,11 +44,10 @@ def opened(directory: Path) -> Partition:
     return partition
 
 
-def events(partition: Partition) -> Iterator[tuple[int, int, Event]]:
-    """Yield pointer, number and event of all that `partition` had folded when this is first asked, from the first on."""
-    end = partition.journal.sequence
+def events(partition: Partition, upto: int) -> Iterator[tuple[int, int, Event]]:
+    """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out."""
     for pointer, number, event in partition.journal.replay():
-        if number >= end:
+        if number >= upto:
             return
         yield pointer, number, event
 

@@ -176,6 +176,11 @@ class Partition:
         if broken:
             self.repairs.append(f"the archive had lost {len(broken)} records; their pages will be fetched again")
 
+    @property
+    def archive_end(self) -> tuple[int, int]:
+        """Return segment and size at which the archive ended by the journal, when this was opened."""
+        return self._archive_end
+
     def remember(self, event: Event) -> int:
         """Journal an event whose discoveries are admitted, and fold it; return its pointer. Not yet acknowledged."""
         pointer = self.journal.append(event)

@@ -135,7 +135,7 @@ def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
     troubles: list[str] = []
     for name in names(disk):
         try:
-            return _read(disk, name), troubles
+            return read(disk, name), troubles
         except (ValueError, msgspec.MsgspecError, zstandard.ZstdError) as error:
             troubles.append(f"snapshot {name} is damaged ({error}); an older one or the journal is used instead")
     return None, troubles
@@ -187,7 +187,16 @@ def _frame(data: bytes) -> bytes:
     return len(data).to_bytes(8, "little") + xxhash.xxh3_64_digest(data) + data
 
 
-def _read(disk: Disk, name: str) -> Loaded:
+def read(disk: Disk, name: str) -> Loaded:
+    """Return one snapshot, whole.
+
+    Raises
+    ------
+    ValueError, msgspec.MsgspecError, zstandard.ZstdError
+        It is damaged.
+    StoreError
+        It was made by a newer version.
+    """
     data = memoryview(disk.read(name, 0, disk.size(name)))
     if bytes(data[:8]) != MAGIC:
         raise ValueError("it does not begin as a snapshot does")

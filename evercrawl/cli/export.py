@@ -1,0 +1,63 @@
+"""evercrawl export: what a crawl knows, as a table in a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evercrawl.cli import arguments
+from evercrawl.cli.meter import Meter
+
+if TYPE_CHECKING:
+    import argparse
+
+_TABLES = ("pages", "links", "visits")
+_MORE = (
+    "The ending of FILE says the format: .parquet or .jsonl; - writes JSON lines to standard output. It can be asked "
+    "while the crawl runs: the table is the crawl as it was when the export began."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "export", "write pages, links or visits to a file", run, _MORE)
+    parser.add_argument("table", metavar="TABLE", choices=_TABLES, help="pages, links or visits")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the table, and say how much it was."""
+    from evercrawl.crawl import export_file
+    from evercrawl.crawl.export import TABLES, table
+    from evercrawl.crawl.reader import opened
+
+    export_file.check_name(args.output)
+    began, columns = time.monotonic(), TABLES[args.table]
+    crawl = opened(arguments.directory(args))
+    try:
+        with Meter(sys.stderr) as meter:
+            pieces = table(crawl, args.table, partial(meter, args.table))
+            if args.output == "-":
+                rows = export_file.write(pieces, export_file.JsonLines(sys.stdout, columns))
+            else:
+                with export_file.opened(Path(args.output), columns) as sink:
+                    rows = export_file.write(pieces, sink)
+    finally:
+        crawl.close()
+    _tell(args, rows, time.monotonic() - began)
+    return 0
+
+
+def _tell(args: argparse.Namespace, rows: int, took_s: float) -> None:
+    """Say what was written; beside the rows themselves there is no room for that."""
+    out = sys.stderr if args.output == "-" else sys.stdout
+    if args.json:
+        print(json.dumps({"rows": rows, "file": args.output, "seconds": round(took_s, 3)}), file=out)
+    elif args.output != "-":
+        print(f"wrote {rows:,} {args.table} to {args.output} in {took_s:.1f} s")

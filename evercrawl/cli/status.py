@@ -1,0 +1,97 @@
+"""evercrawl status: where a crawl is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from evercrawl.cli import arguments
+from evercrawl.cli.live import clock, size
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.crawl.status import Status
+
+_AWAY = 10  # hosts left alone that are listed
+_MORE = "It can be asked at any time, also while the crawl runs, and changes nothing."
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "status", "tell where a crawl is", run, _MORE)
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    from evercrawl.crawl.status import status
+
+    found = status(arguments.directory(args))
+    if args.json:
+        print(json.dumps({**asdict(found), "running": found.running}))
+    elif sys.stdout.isatty():
+        _show(found)
+    else:
+        print("\n".join(f"{name:<16}{text}" for name, text in rows(found)))
+    return 0
+
+
+def rows(found: Status) -> list[tuple[str, str]]:
+    """Return a crawl's state as lines of a name and a text."""
+    classes = ", ".join(f"{name} {count:,}" for name, count in found.classes.items())
+    return [
+        ("directory", found.directory),
+        ("crawl", _running(found)),
+        ("started", _ago(found.made_at, found.at)),
+        ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
+        ("fetched pages", f"{found.fetched:,} whose content is held"),
+        ("classes", classes or "none yet"),
+        ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
+        ("received", size(found.received_bytes)),
+        ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
+        *_away(found),
+        ("archive", f"{size(found.archive_bytes)} in {found.archive_segments:,} segments"),
+        ("journal", size(found.journal_bytes)),
+        ("snapshot", "none yet" if found.snapshot_at is None else _ago(found.snapshot_at, found.at)),
+        ("versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
+        *(("to be mended", sentence) for sentence in found.repairs),
+    ]
+
+
+def _show(found: Status) -> None:
+    """Draw the rows on a terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", justify="right")
+    table.add_column(overflow="fold")
+    for name, text in rows(found):
+        table.add_row(name, Text(text, "yellow" if name == "to be mended" else ""))
+    Console().print(table)
+
+
+def _running(found: Status) -> str:
+    who = found.holder
+    if who is None:
+        return "not running"
+    if not {"pid", "host", "since"} <= who.keys():
+        return "running"
+    return f"running: process {who['pid']} on {who['host']}, since {_ago(who['since'], found.at)}"
+
+
+def _away(found: Status) -> list[tuple[str, str]]:
+    listed = sorted(found.away.items(), key=lambda item: item[1])[:_AWAY]
+    lines = [("", f"{host} for {clock(until - found.at)} more") for host, until in listed]
+    return lines if len(found.away) <= _AWAY else [*lines, ("", f"and {len(found.away) - _AWAY:,} more")]
+
+
+def _ago(at: float, now: float) -> str:
+    from datetime import UTC, datetime
+
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%d %H:%M:%S} UTC ({clock(max(now - at, 0))} ago)"

@@ -1,0 +1,59 @@
+"""evercrawl verify: whether a crawl directory is true to itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from evercrawl.cli import arguments
+from evercrawl.cli.meter import Meter
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.crawl.findings import Findings
+
+_MORE = (
+    "It folds the journal from its first event and compares the outcome with snapshots, derived files and archive. "
+    "Exit code 1 when something is wrong. It can be asked while the crawl runs, and changes nothing."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "verify", "check every invariant of a crawl", run, _MORE)
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, and say what was checked and what is wrong."""
+    from evercrawl.crawl.verify import verify
+
+    with Meter(sys.stderr) as meter:
+        found = verify(arguments.directory(args), meter)
+    if args.json:
+        print(json.dumps(_as_object(found)))
+    else:
+        print("\n".join(_lines(found)))
+    return 0 if found.fine else 1
+
+
+def _as_object(found: Findings) -> dict[str, object]:
+    return {
+        "fine": found.fine,
+        "checked": dict(found.checked),
+        "wrong": found.wrong,
+        "unsaid": dict(found.unsaid),
+        "mends": found.mends,
+    }
+
+
+def _lines(found: Findings) -> list[str]:
+    lines = [f"checked {count:,} {what}" for what, count in found.checked.items()]
+    lines += [f"to be mended: {sentence}" for sentence in found.mends]
+    lines += [f"WRONG: {sentence}" for sentence in found.wrong]
+    lines += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
+    count = len(found.wrong) + found.unsaid.total()
+    return [*lines, "everything is as it should be" if found.fine else f"{count:,} things are wrong"]

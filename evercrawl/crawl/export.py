@@ -1,0 +1,167 @@
+"""What a crawl knows as three tables: pages, links and visits; a piece at a time, so that memory stays small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from evercrawl.crawl.content import HTML, answer_of, exchange_of, is_html
+from evercrawl.crawl.reader import events
+from evercrawl.parse import html
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname
+from evercrawl.store.events import CHANGED, TLS_BAD, Visit
+from evercrawl.store.known import TICKS_PER_S
+from evercrawl.store.table import NO_RECORD
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evercrawl.store.partition import Partition
+
+ROWS: Final = 1 << 16  # of a piece, at most or little more
+
+Columns: TypeAlias = dict[str, list[Any]]
+Watch: TypeAlias = "Callable[[int, int], None]"
+
+TABLES: Final[dict[str, dict[str, str]]] = {
+    "pages": {
+        "url": "string", "class": "string", "status": "int", "title": "string", "size_bytes": "int", "tls_ok": "bool",
+        "found_at": "instant", "visited_at": "instant", "changes": "int", "visits": "int",
+    },
+    "links": {"source": "string", "target": "string", "rel": "string", "internal": "bool", "anchor": "string"},
+    "visits": {
+        "url": "string", "at": "instant", "interval_s": "float", "class": "string", "status": "int", "changed": "bool",
+        "size_bytes": "int", "fetch_s": "float",
+    },
+}  # fmt: skip
+"""Columns of each table and their types; an instant is seconds since the epoch, and null where it never was."""
+
+_LABELS: Final[dict[int, str]] = {outcome.value: outcome.label for outcome in Outcome}
+_HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)
+_TLS_OK, _TLS_WRONG = 1, 2
+
+
+def table(partition: Partition, name: str, watch: Watch = lambda done, total: None) -> Iterator[Columns]:
+    """Yield a table piece by piece: column name -> values, all of one length.
+
+    Parameters
+    ----------
+    partition
+        The crawl, just opened for reading.
+    name
+        One of `TABLES`.
+    watch
+        Told now and then how much is done, of how much.
+
+    Raises
+    ------
+    StoreError
+        The archive or the journal is damaged.
+    """
+    return {"pages": _pages, "links": _links, "visits": _visits}[name](partition, watch)
+
+
+def _pages(partition: Partition, watch: Watch) -> Iterator[Columns]:
+    """Yield one row for each known URL, in order of discovery."""
+    state = partition.state
+    count = state.known.count
+    trust = _trust(partition)
+    for start in range(0, count, ROWS):
+        watch(start, count)
+        stop = min(start + ROWS, count)
+        cells = state.table.record[start:stop].tolist()
+        found = state.known.rows(start, stop)["found"].tolist()
+        piece: Columns = {column: [] for column in TABLES["pages"]}
+        add = [piece[column].append for column in piece]
+        for slot, cell, ticks in zip(range(start, stop), cells, found, strict=True):
+            url = state.urls.get(slot)
+            about = _page(partition, cell, url, int(trust[slot]))
+            row = (url, *about[:5], state.epoch + ticks / TICKS_PER_S, *about[5:])
+            for put, value in zip(add, row, strict=True):
+                put(value)
+        yield piece
+    watch(count, count)
+
+
+def _page(partition: Partition, cell: int, url: str, trust: int) -> tuple[Any, ...]:
+    """Return class, status, title, size, tls_ok, visited_at, changes and visits of a page."""
+    if cell & NO_RECORD:
+        return None, None, None, None, None, None, 0, 0
+    _, _, ticks, size, _, _, pointer, _, _, _, visits, changes, status, outcome, _ = partition.state.records.rows[
+        cell
+    ].item()
+    title = None
+    if pointer and outcome in _HELD:
+        event = partition.journal.read(pointer)
+        assert isinstance(event, Visit), "a record points to a visit"
+        title = event.title
+        size = event.size_bytes if status == 304 else size
+    tls_ok = None if not trust or not url.startswith("https:") else trust == _TLS_OK
+    visited_at = partition.state.epoch + ticks / TICKS_PER_S
+    return _LABELS.get(outcome), status, title, size, tls_ok, visited_at, changes, visits
+
+
+def _trust(partition: Partition) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return for each slot whether its certificate verified at the last visit; 0 where there was no word of it."""
+    trust = np.zeros(partition.state.known.count, np.uint8)
+    for _, _, event in events(partition, partition.journal.sequence):
+        if isinstance(event, Visit) and (event.status or event.flags & TLS_BAD):
+            trust[event.slot] = _TLS_WRONG if event.flags & TLS_BAD else _TLS_OK
+    return trust
+
+
+def _links(partition: Partition, watch: Watch) -> Iterator[Columns]:
+    """Yield one row for each link of each page that is held, in the order in which the pages were stored."""
+    state = partition.state
+    rows = state.records.rows[: state.records.count]
+    held = rows["event"][np.isin(rows["outcome"], _HELD) & (rows["event"] != 0)]
+    piece: Columns = {column: [] for column in TABLES["links"]}
+    for done, pointer in enumerate(np.sort(held).tolist()):
+        event = partition.journal.read(pointer)
+        if isinstance(event, Visit) and event.archive is not None and event.mime in (*HTML, ""):
+            _add_links(partition, event, piece)
+        if len(piece["source"]) >= ROWS:
+            watch(done, len(held))
+            yield piece
+            piece = {column: [] for column in piece}
+    if piece["source"]:
+        yield piece
+    watch(len(held), len(held))
+
+
+def _add_links(partition: Partition, event: Visit, piece: Columns) -> None:
+    held = exchange_of(event, answer_of(partition, event))
+    if not is_html(event.mime, held.body):
+        return
+    source = partition.state.urls.get(event.slot)
+    home = site(hostname(source))
+    for link in html.links(held.body, source, held.headers.get("content-type", "")):
+        piece["source"].append(source)
+        piece["target"].append(link.target)
+        piece["rel"].append(link.rel)
+        piece["internal"].append(site(hostname(link.target)) == home)
+        piece["anchor"].append(link.anchor)
+
+
+def _visits(partition: Partition, watch: Watch) -> Iterator[Columns]:
+    """Yield one row for each visit, in the order of the journal."""
+    piece: Columns = {column: [] for column in TABLES["visits"]}
+    upto = partition.journal.sequence
+    for _, number, event in events(partition, upto):
+        if isinstance(event, Visit):
+            row = (
+                partition.state.urls.get(event.slot), event.at, event.interval_s, _LABELS.get(event.outcome),
+                event.status, bool(event.flags & CHANGED), event.size_bytes, event.fetch_s,
+            )  # fmt: skip
+            for column, value in zip(piece.values(), row, strict=True):
+                column.append(value)
+        if len(piece["url"]) >= ROWS:
+            watch(number, upto)
+            yield piece
+            piece = {column: [] for column in piece}
+    if piece["url"]:
+        yield piece
+    watch(upto, upto)

@@ -1,0 +1,160 @@
+"""Where a crawl is: counts, what it holds, who is at it, and what its next start would mend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl import __version__
+from evercrawl.clock import SystemClock
+from evercrawl.crawl.reader import opened
+from evercrawl.store import partition, segment, snapshot, warc
+from evercrawl.store.lock import holder
+from evercrawl.store.table import NO_RECORD
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.store.disk import Disk
+    from evercrawl.store.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A crawl directory at one instant.
+
+    Attributes
+    ----------
+    at, made_at
+        Now, and when the crawl was started; seconds since the epoch.
+    directory
+        Where it is.
+    holder
+        Process that crawls: pid, host, since (seconds since the epoch), purpose; empty if it did not say, None if none
+        does.
+    known, fetched, never_fetched
+        URLs ever seen; pages whose content is held; URLs without any visit.
+    visits, changes
+        Ever made; visits that brought new content to a known page.
+    classes
+        Class of the last visit -> pages.
+    received_bytes
+        Of bodies, as on the wire.
+    hosts
+        Host names met.
+    away
+        Host -> instant until which it is left alone, where that is still to come.
+    archive_segments, archive_bytes, journal_bytes
+        On the disk.
+    snapshot_at
+        Instant of the last snapshot; None where there is none.
+    versions
+        Of evercrawl and of the formats on the disk.
+    repairs
+        What the next start would mend, a sentence each; nothing is known of that while a crawl runs.
+    """
+
+    at: float
+    made_at: float
+    directory: str
+    holder: dict[str, Any] | None
+    known: int
+    fetched: int
+    never_fetched: int
+    visits: int
+    changes: int
+    classes: dict[str, int]
+    received_bytes: int
+    hosts: int
+    away: dict[str, float]
+    archive_segments: int
+    archive_bytes: int
+    journal_bytes: int
+    snapshot_at: float | None
+    versions: dict[str, str]
+    repairs: tuple[str, ...]
+
+    @property
+    def running(self) -> bool:
+        """Whether a crawl runs in the directory."""
+        return self.holder is not None
+
+
+def status(directory: Path) -> Status:
+    """Return where the crawl in `directory` is.
+
+    Raises
+    ------
+    ConfigError
+        There is none.
+    StoreError
+        It is damaged.
+    """
+    at = SystemClock().now()
+    crawl = opened(directory)
+    try:
+        return _status(crawl, at)
+    finally:
+        crawl.close()
+
+
+def _status(crawl: Partition, at: float) -> Status:
+    state, disk, who = crawl.state, crawl.disk, holder(crawl.directory)
+    classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
+    cells = state.table.record[: state.known.count]
+    return Status(
+        at=at,
+        made_at=crawl.birth.made_at,
+        directory=str(crawl.directory.resolve()),
+        holder=who,
+        known=state.known.count,
+        fetched=sum(classes.get(o.label, 0) for o in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)),
+        never_fetched=int(np.count_nonzero(cells & np.uint32(NO_RECORD))),
+        visits=state.visits,
+        changes=state.changes,
+        classes=classes,
+        received_bytes=state.wire_bytes,
+        hosts=len(state.hosts),
+        away={state.hosts[number]: until for number, until in state.away.items() if until > at},
+        archive_segments=len(crawl.archive.segments()),
+        archive_bytes=sum(disk.size(crawl.archive.name(number)) for number in crawl.archive.segments()),
+        journal_bytes=sum(part.end - part.start for part in segment.segments(disk)),
+        snapshot_at=_snapshot_at(crawl.directory, disk),
+        versions=_versions(crawl),
+        repairs=() if who is not None else tuple(_repairs(crawl)),
+    )
+
+
+def _snapshot_at(directory: Path, disk: Disk) -> float | None:
+    for name in snapshot.names(disk):
+        path = directory / name
+        if path.exists():
+            return path.stat().st_mtime
+    return None
+
+
+def _versions(crawl: Partition) -> dict[str, str]:
+    return {
+        "evercrawl": __version__,
+        "directory": str(crawl.birth.format),
+        "newest directory": str(partition.FORMAT),
+        "journal": str(segment.VERSION),
+        "snapshot": str(snapshot.VERSION),
+        "archive": warc.VERSION,
+    }
+
+
+def _repairs(crawl: Partition) -> list[str]:
+    found = list(crawl.repairs)
+    (number, size), (said_number, said_size) = crawl.archive.end, crawl.archive_end
+    name = crawl.archive.name(number)
+    if (number, size) > (said_number, said_size) and ((said_number, said_size) != (0, 0) or not crawl.state.visits):
+        found.append(f"{name} holds records that no acknowledged fetch names; they will be cut off")
+    elif (number, size) < (said_number, said_size):
+        found.append(
+            f"{name} ends at byte {size}, before records that the journal names; their pages will be fetched again"
+        )
+    return found

@@ -1,0 +1,157 @@
+"""Whether a crawl directory is true to itself: journal, snapshots, derived files and archive tell one story."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+import xxhash
+import zstandard
+
+from evercrawl.config import FILE_NAME, load
+from evercrawl.crawl.findings import Findings
+from evercrawl.crawl.reader import events, opened
+from evercrawl.crawl.verify_archive import ArchiveCheck
+from evercrawl.crawl.verify_state import EventCheck, compare
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store import snapshot
+from evercrawl.store.events import Lost, Visit
+from evercrawl.store.lock import holder
+from evercrawl.store.state import State
+from evercrawl.store.tail import find_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evercrawl.store.disk import Disk
+    from evercrawl.store.partition import Partition
+
+    Watch: TypeAlias = Callable[[str, int, int], None]
+
+_EVERY = 1000  # events between two words about the progress
+
+
+def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Findings:
+    """Check every invariant of the crawl in `directory`; a crawl that runs there is not disturbed.
+
+    Parameters
+    ----------
+    directory
+        Crawl directory.
+    watch
+        Told now and then what is being checked, how much is done, and of how much.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    """
+    found = Findings()
+    running = holder(directory) is not None
+    try:
+        partition = opened(directory)
+    except StoreError as error:
+        found.blame(str(error))
+        return found
+    except AssertionError as error:
+        found.blame(f"the journal contradicts itself: {error}")
+        return found
+    try:
+        _verify(partition, found, watch, running=running or holder(directory) is not None)
+    finally:
+        partition.close()
+    return found
+
+
+def _verify(partition: Partition, found: Findings, watch: Watch, *, running: bool) -> None:
+    upto = partition.journal.sequence
+    head = _snapshots(partition, found)
+    clean = head is not None and head.sequence == upto
+    for sentence in partition.repairs:
+        if not running:
+            torn = sentence == partition.journal.repaired and not clean
+            (found.mends.append if torn else found.blame)(sentence)
+    _settings(partition.directory, found)
+    whole = _journal(partition.disk, found)
+    folded = _events(partition, found, upto, watch, running=running, clean=clean)
+    if whole and folded is not None:
+        compare(partition.state, folded, found)
+
+
+def _snapshots(partition: Partition, found: Findings) -> snapshot.Head | None:
+    """Check each snapshot and return what the newest is of, if it is whole."""
+    newest = None
+    for place, name in enumerate(snapshot.names(partition.disk)):
+        try:
+            loaded = snapshot.read(partition.disk, name)
+            for piece in loaded.pieces:
+                _piece(piece)
+        except (StoreError, ValueError, msgspec.MsgspecError, zstandard.ZstdError) as error:
+            if partition.disk.size(name):  # else the crawl has just rotated it away
+                found.blame(f"{name} is damaged: {error}; remove it, and the next start does without")
+            continue
+        found.count("snapshots")
+        if loaded.head.epoch != partition.birth.made_at:
+            found.blame(f"crawl.json and {name} do not agree on when the crawl was started")
+        newest = loaded.head if place == 0 else newest
+    return newest
+
+
+def _piece(piece: snapshot.Piece) -> None:
+    if xxhash.xxh3_64_intdigest(piece.data) != piece.checksum:
+        raise ValueError(f"the checksum of {piece.column} from {piece.start} on does not match")
+    zstandard.ZstdDecompressor().decompress(piece.data)
+
+
+def _settings(directory: Path, found: Findings) -> None:
+    if (directory / FILE_NAME).exists():
+        found.count("settings files")
+        try:
+            load(directory / FILE_NAME)
+        except ConfigError as error:
+            found.blame(str(error))
+
+
+def _journal(disk: Disk, found: Findings) -> bool:
+    """Check every frame of the journal, whatever a snapshot says; return whether all are sound."""
+    try:
+        end = find_end(disk)
+    except StoreError as error:
+        found.blame(str(error))
+        return False
+    found.count("journal bytes", end.offset)
+    return True
+
+
+def _events(
+    partition: Partition, found: Findings, upto: int, watch: Watch, *, running: bool, clean: bool
+) -> State | None:
+    """Fold the journal from its first event, checking each and its archive record; None where it cannot be folded."""
+    lost = {e.archive: number for _, number, e in events(partition, upto) if isinstance(e, Lost)}
+    folded = State(partition.disk, partition.birth.made_at, partition.state.keys, writable=False)
+    check = EventCheck(folded, partition.state, found)
+    archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)
+    seen = 0
+    try:
+        for pointer, number, event in events(partition, upto):
+            if seen % _EVERY == 0:
+                watch("events", seen, upto)
+            if not check.event(event, number):
+                return None
+            folded.replay(event, pointer)
+            if isinstance(event, Visit) and event.archive is not None:
+                archive.visit(event, number)
+            seen += 1
+    except StoreError as error:
+        found.blame(str(error))
+    except AssertionError as error:
+        found.blame(f"the journal contradicts itself at event {seen}: {error}")
+        return None
+    found.count("events", seen)
+    watch("events", seen, upto)
+    if seen != upto:
+        found.blame(f"the journal can be read up to event {seen} only, and memory has {upto}")
+        return None
+    archive.finish()
+    return folded
