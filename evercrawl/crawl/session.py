@@ -71,10 +71,10 @@ async def crawl(
     NoRoomError
         The disk was full for longer than `disk_wait_s`.
     """
-    _made(directory)
     new = not is_crawl(directory)
     if new and not seeds:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
+    _made(directory)
     clock = SystemClock()
     partition = Partition(
         directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",

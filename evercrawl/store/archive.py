@@ -147,7 +147,7 @@ class Archive:
             return {}
 
     def _merge_index(self, segment: int) -> None:
-        name, index = self.name(segment), self.index_name(segment)
+        name, index = self.name(segment), index_name(self.name(segment))
         rows = self._disk.read(index, 0, self._disk.size(index)).decode().splitlines()
         rows += lines(self._captures.get(segment, ()), name.removeprefix(FOLDER))
         self._disk.replace(index, ["".join(f"{row}\n" for row in sorted(rows)).encode()])

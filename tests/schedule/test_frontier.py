@@ -1,0 +1,136 @@
+"""The frontier offers only pages of rested hosts, the most valuable first."""
+
+import numpy as np
+import pytest
+
+from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.schedule.frontier import Frontier
+
+
+class World:
+    """A frontier over a few hosts, and a table of visits."""
+
+    def __init__(self, hosts: int = 3, **settings: float) -> None:
+        self.visited = np.full(100, np.nan)
+        politeness: dict[str, float] = {"delay_s": 1.0, "refresh_after_s": 100.0} | settings
+        self.frontier = Frontier(
+            BreadthFirst(),
+            np.zeros(100, np.uint32),
+            lambda slots: (self.visited[slots], np.zeros(len(slots))),
+            lambda slot: float(self.visited[slot]),
+            **politeness,  # type: ignore[arg-type]
+        )
+        for number in range(hosts):
+            host = self.frontier.add_host(f"h{number}")
+            self.frontier.locate(host, (f"10.0.0.{number}",), 0.0)
+
+    def slots(self, now: float, most: int = 10) -> list[int]:
+        return [slot for _, slot, _ in self.frontier.choose(now, most)]
+
+    def visit(self, number: int, slot: int, now: float, took_s: float = 0.0) -> None:
+        host = self.frontier.hosts[number]
+        self.frontier.began(host, now)
+        self.visited[slot] = now
+        self.frontier.ended(host, now + took_s)
+        self.frontier.add_seen(number, slot)
+
+
+def test_pages_come_in_order_of_discovery_one_of_a_host() -> None:
+    world = World()
+    for number, slots in ((2, [0, 5]), (0, [1, 4]), (1, [2, 3])):
+        world.frontier.add_new(number, slots)
+    assert world.slots(0.0, most=2) == [0, 1]
+    assert world.slots(0.0, most=2) == [2]
+
+
+def test_a_host_rests_from_the_end_of_its_visit() -> None:
+    world = World()
+    world.frontier.add_new(0, [7, 8])
+    assert world.slots(0.0) == [7]
+    world.visit(0, 7, 0.0, took_s=5.0)
+    assert world.slots(5.9) == []
+    assert world.frontier.next_at() == pytest.approx(6.0)
+    assert world.slots(6.0) == [8]
+
+
+def test_a_busy_host_offers_nothing_until_its_visit_ends() -> None:
+    world = World()
+    world.frontier.add_new(0, [7, 8])
+    [(host, _, new)] = world.frontier.choose(0.0, 5)
+    assert new
+    world.frontier.began(host, 0.0)
+    assert world.slots(50.0) == []
+    world.frontier.ended(host, 50.0)
+    assert world.slots(51.0) == [8]
+
+
+def test_several_connections_a_host_keep_the_gap_between_starts() -> None:
+    world = World(connections_per_host=3)
+    world.frontier.add_new(0, [1, 2, 3, 4])
+    host = world.frontier.hosts[0]
+    for now, expected in ((0.0, [1]), (0.5, []), (1.0, [2]), (2.0, [3]), (3.0, [])):
+        assert world.slots(now) == expected
+        if expected:
+            world.frontier.began(host, now)
+    world.frontier.ended(host, 3.5)
+    assert world.slots(3.5) == [4]
+
+
+def test_names_that_share_an_address_share_its_connections() -> None:
+    world = World(connections_per_ip=1)
+    first, second = world.frontier.hosts[:2]
+    world.frontier.locate(second, ("10.0.0.0",), 0.0)
+    world.frontier.add_new(0, [1])
+    world.frontier.add_new(1, [2])
+    assert world.slots(0.0, most=1) == [1]
+    world.frontier.began(first, 0.0)
+    assert world.slots(1.0) == []
+    world.frontier.ended(first, 2.0)
+    assert world.slots(2.0) == [2]
+
+
+def test_a_page_is_refreshed_when_it_is_due_and_not_before() -> None:
+    world = World()
+    world.visit(0, 7, 0.0)
+    assert world.slots(99.0) == []
+    assert world.frontier.next_at() == pytest.approx(100.0)
+    assert world.slots(100.0) == [7]
+
+
+def test_new_pages_go_before_old_ones_and_the_longest_waiting_of_these_first() -> None:
+    world = World()
+    world.visit(0, 7, 0.0)
+    world.visit(1, 8, 50.0)
+    world.frontier.add_new(2, [9])
+    assert world.slots(500.0) == [9, 7, 8]
+
+
+def test_a_page_put_back_first_is_offered_next() -> None:
+    world = World()
+    world.frontier.add_new(0, [1, 2])
+    [(host, slot, new)] = world.frontier.choose(0.0, 1)
+    world.frontier.put_first(host, slot, new=new)
+    assert world.frontier.new_count == 2
+    assert world.slots(0.0) == [1]
+
+
+def test_failures_make_a_host_rest_twice_as_long_each_time_and_success_forgives() -> None:
+    world = World()
+    host = world.frontier.hosts[0]
+    waits = [host.failed(0.0) for _ in range(14)]
+    assert waits[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert waits[-1] == 3600.0
+    assert host.away(0.0)
+    host.succeeded()
+    assert host.failed(10_000.0) == 10_001.0
+
+
+def test_idle_means_nothing_new_but_on_hosts_that_are_away() -> None:
+    world = World()
+    assert world.frontier.idle(0.0)
+    world.frontier.add_new(0, [1])
+    assert not world.frontier.idle(0.0)
+    world.frontier.hosts[0].stay_away(3600.0, "robots.txt")
+    assert world.frontier.idle(0.0)
+    assert world.frontier.waiting(0.0) == {"robots.txt": 1}
+    assert not world.frontier.idle(3599.0)
