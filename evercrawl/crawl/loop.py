@@ -237,6 +237,7 @@ class Crawl:
         rules = self._robots.of(origin(url), now)
         if rules is None:
             self.frontier.put_first(host, slot, new=new)
+            host.held = "robots.txt"
             self._start(host, self._robots.request(origin(url)), now)
         elif not rules.open:
             self.frontier.put_first(host, slot, new=new)
@@ -310,7 +311,7 @@ class Crawl:
         if literal:
             self.frontier.locate(host, (literal,), now)
             return
-        host.resolving = True
+        host.held = "name look-up"
         task = asyncio.ensure_future(self._resolve(host))
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
@@ -322,7 +323,7 @@ class Crawl:
         except ResolveError as error:
             addresses, why = (), error.reason
         now = self._clock.now()
-        host.resolving = False
+        host.held = ""
         self._network.wake()
         if addresses:
             self.frontier.locate(host, addresses, now)
@@ -364,6 +365,7 @@ class Crawl:
         if moved is not None:
             self._follow_robots(host, moved, now)
             return
+        host.held = ""
         rules = self._robots.learn(exchange, now)
         if rules.delay_s is not None:
             host.delay_s = max(host.delay_s, rules.delay_s)
@@ -388,6 +390,7 @@ class Crawl:
         except ResolveError as error:
             failed = Exchange(request, self._clock.now(), error="dns", detail=str(error))
             self._robots.learn(failed, self._clock.now())
+            host.held = ""
             self.frontier.ended(host, self._clock.now())
             return
         self._network.start(request, addresses)

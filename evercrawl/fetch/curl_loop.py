@@ -69,7 +69,9 @@ class CurlLoop:
         self._multi.remove_handle(curl)
 
     def close(self) -> None:
-        """Close every connection; no handle may be under way."""
+        """Close every connection; no handle may be under way. A second time does nothing."""
+        if self._epoll.closed:
+            return
         if self._alarm is not None:
             self._alarm.cancel()
         self._multi.close()

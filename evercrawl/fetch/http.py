@@ -140,27 +140,28 @@ class CurlNetwork:
         self._busy.clear()
         self._idle.clear()
         self._curls.close()
-        self._wake()
+        self.wake()
 
     async def _wait(self, timeout_s: float) -> None:
         assert self._waiter is None, "one waiter at a time"
         loop = asyncio.get_running_loop()
         self._waiter = loop.create_future()
-        alarm = loop.call_later(timeout_s, self._wake)
+        alarm = loop.call_later(timeout_s, self.wake)
         try:
             await self._waiter
         finally:
             alarm.cancel()
             self._waiter = None
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Make the `finished` that waits return now."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
     def _fail(self, exchange: Exchange, error: str, detail: str) -> None:
         exchange.error, exchange.detail = error, detail
         self._ended.append(exchange)
-        self._wake()
+        self.wake()
 
     def _end(self, ended: list[Ended]) -> None:
         """Settle what curl says has ended; called once for all that ended together."""
@@ -175,7 +176,7 @@ class CurlNetwork:
             self._fault, transfer.fault = transfer.fault or self._fault, None
             self._idle.append(transfer)
         if self._ended:
-            self._wake()
+            self.wake()
 
     def _distrust(self, transfer: Transfer, now: float) -> bool:
         """Set the transfer up for a try without verification, where that is allowed and there is time."""

@@ -175,16 +175,16 @@ class Frontier:
         """Return how many hosts with new pages wait, by reason."""
         reasons: Counter[str] = Counter()
         for host in self.hosts:
-            if len(host.new) and host.in_flight == 0:
-                if host.resolving:
-                    reasons["name look-up"] += 1
+            if len(host.new) and (host.held or host.in_flight == 0):
+                if host.held:
+                    reasons[host.held] += 1
                 elif host.ready_at > now:
                     reasons[host.reason] += 1
         return dict(reasons)
 
     def _rest(self, host: Host) -> None:
-        """Stand the host in the heap unless it is there, busy, without pages, or being looked up."""
-        if host.queued or host.resolving or host.in_flight >= self._per_host:
+        """Stand the host in the heap unless it is there, busy, held, or without pages."""
+        if host.queued or host.held or host.in_flight >= self._per_host:
             return
         when = self._wants_at(host)
         if when < float("inf"):

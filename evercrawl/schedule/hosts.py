@@ -52,6 +52,8 @@ class Host:
         A failing host, or one that asked for it (Retry-After), is left alone until then.
     failures
         Failed exchanges in a row.
+    held
+        What has to come first, "" when nothing has: "robots.txt", "name look-up". A held host offers nothing.
     reason
         Why it rests, in a word or two, for people: "resting", "back-off", "robots.txt", "name look-up".
     """
@@ -69,7 +71,7 @@ class Host:
     queued: bool = False  # it stands in the frontier's heap of resting hosts
     addresses: tuple[str, ...] = ()
     resolved_at: float = -1e18
-    resolving: bool = False
+    held: str = ""  # what it waits for before it can be asked: "robots.txt", "name look-up"
     address: Address | None = None
     pages: int = 0  # known pages, for the ceiling of pages a host
     reason: str = "resting"

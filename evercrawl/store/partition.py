@@ -159,9 +159,9 @@ class Partition:
 
     def _give_up_broken(self, now: float) -> None:
         whole_end, broken = (0, 0), []
-        gone = {event.archive for _, _, event in self.journal.replay() if isinstance(event, Lost)}
-        for _, _, event in self.journal.replay():
-            if isinstance(event, Visit) and event.archive is not None and event.archive not in gone:
+        gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
+        for _, number, event in self.journal.replay():
+            if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:
                 segment, offset, length = event.archive
                 if self.archive.whole(Pointer(*event.archive)):
                     whole_end = max(whole_end, (segment, offset + length))
@@ -194,6 +194,7 @@ class Partition:
     def flush(self) -> None:
         """Write what the derived files are behind; they may be made again from the journal, so nothing is synced."""
         self.state.known.flush()
+        self.state.urls.flush()
 
     def index_archive(self) -> None:
         """Write the CDXJ index of every segment that has grown since its index was written."""
