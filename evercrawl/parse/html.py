@@ -83,7 +83,7 @@ def read_text(body: bytes, content_type: str = "") -> Document:
 
 def _tag(language: str) -> str:
     """Return the first language tag of an attribute or a header, "" where it is none."""
-    first = language.partition(",")[0].strip()
+    first = language[:100].partition(",")[0].strip()
     return first.replace("_", "-") if _LANGUAGE.fullmatch(first) else ""
 
 

@@ -1,0 +1,161 @@
+"""What one page says."""
+
+import html
+import time
+
+import pytest
+
+from evercrawl.parse.html import read, read_text
+from evercrawl.parse.simhash import simhash
+
+URL = "http://example.org/dir/page"
+
+
+def test_a_page():
+    page = read(
+        b"<!doctype html><html lang=en_GB><head><meta charset=utf-8><title>\n A\xc2\xa0title </title>"
+        b"<base href='/base/'><link rel=canonical href=me></head>"
+        b"<body><h1>Head</h1><p>one <a href=x#y>two</a> <a href='?q=1&amp;r'>three</a> <a href=x>four</a>"
+        b"<a href=mailto:x@example.org>five</a><a href=//other.example>six</a>",
+        URL,
+        "text/html",
+        "de",
+    )
+    assert page.title == "A title"
+    assert page.text == "Head one two three fourfivesix"
+    assert page.language == "en-GB"
+    assert page.targets == [
+        "http://example.org/base/x",
+        "http://example.org/base/?q=1&r",
+        "http://other.example/",
+    ]
+    assert page.canonical == "http://example.org/base/me"
+    assert page.simhash == simhash(page.text) != 0
+    assert (page.noindex, page.nofollow, page.refresh, page.encoding) == (False, False, "", "utf-8")
+
+
+def test_nothing_is_a_page():
+    page = read(b"", URL)
+    assert (page.title, page.text, page.targets, page.simhash) == ("", "", [], 0)
+
+
+@pytest.mark.parametrize(
+    ("metas", "noindex", "nofollow"),
+    [
+        ("<meta name=robots content='NoIndex'>", True, False),
+        ("<meta name=ROBOTS content='index,nofollow'>", False, True),
+        ("<meta name=robots content='none'>", True, True),
+        ("<meta name=robots content=noindex><meta name=robots content=nofollow>", True, True),
+        ("<meta name=evercrawl content='noindex, nofollow'>", True, True),
+        ("<meta name=googlebot content=none>", False, False),
+        ("<meta name=robots content='max-snippet:-1, all'>", False, False),
+        ("<template><meta name=robots content=none></template>", False, False),
+    ],
+)
+def test_robots(metas, noindex, nofollow):
+    page = read(f"{metas}<a href=a>".encode(), URL)
+    assert (page.noindex, page.nofollow) == (noindex, nofollow)
+    assert bool(page.targets) is not nofollow
+
+
+@pytest.mark.parametrize(
+    ("content", "want"),
+    [
+        ("0; url=a", "a"),
+        ("0;URL='a b'", "a%20b"),
+        ('5 ; Url = "a" x', "a"),
+        ("0,a", "a"),
+        ("0 a", "a"),
+        (".5;a", "a"),
+        ("0;url='a", "a"),
+        ("0;urla", "urla"),
+        ("0", None),
+        ("5;", None),
+        ("a", None),
+        ("x;url=a", None),
+        ("0;url=mailto:x@example.org", None),
+    ],
+)
+def test_refresh(content, want):
+    page = read(f"<meta http-equiv=refresh content='{html.escape(content)}'>".encode(), URL)
+    assert page.refresh == (f"http://example.org/dir/{want}" if want else "")
+
+
+@pytest.mark.parametrize(
+    ("page", "header", "want"),
+    [
+        ("<html lang=fr>", "de", "fr"),
+        ("<html lang=''>", "de-AT, en", "de-AT"),
+        ("<html lang='{{ lang }}'>", "", ""),
+        ("<p lang=fr>", "", ""),
+        ("<html>", "not a language", ""),
+    ],
+)
+def test_language(page, header, want):
+    assert read(page.encode(), URL, "", header).language == want
+
+
+def test_a_base_that_is_none_does_not_count():
+    assert read(b"<base href='mailto:x'><a href=a>", URL).targets == ["http://example.org/dir/a"]
+
+
+def test_queries_go_out_in_the_encoding_of_the_page():
+    page = read("<a href='/п?п=1&amp;x=漢'>".encode("koi8-r", "xmlcharrefreplace"), URL, "text/html; charset=koi8-r")
+    assert page.targets == ["http://example.org/%D0%BF?%D0=1&x=%26%2328450%3B"]
+    assert page.encoding == "koi8-r"
+    assert read("<a href='?п'>".encode(), URL).targets == ["http://example.org/dir/page?%D0%BF"]
+
+
+def test_text_of_another_encoding():
+    assert read("<title>Заголовок</title><p>текст".encode("cp1251"), URL, "text/html; charset=cp1251").text == "текст"
+    assert read("\ufeff<p>a".encode("utf-16le"), URL).text == "a"
+
+
+def test_broken_bytes_are_fit_for_utf8():
+    page = read(
+        b"<meta charset=utf-8><title>a\xff\xed\xa0\x80</title><p>b\xff&#xD800;\0<a href='\xff\xed\xa0\x80'>", URL
+    )
+    assert page.title.encode()
+    assert page.text == "b\ufffd\ufffd"
+    assert [target.encode() for target in page.targets] == [b"http://example.org/dir/" + b"%EF%BF%BD" * 4]
+
+
+def test_plain_text():
+    page = read_text("één\n\ttwee <a href=x>".encode(), "text/plain; charset=utf-8")
+    assert (page.text, page.targets, page.encoding) == ("één twee <a href=x>", [], "utf-8")
+    assert page.simhash == simhash(page.text)
+
+
+MIB = 1 << 20
+HOSTILE = {
+    "nested": b"<div><b><a href=x><i>",
+    "attributes": b"<p " + b"a=1 " * 1000,
+    "links": b"<a href=/%d>x</a>",
+    "open comments": b"<!--",
+    "less than": b"<",
+    "ampersands": b"&",
+    "names": b"&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "quotes": b"<a href='\"",
+    "scripts": b"<script><!--<script",
+    "metas": b"<meta name=robots content=' , '>",
+    "refresh": b"<meta http-equiv=refresh content=0" + b"0" * 1000,
+    "spaces": b" ",
+    "nuls": b"\0",
+    "language": b"<html lang=a-a-a-a",
+    "not utf-8": b"<a \xff",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_cost_no_more_than_others(name):
+    read(b"<a href=x>", URL)
+    unit = HOSTILE[name]
+    body = (
+        (unit * (4 * MIB // len(unit) + 1))[: 4 * MIB]
+        if name != "links"
+        else b"".join(unit % i for i in range(200_000))
+    )
+    start = time.process_time()
+    page = read(body, URL)
+    assert time.process_time() - start < 2.0
+    assert len(page.targets) <= 10_000

@@ -1,0 +1,138 @@
+"""The compiled scan against a parser that builds the tree of the HTML standard."""
+
+import pytest
+import turbohtml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evercrawl.parse.scan import scan
+
+scan(b"", 1)  # compiled here, before any deadline runs
+
+
+def text(source):
+    return scan(source.encode(), 100).text.tobytes().decode()
+
+
+def squashed(words):
+    return "".join(words.split())
+
+
+def by_tree(source):
+    """Return links and text without white space, from a tree."""
+    tree = turbohtml.parse(source)
+    tree.remove("template")
+    hrefs = [element.attr("href") for element in tree.find_all(["a", "area"])]
+    for name in ("script", "style", "title", "noscript"):
+        tree.remove(name)
+    return [href for href in hrefs if href is not None], squashed(tree.text)
+
+
+WORDS = """one two é 漢 &amp; &lt &copy= &copyx; &#x41; &#128; &#0; & &nosuch; &NotEqualTilde; < << </ <> <3 <! <!x> >
+- -- <p> </p> <div> </div> <b> </b> <i/> <br> <br/> <hr> <x-y> <!-- --> <!--> <!---> <!--x--!> --!>
+<a/href=m> <a> </a> <script> </script> <script>a<b</script> <script><!--<script></script>--></script> </scripty>
+<style> <textarea> </textarea> <title> </title> <template> </template>"""
+PIECES = [
+    *WORDS.split(),
+    *(" ", "\n", "\u00a0", "< a>", "</ >", "<?php a>b ?>", "<div class='a>b'>", "</style >", "</TITLE\n>"),
+    *("<a href=a>", "<A HREF='b c'>", '<a\nhref = "d&amp;e&copy=1&copy;">', "<a href>", "<a x=1 href=f/g HREF=h>"),
+    *("<area href=i>", "<a href=j/>", "<a =href=k>", "<a href='l", "<a href=n&#x6F;>", '<a title="<a href=q>">'),
+    "<!-- <a href=r> -->",
+]
+SOUP = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(SOUP)
+def test_soup(soup):
+    source = f"<!doctype html><body>{soup}"
+    hrefs, words = by_tree(source)
+    found = scan(source.encode(), 1000)
+    want = [href.replace("\n", "").strip().split("#")[0] for href in hrefs]
+    assert set(found.hrefs) == set(want)
+    assert squashed(found.text.tobytes().decode()) == words
+
+
+@pytest.mark.parametrize(
+    ("source", "want"),
+    [
+        ("a<div>b</div>c", "a b c"),
+        ("a<b>b</b>c<br>d", "abc d"),
+        ("<td>1<td>2", "1 2"),
+        ("<option>1<option>2", "1 2"),
+        ("  a \t\n b  ", "a b"),
+        ("a&nbsp;&#8195;\u3000\u2009b&#10;", "a b"),
+        ("a<script>x</script><style>y</style><template>z</template><noscript>w</noscript>b", "ab"),
+        ("<title>t</title>a<iframe>x</iframe>b", "a b"),
+        ("a<svg><title>t</title><style/><path d=''/></svg>b", "a t b"),
+        ("<svg><![CDATA[a]]>b</svg>", "a]]>b"),
+        ("<![CDATA[a]]>b", "b"),
+        ("<textarea>a <b> &amp;</textarea>", "a <b> &"),
+        ("<plaintext>a <b>", "a <b>"),
+        ("a\0b", "ab"),
+        ("1 < 2 &lt; 3 <4", "1 < 2 < 3 <4"),
+        ("a<", "a<"),
+        ("a</", "a</"),
+        ("a<b", "a"),
+    ],
+)
+def test_text(source, want):
+    assert text(source) == want
+
+
+def test_xhtml_closes_elements_by_a_slash():
+    source = b"<script src='x'/><p>a<a href='b'/>"
+    assert scan(source, 10).hrefs == []
+    assert scan(source, 10, xml=True).hrefs == ["b"]
+    assert scan(source, 10, xml=True).text.tobytes() == b"a"
+
+
+def test_links_that_are_not_to_be_followed_are_left_out():
+    source = b"<a href=a rel='me NoFollow'><a href=b rel=nofollower><a href=c rel=ugc><area href=d rel=nofollow>"
+    assert scan(source, 10).hrefs == ["b", "c"]
+
+
+def test_links_in_templates_are_none_and_in_noscript_are_some():
+    assert scan(b"<template><a href=a></a><base href=x></template><noscript><a href=b></noscript>", 10).hrefs == ["b"]
+    assert scan(b"<template><base href=x></template><base href=y><base href=z>", 10).base == "y"
+
+
+def test_frames_link():
+    assert scan(b"<iframe src=a><a href=b></iframe><frameset><frame src=c>", 10).hrefs == ["a", "c"]
+
+
+def test_no_more_links_than_asked():
+    assert scan(b"<a href=a><a href=b><a href=c>", 2).hrefs == ["a", "b"]
+
+
+def test_a_link_longer_than_any_url_is_left_out():
+    assert scan(b"<a href=" + b"a" * 8193 + b"><a href=b>", 10).hrefs == ["b"]
+
+
+def test_what_the_head_says():
+    found = scan(
+        b"<html lang=en-GB><title>A &amp; B</title><title>C</title><link rel='x canonical' href=c><base target=t>"
+        b"<meta name=Robots content=noindex><meta name=googlebot content=none><meta name=evercrawl content=nofollow>"
+        b"<meta http-equiv=Refresh content='0; url=r'><html lang=de>",
+        10,
+    )
+    assert (found.title, found.language, found.base, found.canonical) == ("A & B", "en-GB", "", "c")
+    assert found.robots == ["noindex", "nofollow"]
+    assert found.refresh == "0; url=r"
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_will_do(data):
+    found = scan(data, 10)
+    assert len(found.text) <= 2 * len(data)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"<", b"a", b"href", b"=", b"'", b" ", b">", b"/", b"&nGt;", b"&#0", b"\0", b"\xc2", b"\xe2\x80"]
+        )
+    )
+)
+def test_any_pieces_will_do(pieces):
+    scan(b"<a href='" + b"".join(pieces), 10)
