@@ -11,7 +11,7 @@ import msgspec
 
 from evercrawl.errors import StoreError
 from evercrawl.store.events import Event
-from evercrawl.store.frame import EVENTS, Press, parse
+from evercrawl.store.frame import EVENTS, parse
 from evercrawl.store.reader import Reader
 from evercrawl.store.segment import HEADER_BYTES, header, segment_name
 from evercrawl.store.tail import End, find_end
@@ -69,7 +69,8 @@ class Journal:
         self._disk, self._writable, self._segment_bytes = disk, writable, segment_bytes
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode: Callable[[bytes], Event] = msgspec.msgpack.Decoder(Event).decode
-        self._press, self._reader = Press(), Reader(disk)
+        self._reader = Reader(disk)
+        self._press = self._reader.press
         self._file = end.start  # offset where the file of the open frame begins
         self._offset = self._sealed = self._durable = end.offset  # of the open frame; taken, and written, up to there
         self._events: list[bytes] = []  # of the open frame
@@ -185,13 +186,13 @@ class Journal:
         """
         waiting, events, open_at, sequence = dict(self._unwritten), list(self._events), self._offset, self.sequence
         for frame in self._reader.walk(start, min(waiting, default=open_at) if self._writable else None):
-            yield from self._numbered(frame.offset, frame.sequence, self._reader.press.unpack(frame))
+            yield from self._numbered(frame.offset, frame.sequence, self._press.unpack(frame))
             if not self._writable:
                 self._offset, self.sequence = frame.offset + frame.size, frame.sequence + frame.events
         for offset, data in waiting.items():
             packed = parse(data, 0, offset)
             if packed and offset >= start:
-                yield from self._numbered(offset, packed.sequence, self._reader.press.unpack(packed))
+                yield from self._numbered(offset, packed.sequence, self._press.unpack(packed))
         if open_at >= start:
             yield from self._numbered(open_at, sequence - len(events), events)
 

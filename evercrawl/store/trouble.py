@@ -19,6 +19,7 @@ _REMEDY = {
     errno.EMFILE: "too many files are open; raise the limit (ulimit -n) and start again",
     errno.ENFILE: "too many files are open on this machine; close some and start again",
     errno.ENOENT: "the crawl directory is gone; see that its disk is mounted",
+    errno.EEXIST: "a file stands where a folder belongs; move it away",
     errno.ENOTDIR: "a file stands where a folder belongs; move it away",
     errno.EISDIR: "a folder stands where a file belongs; move it away",
 }
