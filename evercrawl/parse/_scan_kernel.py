@@ -114,7 +114,7 @@ def scan(src: Bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes]:
     n = len(src)
     text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
     links, facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
-    values, unwanted = np.empty((tags.VALUES, 2), np.int64), np.empty((0, 2), np.int64)
+    values = np.empty((tags.VALUES, 2), np.int64)
     at_text = at_links = at_facts = n_links = n_facts = i = 0
     template = noscript = foreign = 0
     gap = titled = False
@@ -138,9 +138,12 @@ def scan(src: Bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes]:
         start = i + 1 + closing
         kind, name_end = tags.tag_name(src, start, n)
         wanted = kind >= tags.ANCHOR and not closing and template == 0
-        i = tags.attributes(src, name_end, n, values if wanted else unwanted)
-        if i < 0:
-            break
+        if not wanted and name_end < n and src[name_end] == 62:
+            i = name_end + 1
+        else:
+            i = tags.attributes(src, name_end, n, values, wanted)
+            if i < 0:
+                break
         gap = gap or tags.BREAKS[kind]
         alone = (xml or foreign > 0) and src[i - 2] == 47
         if wanted and kind > tags.FRAME:

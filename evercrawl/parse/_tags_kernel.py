@@ -79,14 +79,14 @@ def tag_name(src: Bytes, i: int, n: int) -> tuple[int, int]:
 
 
 @compiled
-def attributes(src: Bytes, i: int, n: int, values: Spans) -> int:
+def attributes(src: Bytes, i: int, n: int, values: Spans, keep: bool) -> int:
     """Read the attributes of a tag from `i`; return the place behind its `>`, or -1 where the page ends within it.
 
     values[k] becomes the span of the value of the k-th wanted attribute, the first of a name; (-1, -1) where absent.
-    With no room in `values` nothing is kept.
+    Without `keep` nothing is kept.
     """
-    keep = len(values) > 0
-    values[:] = -1
+    if keep:
+        values[:] = -1
     while True:
         while i < n and (blank(src[i]) or src[i] == 47):
             i += 1

@@ -45,7 +45,8 @@ def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, 
             out[o] = c
             o += 1
             i += 1
-            while i < n and _SPECIAL[src[i]] == 0:
+            # words and single spaces between them, in one loop without a branch to guess at each word's end
+            while i < n - 1 and (_SPECIAL[src[i]] == 0) | ((src[i] == 32) & (_SPECIAL[src[i + 1]] == 0)):
                 out[o] = src[i]
                 o += 1
                 i += 1

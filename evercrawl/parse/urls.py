@@ -54,13 +54,18 @@ def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
     parsed = _parsed(base)
     if parsed is None:
         return []
-    distinct = dict.fromkeys([_cut(href) if "#" in href else href for href in hrefs])
-    urls: dict[str, None] = {}
-    for href in distinct:
-        url = _trim(_serialised(parsed, href))
-        if url is not None:
-            urls[url] = None
-    return list(urls)
+    urls: dict[str | None, None] = {}
+    for href in dict.fromkeys([_cut(href) if "#" in href else href for href in hrefs]):
+        if href.isascii() and "%" not in href:  # `normalise` in one piece: this loop runs for every link there is
+            try:
+                url = (parsed + href).href
+            except ValueError:
+                url = "#"
+            if url.startswith(_WEB) and "@" not in url and "#" not in url and "xn--" not in url:
+                urls[url] = None
+                continue
+        urls[_trim(_serialised(parsed, href))] = None
+    return [url for url in urls if url is not None]
 
 
 def hostname(url: str) -> str:
