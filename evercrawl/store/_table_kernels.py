@@ -31,6 +31,7 @@ KNOWN: Final = 0  # tally[KNOWN]: URLs known, the next slot
 ZERO: Final = 1  # tally[ZERO]: slot of key 0, or -1
 CHUNK_BITS: Final = 20  # a snapshot saves the cells of 2**20 slots at a time
 _BLOCK: Final = 128  # keys looked up together, so that their cache misses overlap
+_TOGETHER: Final = 64  # segments; a quarter of all keys is copied at a time
 _EMPTY: Final = np.uint64(0)
 _SEGMENT_SHIFT: Final = np.uint64(56)
 _HALF: Final = np.uint64(32)
@@ -86,48 +87,6 @@ def _grow(
 
 
 @_compiled
-def intern(
-    keys: Keys,
-    slots: Slots,
-    capacity: Ints,
-    count: Ints,
-    stride: int,
-    tally: Ints,
-    spare_keys: Keys,
-    spare_slots: Slots,
-    wanted: Keys,
-    out: Slots,
-    new: NDArray[np.bool_],
-) -> int:
-    """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before it was full."""
-    for i in range(wanted.size):
-        key = wanted[i]
-        new[i] = False
-        if key == _EMPTY:
-            if tally[ZERO] < 0:
-                tally[ZERO] = tally[KNOWN]
-                tally[KNOWN] += 1
-                new[i] = True
-            out[i] = tally[ZERO]
-            continue
-        segment = np.int64(key >> _SEGMENT_SHIFT)
-        base = segment * stride
-        cell = _seek(keys, base, capacity[segment], key)
-        if keys[cell] == _EMPTY:
-            if (count[segment] + 1) * 10 > capacity[segment] * 9:
-                if not _grow(keys, slots, capacity, segment, stride, spare_keys, spare_slots):
-                    return i
-                cell = _seek(keys, base, capacity[segment], key)
-            keys[cell] = key
-            slots[cell] = tally[KNOWN]
-            count[segment] += 1
-            tally[KNOWN] += 1
-            new[i] = True
-        out[i] = slots[cell]
-    return wanted.size
-
-
-@_compiled
 def _find_block(
     keys: Keys,
     slots: Slots,
@@ -167,6 +126,76 @@ def find(keys: Keys, slots: Slots, capacity: Ints, stride: int, tally: Ints, wan
     for start in range(0, wanted.size, _BLOCK):
         end = min(start + _BLOCK, wanted.size)
         _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
+
+
+@_compiled
+def _insert(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    count: Ints,
+    stride: int,
+    tally: Ints,
+    spare_keys: Keys,
+    spare_slots: Slots,
+    key: np.uint64,
+) -> bool:
+    """Give `key`, which is not known and not 0, the next slot; return False when its segment is full."""
+    segment = np.int64(key >> _SEGMENT_SHIFT)
+    if (count[segment] + 1) * 10 > capacity[segment] * 9 and not _grow(
+        keys, slots, capacity, segment, stride, spare_keys, spare_slots
+    ):
+        return False
+    cell = _seek(keys, segment * stride, capacity[segment], key)
+    keys[cell] = key
+    slots[cell] = tally[KNOWN]
+    count[segment] += 1
+    tally[KNOWN] += 1
+    return True
+
+
+@_compiled
+def intern(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    count: Ints,
+    stride: int,
+    tally: Ints,
+    spare_keys: Keys,
+    spare_slots: Slots,
+    wanted: Keys,
+    out: Slots,
+    new: NDArray[np.bool_],
+) -> int:
+    """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before it was full."""
+    cells = np.empty(_BLOCK, np.int64)
+    seen = np.empty(_BLOCK, np.uint64)
+    for start in range(0, wanted.size, _BLOCK):
+        end = min(start + _BLOCK, wanted.size)
+        _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
+        for i in range(start, end):
+            new[i] = False
+            if out[i] != NO_SLOT:
+                continue
+            key = wanted[i]
+            if key == _EMPTY:
+                new[i] = tally[ZERO] < 0
+                if new[i]:
+                    tally[ZERO] = tally[KNOWN]
+                    tally[KNOWN] += 1
+                out[i] = tally[ZERO]
+                continue
+            segment = np.int64(key >> _SEGMENT_SHIFT)
+            cell = _seek(keys, segment * stride, capacity[segment], key)
+            if keys[cell] == key:  # it came earlier in this block
+                out[i] = slots[cell]
+                continue
+            out[i] = tally[KNOWN]
+            if not _insert(keys, slots, capacity, count, stride, tally, spare_keys, spare_slots, key):
+                return i
+            new[i] = True
+    return wanted.size
 
 
 @_compiled
@@ -227,6 +256,52 @@ def count_segments(wanted: Keys, count: Ints) -> None:
     for i in range(wanted.size):
         if wanted[i] != _EMPTY:
             count[np.int64(wanted[i] >> _SEGMENT_SHIFT)] += 1
+
+
+@_compiled
+def _gather(count: Ints, first: int, last: int, wanted: Keys, ends: Ints, gathered: Keys, places: Slots) -> None:
+    """Bring the keys of segments [first, last) together, with their places in `wanted`; `ends` is where each ends."""
+    total = 0
+    for s in range(first, last):
+        ends[s] = total
+        total += count[s]
+    for i in range(wanted.size):
+        segment = np.int64(wanted[i] >> _SEGMENT_SHIFT)
+        if first <= segment < last and wanted[i] != _EMPTY:
+            gathered[ends[segment]] = wanted[i]
+            places[ends[segment]] = i
+            ends[segment] += 1
+
+
+@_compiled
+def load(keys: Keys, slots: Slots, capacity: Ints, count: Ints, stride: int, tally: Ints, wanted: Keys) -> bool:
+    """Fill an empty table with `wanted`, of which `count` fall in each segment; return False when one comes twice.
+
+    Key by key, nearly every cell would be a cache miss; so the keys of some segments are brought together first, and
+    then each of these segments is filled while it is in the cache.
+    """
+    most = 0
+    for first in range(0, SEGMENTS, _TOGETHER):
+        most = max(most, int(count[first : first + _TOGETHER].sum()))
+    gathered = np.empty(most, np.uint64)
+    places = np.empty(most, np.uint32)
+    ends = np.empty(SEGMENTS, np.int64)
+    for first in range(0, SEGMENTS, _TOGETHER):
+        _gather(count, first, first + _TOGETHER, wanted, ends, gathered, places)
+        for segment in range(first, first + _TOGETHER):
+            for i in range(ends[segment] - count[segment], ends[segment]):
+                cell = _seek(keys, segment * stride, capacity[segment], gathered[i])
+                if keys[cell] != _EMPTY:
+                    return False
+                keys[cell] = gathered[i]
+                slots[cell] = places[i]
+    for i in range(wanted.size):
+        if wanted[i] == _EMPTY:
+            if tally[ZERO] >= 0:
+                return False
+            tally[ZERO] = i
+    tally[KNOWN] = wanted.size
+    return True
 
 
 @_compiled

@@ -93,10 +93,7 @@ class KeyMap:
             self._spare_keys, self._spare_slots, wanted, slots, new,
         )  # fmt: skip
         if done < len(wanted):
-            raise StoreError(
-                f"the table is full with {self.known:,} URLs, {self._stride:,} cells a segment: narrow the crawl's "
-                "scope, or give its hosts to more partitions"
-            )
+            raise self._full(self.known)
         return slots, new
 
     def find(self, keys: Keys) -> Slots:
@@ -122,19 +119,26 @@ class KeyMap:
         """
         assert self.known == 0, "only an empty table is rebuilt"
         wanted = _array(keys, np.uint64)
-        count = np.zeros(_SEGMENTS, np.int64)
-        self._kernels.count_segments(wanted, count)
-        self._capacity = self._sizes(np.maximum(count / _USUAL_LOAD, self._capacity))
-        KeyMap.intern(self, wanted)
-        if self.known != len(wanted):
-            raise StoreError(
-                f"{len(wanted) - self.known:,} of {len(wanted):,} saved keys come twice: use an older snapshot"
-            )
+        self._kernels.count_segments(wanted, self._count)
+        self._capacity = self._sizes(np.maximum(self._count / _USUAL_LOAD, self._capacity))
+        if (self._count * 10 > self._capacity * 9).any():
+            raise self._full(len(wanted))
+        done = self._kernels.load(
+            self._keys, self._slots, self._capacity, self._count, self._stride, self._tally, wanted
+        )
+        if not done:
+            raise StoreError("of the saved keys one comes twice: use an older snapshot")
+
+    def _full(self, known: int) -> StoreError:
+        return StoreError(
+            f"the table is full with {known:,} URLs, {self._stride:,} cells a segment: narrow the crawl's scope, or "
+            "give its hosts to more partitions"
+        )
 
     def _sizes(self, usual: NDArray[Any]) -> Ints:
         """Return what each segment shall hold: `usual`, spread so that they will not all grow at once."""
         spread = 1.25 ** (np.arange(_SEGMENTS) / _SEGMENTS - 0.5)
-        return np.clip(usual * spread, 2, self._stride).astype(np.int64)
+        return np.minimum(usual * spread + 2, self._stride).astype(np.int64)
 
 
 class Table(KeyMap):

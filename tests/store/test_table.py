@@ -179,6 +179,22 @@ def test_says_when_a_segment_is_full():
 def test_refuses_to_rebuild_from_a_key_that_comes_twice():
     with pytest.raises(StoreError, match="twice"):
         small().rebuild(array([4, 5, 4]))
+    with pytest.raises(StoreError, match="twice"):
+        small().rebuild(array([0, 5, 0]))
+
+
+def test_refuses_to_rebuild_more_than_fits():
+    with pytest.raises(StoreError, match="full with 19 URLs"):
+        Table(segment_capacity=10, first_capacity=2).rebuild(np.arange(1, 20, dtype=np.uint64))
+
+
+def test_rebuilds_many():
+    keys = np.random.default_rng(4).integers(0, TOP, 300_000, np.uint64, endpoint=True)
+    table = Table()
+    table.rebuild(keys)
+    table.intern(keys[:7] + np.uint64(1))
+    assert table.known == 300_007
+    assert (table.find(keys) == np.arange(300_000)).all()
 
 
 def test_keys_that_all_fall_together_stay_findable():
