@@ -183,12 +183,12 @@ class Frontier:
         return dict(reasons)
 
     def _rest(self, host: Host) -> None:
-        """Stand the host in the heap unless it is there, busy, held, or without pages."""
-        if host.queued or host.held or host.in_flight >= self._per_host:
+        """Stand the host in the heap, or further in front; unless it is busy, held, or without pages."""
+        if host.held or host.in_flight >= self._per_host:
             return
         when = self._wants_at(host)
-        if when < float("inf"):
-            host.queued = True
+        if when < host.queued_at:
+            host.queued_at = when  # an entry further back is stale from now on
             heapq.heappush(self._resting, (when, next(self._order), host))
 
     def _wants_at(self, host: Host) -> float:
@@ -206,8 +206,12 @@ class Frontier:
         """Take hosts that may be asked now off the heap, at most a pool of them."""
         rested: list[Host] = []
         while self._resting and self._resting[0][0] <= now and len(rested) < max(POOL, most):
-            host = heapq.heappop(self._resting)[2]
-            host.queued = False
+            when, _, host = heapq.heappop(self._resting)
+            if when != host.queued_at:
+                continue
+            host.queued_at = float("inf")
+            if host.held or host.in_flight >= self._per_host:
+                continue
             wants_at = self._wants_at(host)
             address = host.address
             if wants_at > now:

@@ -68,7 +68,7 @@ class Host:
     away_until: float = 0.0
     failures: int = 0
     in_flight: int = 0
-    queued: bool = False  # it stands in the frontier's heap of resting hosts
+    queued_at: float = float("inf")  # where it stands in the frontier's heap of resting hosts; infinity = nowhere
     addresses: tuple[str, ...] = ()
     resolved_at: float = -1e18
     held: str = ""  # what it waits for before it can be asked: "robots.txt", "name look-up"

@@ -116,6 +116,8 @@ class Partition:
             self.repairs.append(self.journal.repaired)
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
+            if writable:  # once the journal has grown past it again, it would look as if it fitted
+                self.disk.remove(loaded.name)
             loaded = None
         try:
             self._fold(loaded, writable, fold_all)

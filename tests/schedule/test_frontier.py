@@ -105,6 +105,14 @@ def test_new_pages_go_before_old_ones_and_the_longest_waiting_of_these_first() -
     assert world.slots(500.0) == [9, 7, 8]
 
 
+def test_a_new_page_is_not_held_up_by_a_refresh_that_is_far_away() -> None:
+    world = World()
+    world.visit(0, 7, 0.0)
+    world.frontier.add_new(0, [9])
+    assert world.frontier.next_at() == pytest.approx(1.0)
+    assert world.slots(1.0) == [9]
+
+
 def test_a_page_put_back_first_is_offered_next() -> None:
     world = World()
     world.frontier.add_new(0, [1, 2])
