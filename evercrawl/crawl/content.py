@@ -134,14 +134,11 @@ def answer_of(partition: Partition, event: Visit) -> Stored:
     """
     assert event.archive is not None, "a visit without an answer has no content"
     found = partition.archive.read(Pointer(*event.archive))
-    if found.kind is Kind.RESPONSE:
+    if found.kind is Kind.RESPONSE or not event.content:
         return found
-    for earlier in visits(partition, event.slot):
-        if earlier.at < event.at and earlier.archive is not None and earlier.digest == event.digest:
-            old = partition.archive.read(Pointer(*earlier.archive))
-            if old.kind is Kind.RESPONSE:
-                return replace(old, headers=old.headers | found.headers)
-    return found
+    earlier = partition.journal.read(event.content)
+    assert isinstance(earlier, Visit), "content lies with a visit"
+    return replace(answer_of(partition, earlier), headers=found.headers)
 
 
 def exchange_of(event: Visit, answer: Stored) -> Exchange:

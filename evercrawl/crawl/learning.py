@@ -95,6 +95,8 @@ class Learner:
         if not reading.flags & UNCHANGED or not reading.before.event:
             return Entry(exchange)
         event = self._partition.journal.read(reading.before.event)
+        if isinstance(event, Visit) and event.content:
+            event = self._partition.journal.read(event.content)
         if not isinstance(event, Visit) or event.archive is None:
             return Entry(exchange)
         url = exchange.request.url
@@ -184,11 +186,13 @@ class Learner:
             alias = int(slots[0])
         targets = encode_slots(slots) if len(slots) else b""
         flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
+        content = 0
         if flags & KEEP and exchange.status != 304:
             old = self._partition.journal.read(before.event)
             if isinstance(old, Visit) and (old.etag, old.last_modified) != (reading.etag, reading.last_modified):
                 flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
                 targets, title, mime, language = old.targets, old.title, old.mime, old.language
+                content = old.content or before.event
         own = flags & HAS_LINKS
         return Visit(
             slot=reading.slot,
@@ -216,6 +220,7 @@ class Learner:
             language=language,
             error=reading.error,
             found=found,
+            content=content,
         )
 
     def _find_original(self, reading: Reading) -> None:

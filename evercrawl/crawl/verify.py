@@ -17,6 +17,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.lock import holder
+from evercrawl.store.segment import segment_name, segments
 from evercrawl.store.state import State
 from evercrawl.store.tail import find_end
 
@@ -68,12 +69,16 @@ def _verify(partition: Partition, found: Findings, watch: Watch, *, running: boo
     upto = partition.journal.sequence
     head = _snapshots(partition, found)
     clean = head is not None and head.sequence == upto
+    lost = head is not None and head.sequence > upto
+    if lost:
+        name = segments(partition.disk)[-1].name
+        found.blame(f"{name}: acknowledged events are gone from its end; restore it from a copy of the directory")
     for sentence in partition.repairs:
         if not running:
-            torn = sentence == partition.journal.repaired and not clean
+            torn = sentence == partition.journal.repaired and not clean and not lost
             (found.mends.append if torn else found.blame)(sentence)
     _settings(partition.directory, found)
-    whole = _journal(partition.disk, found)
+    whole = _journal(partition.disk, upto, found)
     folded = _events(partition, found, upto, watch, running=running, clean=clean)
     if whole and folded is not None:
         compare(partition.state, folded, found)
@@ -113,15 +118,20 @@ def _settings(directory: Path, found: Findings) -> None:
             found.blame(str(error))
 
 
-def _journal(disk: Disk, found: Findings) -> bool:
-    """Check every frame of the journal, whatever a snapshot says; return whether all are sound."""
+def _journal(disk: Disk, upto: int, found: Findings) -> bool:
+    """Check every frame of the journal, whatever a snapshot says; return whether `upto` events are sound."""
     try:
         end = find_end(disk)
     except StoreError as error:
         found.blame(str(error))
         return False
     found.count("journal bytes", end.offset)
-    return True
+    if end.sequence < upto:
+        found.blame(
+            f"{segment_name(end.start)} is damaged at byte {end.offset - end.start}, after event {end.sequence} "
+            f"of {upto}; restore the file from a copy of the directory"
+        )
+    return end.sequence >= upto
 
 
 def _events(

@@ -18,6 +18,8 @@ from evercrawl.store.warc_read import parse, walk
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evercrawl.crawl.findings import Findings
     from evercrawl.store.answer import Stored
     from evercrawl.store.cdxj import Capture
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 _ANSWERS: Final = ("response", "revisit")
+_MEMBER: Final = b"\x1f\x8b\x08" + bytes(5)  # gzip, deflate, no name, no time: no checksum covers that
 
 
 class ArchiveCheck:
@@ -112,39 +115,42 @@ class ArchiveCheck:
 
     def _between(self, start: int, end: int, *, at_end: bool = False) -> None:
         """Check records that no event names: requests and what opens a segment may stand there, answers may not."""
-        for lost_start, lost_end in self._given_up:
-            if start <= lost_start < end:
-                self._between(start, lost_start)
-                start = lost_end
-        if start >= end:
-            return
         blame = self._unnamed_at_end if at_end else self._blame
+        while (start := self._walk(start, end, blame)) < end:
+            behind = [stop for begin, stop in self._given_up if begin <= start < stop <= end]
+            if not behind:
+                blame(f"damaged at byte {start}: no whole record stands there")
+                return
+            start = min(behind)
+
+    def _walk(self, start: int, end: int, blame: Callable[[str], None]) -> int:
+        """Return how far whole records reach."""
         at = start
         try:
             for one in walk(cast("Disk", _Window(self._disk, start, end)), self._name):
-                if one.record.damaged:
-                    break
-                at = start + one.offset + one.length
+                if one.record.damaged or self._disk.read(self._name, at, len(_MEMBER)) != _MEMBER:
+                    return at
                 self._found.count("archive records")
                 if one.record.kind in _ANSWERS:
-                    blame(f"the record of {one.record.url} at byte {start + one.offset} is named by no event")
+                    blame(f"the record of {one.record.url} at byte {at} is named by no event")
+                at += one.length
         except StoreError:
             pass
-        if at < end:
-            blame(f"damaged at byte {at}: no whole record stands there")
+        return at
 
     def _record(self, event: Visit, offset: int, length: int) -> None:
         """Check the record that an event names."""
         self._found.count("archive records")
         url = self._folded.urls.get(event.slot)
         where = f"the record of {url} at byte {offset}"
+        data = self._disk.read(self._name, offset, length)
         try:
-            record = parse(unpack(self._disk.read(self._name, offset, length)))
+            record = parse(unpack(data))
         except StoreError as error:
             self._blame(f"{where}: {error}")
             return
-        if record.damaged or record.kind not in _ANSWERS:
-            self._blame(f"{where} is no whole answer: {'; '.join(record.problems) or record.kind}")
+        if record.damaged or record.kind not in _ANSWERS or not data.startswith(_MEMBER):
+            self._blame(f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
             return
         if record.url != url or record.fields.get("warc-date") != iso_date(event.at):
             self._blame(

@@ -76,6 +76,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         Slots of the followed links, new ones included, sorted and delta-coded (`codec.encode_slots`).
     error
         "" or the failure's class and sentence.
+    content
+        Journal pointer of the visit whose archive record has the body, for one with links of its own whose record is a
+        revisit; 0 where the body is in its own.
     """
 
     slot: int
@@ -104,6 +107,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     language: str = ""
     error: str = ""
     found: Discovery | None = None
+    content: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

@@ -1,0 +1,151 @@
+"""Crawl directories made by hand: real partitions, taught by exchanges that no network made."""
+
+import asyncio
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evercrawl.config import Config, save
+from evercrawl.crawl import reading
+from evercrawl.crawl.learning import Learner
+from evercrawl.crawl.scope import Scope
+from evercrawl.parse.digest import keys
+from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.schedule.frontier import Frontier
+from evercrawl.store.partition import Partition
+from evercrawl.store.table import NO_RECORD
+from evercrawl.types import Exchange, Outcome, Request
+
+BEGAN_AT = 1_700_000_000.0
+HTML = "text/html; charset=utf-8"
+SITE = "http://example.org"
+
+
+class HandMade:
+    """A crawl of which each visit is written out; `save` commits, `stop` also ends it as a crawl ends itself."""
+
+    def __init__(self, directory: Path, *, segment_bytes: int = 1 << 30) -> None:
+        self.directory, self.config = directory, Config()
+        self.now = BEGAN_AT
+        directory.mkdir(exist_ok=True)
+        self.partition = Partition(directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes)
+        save(self.config, directory)
+        self.state = self.partition.state
+        self._frontier = Frontier(BreadthFirst(), self.state.table.following, self.state.columns, self.state.visited_at)
+        for name in self.state.hosts:
+            self._frontier.add_host(name)
+        self._learner = Learner(
+            self.partition, self._frontier, Scope(self.config, lambda _: 0), retries=2, max_redirects=10
+        )
+
+    def seed(self, *urls: str) -> None:
+        self._learner.seed(urls, self.now)
+
+    def visit(self, url: str, body: bytes = b"", status: int = 200, *, squeeze: bool = False, **more: object) -> None:
+        """Take in one answer; `squeeze` sends it gzipped and in chunks.
+
+        `more` are headers, and `error`, `tls_ok` and `truncated` of the exchange.
+        """
+        self.now += 10.0
+        error, tls_ok, truncated = (
+            more.pop(name, none) for name, none in (("error", ""), ("tls_ok", None), ("truncated", False))
+        )
+        fields = {"content-type": HTML} | {name.replace("_", "-"): str(value) for name, value in more.items()}
+        wire = body
+        if squeeze:
+            packed = gzip.compress(body, mtime=0)
+            wire = b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
+            fields |= {"content-encoding": "gzip", "transfer-encoding": "chunked"}
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        exchange = Exchange(
+            Request(url), self.now, 0.25, status, b"GET / HTTP/1.1\r\n\r\n" if status else b"",
+            f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() if status else b"", wire, body, fields if status else {},
+            "192.0.2.1", str(error), "it was made so" if error else "", bool(truncated), tls_ok,  # type: ignore[arg-type]
+        )  # fmt: skip
+        self._learn(url, lambda host, slot, before: reading.read(exchange, host, slot, before, "evercrawl"))
+
+    def refuse(self, url: str, why: str) -> None:
+        """Do not ask, and remember why."""
+        self.now += 10.0
+        exchange = Exchange(Request(url), self.now)
+        self._learn(url, lambda host, slot, before: reading.Reading(
+            exchange, host, slot, before, Outcome.REFUSED, error=why
+        ))  # fmt: skip
+
+    def save(self) -> None:
+        """Acknowledge everything so far."""
+        self.partition.flush()
+        self.partition.archive.sync()
+        self.partition.journal.write(self.partition.journal.seal())
+
+    def snapshot(self) -> None:
+        async def commit() -> None:
+            self.save()
+
+        async def offload(function: Callable[..., object], *arguments: object) -> object:
+            return function(*arguments)
+
+        asyncio.run(self.partition.snapshot(commit, offload))
+
+    def stop(self) -> None:
+        self.snapshot()
+        self.partition.index_archive()
+        self.partition.close()
+
+    def _learn(self, url: str, read: Callable[..., reading.Reading]) -> None:
+        slot = int(self.state.table.find(keys([url]))[0])
+        host = self._frontier.hosts[int(self.state.known.row(slot)["host"])]
+        self._learner.learn([read(host, slot, self._before(slot))])
+
+    def _before(self, slot: int) -> reading.Before:
+        cell = int(self.state.table.record[slot])
+        if cell & NO_RECORD:
+            return reading.Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF)
+        row = self.state.records.rows[cell]
+        names = ("digest", "outcome", "event", "depth")
+        return reading.Before(
+            int(row["visits"]), int(row["changes"]), self.state.instant(int(row["visited"])),
+            **{name: int(row[name]) for name in names},
+        )  # fmt: skip
+
+    @staticmethod
+    def page(title: str, *links: str, text: str = "") -> bytes:
+        anchors = " ".join(f'<a href="{link}">to {link}</a>' for link in links)
+        return f"<html lang=en><title>{title}</title><p>{text or title}</p>{anchors}</html>".encode()
+
+    def fill(self) -> None:
+        """Make one page of each kind."""
+        self.seed(f"{SITE}/")
+        page, visit = self.page, self.visit
+        links = ("/a", "/copy", "/moved", "/away", "/gone", "/broken", "/private", "/cut", "/later", "/picture")
+        visit(f"{SITE}/", page("Home", *links, "http://other.example/"), squeeze=True)
+        visit(f"{SITE}/a", page("A", "/", "/a", text="one two"), squeeze=True, etag='"1"')
+        visit(f"{SITE}/copy", page("A", "/", "/a", text="one two"))
+        visit(f"{SITE}/moved", b"moved", 301, location="/a")
+        visit(f"{SITE}/away", b"away", 302, location="http://elsewhere.example/")
+        visit(f"{SITE}/gone", b"no", 404)
+        visit(f"{SITE}/broken", b"", 0, error="timeout")
+        self.refuse(f"{SITE}/private", "robots: robots.txt disallows it")
+        visit(f"{SITE}/cut", page("Cut"), truncated=True)
+        visit(f"{SITE}/picture", b"\x89PNG", content_type="image/png")
+        visit(f"{SITE}/a", b"", 304, etag='"1"')
+        visit(f"{SITE}/", page("Home again", *links), squeeze=True)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[HandMade]:
+    """A crawl in an empty directory, not yet stopped."""
+    crawl = HandMade(tmp_path / "crawl")
+    yield crawl
+    crawl.partition.close()
+
+
+@pytest.fixture
+def filled(made: HandMade) -> HandMade:
+    """A crawl that has one page of each kind and was ended in order."""
+    made.fill()
+    made.stop()
+    return made
