@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     from evercrawl.types import Floats, Ints, Keys, Slots
 
-__all__ = ["NO_RECORD", "KeyMap", "Table", "reserve"]
+__all__ = ["CHUNK_SLOTS", "NO_RECORD", "KeyMap", "Table", "reserve"]
 
 NO_RECORD: Final = 0x8000_0000
-"""Set in `Table.record` while a URL has no record; its low 8 bits are then its depth."""
+"""Set in `Table.record` while a URL has no record; the bits below are then free for what its finder wants to keep."""
+CHUNK_SLOTS: Final = 1 << 20
+"""Slots that a snapshot saves at one time, as `pay_slots` counts."""
 
 _SEGMENTS: Final = 256
 _CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])  # 12 bytes side by side: one cache miss
@@ -149,7 +151,7 @@ class Table(KeyMap):
     cash
         Shares of all the cash there is, f32, by slot; zero at `known` and beyond.
     record
-        Index of the page's record, or `NO_RECORD` | depth; u32, by slot.
+        Index of the page's record, or `NO_RECORD` and what its finder keeps below that bit; u32, by slot.
     following
         u32 by slot, zero at first: for a queue of slots to link its members.
 
@@ -215,9 +217,9 @@ class Table(KeyMap):
         slots, amounts
             Who gets how much; the amount of a slot beyond `known` is all residue.
         at_seq, chunk_seq
-            For replay over a snapshot: the payment's journal sequence, and the sequence at which each chunk of 2**20
-            slots was saved, 0 for never. A cell whose chunk was saved at `at_seq` or later has got its amount already:
-            it is passed over and adds no residue.
+            For replay over a snapshot: the payment's journal sequence, and the sequence at which each chunk of
+            `CHUNK_SLOTS` slots was saved, 0 for never. A cell whose chunk was saved at `at_seq` or later has got its
+            amount already: it is passed over and adds no residue.
         """
         targets, given, saved = _array(slots, np.uint32), _array(amounts, np.float64), _array(chunk_seq, np.uint64)
         assert targets.shape == given.shape, "one amount a slot"

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.errors import StoreError
-from evercrawl.store.table import NO_RECORD, KeyMap, Table
+from evercrawl.store import _table_kernels as kernels
+from evercrawl.store import table as table_module
+from evercrawl.store.table import CHUNK_SLOTS, NO_RECORD, KeyMap, Table
 from evercrawl.types import NO_SLOT
 
 TOP = 2**64 - 1
@@ -207,3 +209,9 @@ def test_keys_that_all_fall_together_stay_findable():
 def test_numba_waits_until_a_table_is_made():
     code = "import sys, evercrawl.store.table, evercrawl.store.records; print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_kernels_agree_with_the_table():
+    """They keep numbers of their own: compiled code is not made anew when another file changes."""
+    assert kernels.SEGMENTS == table_module._SEGMENTS
+    assert 1 << kernels.CHUNK_BITS == CHUNK_SLOTS
