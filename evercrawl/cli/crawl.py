@@ -50,11 +50,16 @@ def run(args: argparse.Namespace) -> int:
 
 def crawl(directory: Path, config: Config, urls: list[str], limits: Limits, watch: Watcher) -> None:
     """Run the engine, obeying signals, and let `watch` have the last word."""
-    from evercrawl import crawl as engine
+    from evercrawl.store.lock import lock_for_crawl
 
-    watch.finish(
-        running.until_stopped(lambda stop: engine.crawl(directory, config, urls, limits, watch=watch, stop=stop))
-    )
+    with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process hears at once
+        from evercrawl import crawl as engine
+
+        watch.finish(
+            running.until_stopped(
+                lambda stop: engine.crawl(directory, config, urls, limits, watch=watch, stop=stop, lock=lock)
+            )
+        )
 
 
 def configured(args: argparse.Namespace, directory: Path) -> Config:

@@ -13,7 +13,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.config import save
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import RobotsKeeper
-from evercrawl.errors import ConfigError, StoreError
+from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.fetch.resolve import (
@@ -26,6 +26,7 @@ from evercrawl.fetch.resolve import (
 )
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.store.lock import Lock, lock_for_crawl
 from evercrawl.store.partition import Partition, is_crawl
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ async def crawl(
     limits: Limits,
     watch: Callable[[Progress], None] = lambda _: None,
     stop: asyncio.Event | None = None,
+    lock: Lock | None = None,
 ) -> Summary:
     """Start a crawl in `directory`, or go on with the one that is there.
 
@@ -61,6 +63,8 @@ async def crawl(
         Told of the progress twice a second, and at the end.
     stop
         Ends the run cleanly when it is set.
+    lock
+        The directory's, where the caller has taken it already.
 
     Raises
     ------
@@ -74,11 +78,11 @@ async def crawl(
     new = not is_crawl(directory)
     if new and not seeds:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
-    _made(directory)
+    lock = lock or lock_for_crawl(directory)
     clock = SystemClock()
     partition = Partition(
         directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
-        agent=config.user_agent, segment_bytes=config.segment_bytes,
+        agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock,
     )  # fmt: skip
     with contextlib.closing(partition):
         if new:
@@ -139,12 +143,3 @@ async def _stop_when(stop: asyncio.Event, one: Crawl, network: CurlNetwork) -> N
     await stop.wait()
     one.stop()
     network.wake()
-
-
-def _made(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"cannot make the crawl directory {directory}: {error.strerror}; name another with --dir"
-        ) from error

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 _ANSWERS: Final = ("response", "revisit")
+_AHEAD_BYTES: Final = 1 << 20
 _MEMBER: Final = b"\x1f\x8b\x08" + bytes(5)  # gzip, deflate, no name, no time: no checksum covers that
 
 
@@ -58,6 +59,7 @@ class ArchiveCheck:
         clean: bool,
     ) -> None:
         self._archive, self._disk, self._folded = partition.archive, partition.disk, folded
+        self._ahead = _Ahead(partition.disk)
         self._lost, self._found = lost, found
         self._running, self._clean = running, clean
         self._segment, self._at = 0, 0  # checked up to there
@@ -127,8 +129,8 @@ class ArchiveCheck:
         """Return how far whole records reach."""
         at = start
         try:
-            for one in walk(cast("Disk", _Window(self._disk, start, end)), self._name):
-                if one.record.damaged or self._disk.read(self._name, at, len(_MEMBER)) != _MEMBER:
+            for one in walk(cast("Disk", _Window(self._ahead, start, end)), self._name):
+                if one.record.damaged or self._ahead.read(self._name, at, len(_MEMBER)) != _MEMBER:
                     return at
                 self._found.count("archive records")
                 if one.record.kind in _ANSWERS:
@@ -143,7 +145,7 @@ class ArchiveCheck:
         self._found.count("archive records")
         url = self._folded.urls.get(event.slot)
         where = f"the record of {url} at byte {offset}"
-        data = self._disk.read(self._name, offset, length)
+        data = self._ahead.read(self._name, offset, length)
         try:
             record = parse(unpack(data))
         except StoreError as error:
@@ -208,16 +210,31 @@ class ArchiveCheck:
                 self._found.blame(f"{name} is no segment of this crawl; move it away")
 
 
+class _Ahead:
+    """Reads a file from front to back in large pieces: a look at a file costs as much as the record it is for."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk, self._name, self._start, self._data = disk, "", 0, b""
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end of the file."""
+        at = offset - self._start
+        if name != self._name or at < 0 or at + size > len(self._data):
+            self._data = self._disk.read(name, offset, max(size, _AHEAD_BYTES))
+            self._name, self._start, at = name, offset, 0
+        return self._data[at : at + size]
+
+
 class _Window:
     """Part of a file, as if it were a file."""
 
-    def __init__(self, disk: Disk, start: int, end: int) -> None:
-        self._disk, self._start, self._end = disk, start, end
+    def __init__(self, ahead: _Ahead, start: int, end: int) -> None:
+        self._ahead, self._start, self._end = ahead, start, end
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         """Return `size` bytes from `offset`; fewer at the end."""
         start = self._start + offset
-        return self._disk.read(name, start, max(min(size, self._end - start), 0))
+        return self._ahead.read(name, start, max(min(size, self._end - start), 0))
 
     def size(self, name: str) -> int:
         """Return the size in bytes."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 FILE: Final = "lock"
+PURPOSE: Final = "evercrawl crawl"
 _PATIENCE_S: Final = 0.25  # `holder` takes the lock for some microseconds; a writer that meets it tries again
 _held: WeakSet[Lock] = WeakSet()
 
@@ -92,6 +93,21 @@ class Lock:
 
     def __del__(self) -> None:
         self.release()
+
+
+def lock_for_crawl(directory: Path) -> Lock:
+    """Make the directory where it does not exist, and take its lock for a crawl.
+
+    Raises
+    ------
+    StoreError
+        It cannot be made, or another process has it.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise in_words(error, "make", directory) from error
+    return Lock.take(directory, PURPOSE, time.time())
 
 
 def holder(directory: Path) -> dict[str, Any] | None:

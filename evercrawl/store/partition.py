@@ -21,7 +21,7 @@ from evercrawl.store.archive import Archive, Pointer
 from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.journal import Journal
-from evercrawl.store.lock import Lock
+from evercrawl.store.lock import PURPOSE, Lock
 from evercrawl.store.state import State
 
 if TYPE_CHECKING:
@@ -70,10 +70,11 @@ class Partition:
         segment_bytes: int = 1 << 30,
         disk: Disk | None = None,
         fold_all: bool = False,
+        lock: Lock | None = None,
     ) -> None:
         self.directory = directory
         self.repairs: list[str] = []
-        self._lock = Lock.take(directory, "evercrawl crawl", now) if writable and disk is None else None
+        self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
             self.birth = self._born(random, now, writable)
