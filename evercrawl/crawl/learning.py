@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.crawl.reading import PERMANENT, Reading, retry_after_s
+from evercrawl.crawl.reading import PERMANENT, Reading
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
 from evercrawl.store.codec import encode_slots
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
+from evercrawl.store.state import RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -32,20 +33,15 @@ class Learner:
     ----------
     partition, frontier, scope
         What is written to, queued in, and asked which links to follow.
-    retries
-        Visits after which a page in trouble waits for its refresh like any other.
     max_redirects
         Redirects followed one after another.
     """
 
-    def __init__(
-        self, partition: Partition, frontier: Frontier, scope: Scope, *, retries: int, max_redirects: int
-    ) -> None:
+    def __init__(self, partition: Partition, frontier: Frontier, scope: Scope, *, max_redirects: int) -> None:
         self._partition = partition
         self._state = partition.state
         self._frontier = frontier
         self._scope = scope
-        self._retries = retries
         self._max_redirects = max_redirects
         self.outcomes: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
@@ -237,7 +233,7 @@ class Learner:
             self._frontier.add_new(host, slots)
 
     def _requeue(self, reading: Reading, event: Visit) -> None:
-        if reading.trouble and event.visits <= self._retries:
+        if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
         else:
             self._frontier.add_seen(reading.host.number, reading.slot)
@@ -248,18 +244,6 @@ class Learner:
             self.errors[reading.error.partition(":")[0]] += 1
         self.changed += 1 if event.flags & CHANGED else 0
         self.bytes_in += event.wire_bytes
-
-
-def take_away(reading: Reading, now: float) -> None:
-    """Let the host rest for as long as the answer deserves: Retry-After, or a back-off that doubles."""
-    wish_s = retry_after_s(reading.exchange, now)
-    if wish_s:
-        reading.host.failures += 1
-        reading.host.stay_away(now + wish_s, "back-off")
-    elif reading.trouble:
-        reading.host.failed(now)
-    elif reading.exchange.status:
-        reading.host.succeeded()
 
 
 def _coding(headers: dict[str, str]) -> str:

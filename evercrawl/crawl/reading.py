@@ -128,6 +128,18 @@ def retry_after_s(exchange: Exchange, now: float) -> float:
     return min(max(until - now, 0.0), RETRY_AFTER_MOST_S)
 
 
+def rest(reading: Reading, now: float) -> None:
+    """Let the host rest for as long as the answer deserves: Retry-After, or a back-off that doubles."""
+    wish_s = retry_after_s(reading.exchange, now)
+    if wish_s:
+        reading.host.failures += 1
+        reading.host.stay_away(now + wish_s, "back-off")
+    elif reading.trouble:
+        reading.host.failed(now)
+    elif reading.exchange.status:
+        reading.host.succeeded()
+
+
 def _redirect(reading: Reading) -> None:
     location = reading.exchange.headers.get("location", "")
     target = normalise(location, reading.exchange.request.url)

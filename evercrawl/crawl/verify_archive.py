@@ -65,6 +65,7 @@ class ArchiveCheck:
         self._segment, self._at = 0, 0  # checked up to there
         self._given_up: list[tuple[int, int]] = []  # spans of lost records in this segment
         self._captures: list[Capture] = []
+        self._behind = 0  # indexes
         self._sound = True  # nothing is wrong in this segment so far
 
     def visit(self, event: Visit, number: int) -> None:
@@ -91,6 +92,10 @@ class ArchiveCheck:
         if not self._running:
             self._end_segment(unnamed=self._unnamed_at_end)
             self._strangers()
+        if self._behind:
+            self._found.mends.append(
+                f"{self._behind} CDXJ indexes are behind their segments; the next run completes them"
+            )
 
     @property
     def _name(self) -> str:
@@ -183,7 +188,7 @@ class ArchiveCheck:
             return
         covered = self._covered()
         if covered < size:
-            self._found.mends.append(f"{name} is behind its segment; the next run completes it")
+            self._behind += 1
         want = lines([one for one in self._captures if one.offset < covered], self._name.removeprefix(FOLDER))
         self._found.count("index lines", len(want))
         have = self._disk.read(name, 0, self._disk.size(name))
@@ -214,7 +219,8 @@ class _Ahead:
     """Reads a file from front to back in large pieces: a look at a file costs as much as the record it is for."""
 
     def __init__(self, disk: Disk) -> None:
-        self._disk, self._name, self._start, self._data = disk, "", 0, b""
+        self._disk = disk
+        self._name, self._start, self._data = "", 0, b""
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         """Return `size` bytes from `offset`; fewer at the end of the file."""

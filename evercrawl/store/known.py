@@ -67,8 +67,7 @@ class KnownLog:
             self._written += len(rows)
 
     def sync(self) -> None:
-        """Write what waits and put it on the disk for good."""
-        self.flush()
+        """Put what is written on the disk for good; may run in another thread than `append` and `flush`."""
         if self._written:
             self._disk.sync(FILE)
 

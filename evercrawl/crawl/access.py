@@ -1,0 +1,200 @@
+"""What has to come before a page is asked for: the host's addresses, and leave from its robots.txt."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.robots import RobotsTag
+from evercrawl.fetch.resolve import ResolveError
+from evercrawl.parse.urls import hostname, origin, path_query
+from evercrawl.types import Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.network import Names, Network
+    from evercrawl.crawl.robots import RobotsKeeper
+    from evercrawl.fetch.guard import Guard
+    from evercrawl.schedule.frontier import Frontier
+    from evercrawl.schedule.hosts import Host
+    from evercrawl.types import Request
+
+NAMES_KEPT_S: Final = 300.0
+GO: Final = "go"
+WAIT: Final = "wait"
+
+
+class Access:
+    """Opens hosts: looks their names up, asks for their robots.txt, and judges URLs by both.
+
+    Parameters
+    ----------
+    frontier, robots, guard
+        The hosts' rest, the sites' rules, and the addresses that may be reached.
+    network, names, clock
+        The outside world.
+    host_of
+        Host name -> its Host, None where it is not known.
+    unreachable
+        Called with a host, and why, when its name leads nowhere.
+    proxied
+        Whether a proxy does the reaching, and the looking up.
+    delay_s
+        Rest of a host where its robots.txt asks for none.
+    resumed_at
+        When a crawl that had begun before went on; None for a new one.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        robots: RobotsKeeper,
+        guard: Guard,
+        network: Network,
+        names: Names,
+        clock: Clock,
+        host_of: Callable[[str], Host | None],
+        unreachable: Callable[[Host, str], None],
+        *,
+        proxied: bool,
+        delay_s: float,
+        resumed_at: float | None,
+    ) -> None:
+        self._frontier = frontier
+        self._robots = robots
+        self._guard = guard
+        self._network = network
+        self._names = names
+        self._clock = clock
+        self._host_of = host_of
+        self._unreachable = unreachable
+        self._proxied = proxied
+        self._delay_s = delay_s
+        self._resumed_at = resumed_at
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether names are being looked up."""
+        return bool(self._tasks)
+
+    def judge(self, host: Host, url: str, now: float) -> str:
+        """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""
+        if not host.addresses or now - host.resolved_at > NAMES_KEPT_S:
+            self._locate(host, now)
+            return WAIT
+        inside = self._guard.judge_url(url) or self._inside(host)
+        if inside:
+            return f"refused_address: {inside}"
+        rules = self._robots.of(origin(url), now)
+        if rules is None:
+            host.held = "robots.txt"
+            self._network.start(self._robots.request(origin(url)), host.addresses)
+            self._frontier.began(host, now)
+            return WAIT
+        if not rules.open:
+            host.stay_away(rules.expires_at, "robots.txt")
+            return WAIT
+        if rules.rules is not None and not rules.rules.allowed(path_query(url)):
+            return "robots: robots.txt disallows it"
+        if rules.delay_s is not None and rules.delay_s > host.delay_s:
+            host.delay_s = rules.delay_s
+            if self._resumed_at is not None and self._resumed_at + host.delay_s > now:
+                host.ready_at = max(host.ready_at, self._resumed_at + host.delay_s)
+                return WAIT
+        return GO
+
+    def take_robots(self, exchange: Exchange, now: float) -> None:
+        """Take in an answer to a request for robots.txt."""
+        tag = exchange.request.tag
+        assert isinstance(tag, RobotsTag)
+        host = self._host_of(_host_name(tag.origin))
+        assert host is not None, "we asked, so we know it"
+        moved = self._robots.moved(exchange)
+        if moved is not None:
+            self._spawn(self._follow(host, moved))
+            return
+        host.held = ""
+        rules = self._robots.learn(exchange, now)
+        if rules.delay_s is not None:
+            host.delay_s = max(host.delay_s, rules.delay_s)
+        if not rules.open:
+            host.stay_away(rules.expires_at, "robots.txt")
+        self._frontier.ended(host, now)
+
+    def close(self) -> None:
+        """Give up what is being looked up."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _inside(self, host: Host) -> str:
+        """Return why no address of the host may be reached; "" where one may."""
+        if self._proxied:
+            return ""
+        reasons = [self._guard.judge(address) for address in host.addresses]
+        return reasons[0] if all(reasons) else ""
+
+    def _locate(self, host: Host, now: float) -> None:
+        known = (host.name,) if self._proxied else _literal(host.name)
+        if known:
+            self._frontier.locate(host, known, now)
+            return
+        host.held = "name look-up"
+        self._spawn(self._look_up(host))
+
+    async def _look_up(self, host: Host) -> None:
+        addresses: tuple[str, ...] = ()
+        why = ""
+        try:
+            addresses = tuple(await self._names.resolve(host.name))
+        except ResolveError as error:
+            why = error.reason
+        now = self._clock.now()
+        host.held = ""
+        if addresses:
+            self._frontier.locate(host, addresses, now)
+        else:
+            host.failed(now)
+            host.reason = "name look-up"
+            self._unreachable(host, why)
+            self._frontier.release(host)
+        self._network.wake()
+
+    async def _follow(self, host: Host, request: Request) -> None:
+        """Ask where robots.txt has moved to, after a rest; the host stays held, and the one it leads to rests too."""
+        name = _host_name(origin(request.url))
+        other = self._host_of(name)
+        await self._clock.sleep(self._delay_s)
+        try:
+            addresses = host.addresses if name == host.name else await self._addresses(name)
+        except ResolveError as error:
+            now = self._clock.now()
+            self.take_robots(Exchange(request, now, error="dns", detail=error.reason), now)
+            self._network.wake()
+            return
+        if other is not None and other is not host:
+            other.ready_at = max(other.ready_at, self._clock.now() + other.delay_s)
+        self._network.start(request, addresses)
+
+    async def _addresses(self, name: str) -> tuple[str, ...]:
+        return (name,) if self._proxied else _literal(name) or tuple(await self._names.resolve(name))
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _host_name(origin_url: str) -> str:
+    return hostname(f"{origin_url}/")
+
+
+def _literal(name: str) -> tuple[str, ...]:
+    """Return the address that a host name is; () where it is a name."""
+    try:
+        return (str(ipaddress.ip_address(name.strip("[]"))),)
+    except ValueError:
+        return ()

@@ -1,0 +1,176 @@
+"""When what was learned is put on the disk: group commits, snapshots, and what happens when there is no room."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import NoRoomError
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.network import Offload
+    from evercrawl.store.journal import Batch
+    from evercrawl.store.partition import Partition
+
+COMMIT_EVENTS: Final = 256
+COMMIT_S: Final = 0.05
+ROOM_TRIED_S: Final = 1.0
+
+
+class Storing:
+    """Commits and snapshots of one partition, beside the crawl.
+
+    Parameters
+    ----------
+    partition, clock, offload
+        What is stored, the time, and where slow work runs.
+    disk_wait_s
+        How long a full disk is borne.
+    snapshot_every_s
+        Time between snapshots.
+
+    Attributes
+    ----------
+    message
+        Why fetching has stopped; "" while there is room.
+    """
+
+    def __init__(
+        self, partition: Partition, clock: Clock, offload: Offload, *, disk_wait_s: float, snapshot_every_s: float
+    ) -> None:
+        self._partition = partition
+        self._journal = partition.journal
+        self._clock = clock
+        self._offload = offload
+        self._disk_wait_s = disk_wait_s
+        self._snapshot_every_s = snapshot_every_s
+        self._sealed: deque[Batch] = deque()
+        self._commit: asyncio.Task[None] | None = None
+        self._committed = self._journal.sequence
+        self._changed_at: float | None = None
+        self._snapshot: asyncio.Task[str] | None = None
+        self._snapshot_at = clock.now()
+        self._snapshot_sequence = -1 if partition.repairs else self._journal.sequence
+        self._full_at: float | None = None
+        self._again_at = 0.0
+        self._error: NoRoomError | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether the disk is."""
+        return self._full_at is not None
+
+    @property
+    def message(self) -> str:
+        """Return what is wrong, "" when nothing is."""
+        return str(self._error) if self._error is not None else ""
+
+    def changed(self) -> None:
+        """Take note of something new to be committed."""
+        if self._changed_at is None:
+            self._changed_at = self._clock.now()
+
+    def next_at(self) -> float:
+        """Return when there is next something to do."""
+        due_at = self._changed_at + COMMIT_S if self._changed_at is not None else float("inf")
+        return max(due_at, self._again_at) if self.full else due_at
+
+    def may_try(self, now: float) -> bool:
+        """Whether writing makes sense: there is room, or it is time to see whether there is again."""
+        return not self.full or now >= self._again_at
+
+    def no_room(self, now: float, error: NoRoomError) -> None:
+        """Take note of a full disk.
+
+        Raises
+        ------
+        NoRoomError
+            It has been full for longer than is borne.
+        """
+        self._again_at = now + ROOM_TRIED_S
+        self._error = error
+        if self._full_at is None:
+            self._full_at = now
+        elif now - self._full_at >= self._disk_wait_s:
+            raise error
+
+    def room(self) -> None:
+        """Take note that the archive could be written."""
+        if not self._sealed:
+            self._full_at, self._error = None, None
+
+    def turn(self, now: float) -> None:
+        """Begin what is due, and hear of what has ended."""
+        self._hear(now)
+        waited = self._changed_at is not None and now - self._changed_at >= COMMIT_S
+        many = self._journal.sequence - self._committed >= COMMIT_EVENTS
+        if (waited or many) and self._commit is None and self.may_try(now):
+            self._commit = asyncio.ensure_future(self.commit())
+        if now - self._snapshot_at >= self._snapshot_every_s and self._snapshot is None and not self.full:
+            self._snapshot_at = now
+            if self._journal.sequence != self._snapshot_sequence:
+                self._snapshot = asyncio.ensure_future(self._write_snapshot())
+
+    async def commit(self) -> None:
+        """Put everything learned so far on the disk; what returns has been acknowledged."""
+        self._changed_at = None
+        self._committed = self._journal.sequence
+        self._partition.flush()
+        self._sealed.append(self._journal.seal())
+        await self._offload(self._write)
+
+    async def settle(self) -> None:
+        """Commit, after any commit under way."""
+        if self._commit is not None:
+            with contextlib.suppress(NoRoomError):
+                await self._commit
+        await self.commit()
+
+    async def finish(self) -> None:
+        """Store everything: commit, snapshot, index of the archive.
+
+        Raises
+        ------
+        NoRoomError
+            The disk is full; what was acknowledged is safe.
+        """
+        if self._error is not None:
+            raise self._error
+        if self._snapshot is not None:
+            await self._snapshot
+        await self.settle()
+        if self._journal.sequence != self._snapshot_sequence:
+            await self._write_snapshot()
+        await self._offload(self._partition.index_archive)
+
+    def _hear(self, now: float) -> None:
+        if self._commit is not None and self._commit.done():
+            commit, self._commit = self._commit, None
+            try:
+                commit.result()
+            except NoRoomError as error:
+                self.no_room(now, error)
+                self._changed_at = now
+            else:
+                self.room()
+        if self._snapshot is not None and self._snapshot.done():
+            snapshot, self._snapshot = self._snapshot, None
+            try:
+                snapshot.result()
+            except NoRoomError as error:
+                self.no_room(now, error)
+                self._changed_at = now
+
+    async def _write_snapshot(self) -> str:
+        self._snapshot_sequence = self._journal.sequence
+        return await self._partition.snapshot(self.settle, self._offload)
+
+    def _write(self) -> None:
+        """Archive first, then the journal that names its records."""
+        self._partition.archive.sync()
+        while self._sealed:
+            self._journal.write(self._sealed[0])
+            self._sealed.popleft()
