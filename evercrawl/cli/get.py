@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli import arguments, seeds
 from evercrawl.config import FILE_NAME, Config, load
-from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +44,9 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.crawl.content import content
     from evercrawl.crawl.reader import opened
 
-    (url,) = seeds.read_seeds([args.url.lstrip("@")], sys.stdin)
+    if args.url == "-" or args.url.startswith("@"):
+        raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
+    (url,) = seeds.read_seeds([args.url], sys.stdin)
     directory = arguments.directory(args)
     crawl = opened(directory)
     try:
@@ -52,9 +55,14 @@ def run(args: argparse.Namespace) -> int:
         crawl.close()
     for note in found.notes:
         print(f"evercrawl: {note}", file=sys.stderr)
-    form = args.form or ("text" if args.json or (args.output is None and sys.stdout.isatty()) else "raw")
+    form = args.form or _form(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
     _put(args, (json.dumps(_as_object(found, form)) + "\n").encode() if args.json else _as_bytes(found, form))
     return 0
+
+
+def _form(found: Content, *, for_eyes: bool) -> str:
+    """Return what to show of a page when nobody says: what has no text is shown as it is to machines only."""
+    return "text" if for_eyes and (_has_text(found) or sys.stdout.isatty()) else "raw"
 
 
 def _config(directory: Path) -> Config:
@@ -81,20 +89,26 @@ def _as_text(found: Content, form: str) -> str:
     from evercrawl.parse import html
     from evercrawl.parse.encoding import decode
 
-    if is_html(found.mime, found.body):
-        if form == "markdown":
-            return html.markdown(found.body, found.final_url, found.content_type)
-        return html.read(found.body, found.final_url, found.content_type).text
-    if found.mime.startswith("text/") or found.mime.endswith(("json", "xml", "javascript")):
+    if not _has_text(found):
+        raise EvercrawlError(f"{found.final_url} is {found.mime or 'of no type'}, which has no text; use --raw -o FILE")
+    if form == "raw" or not is_html(found.mime, found.body):
         return decode(found.body, found.content_type)[0]
-    raise EvercrawlError(f"{found.final_url} is {found.mime or 'of no type'}, which has no text; use --raw -o FILE")
+    if form == "markdown":
+        return html.markdown(found.body, found.final_url, found.content_type)
+    return html.read(found.body, found.final_url, found.content_type).text
+
+
+def _has_text(found: Content) -> bool:
+    from evercrawl.crawl.content import is_html
+
+    texts = ("json", "xml", "javascript")
+    return is_html(found.mime, found.body) or found.mime.startswith("text/") or found.mime.endswith(texts)
 
 
 def _as_object(found: Content, form: str) -> dict[str, Any]:
-    from evercrawl.parse.encoding import decode
     from evercrawl.store.warc import iso_date
 
-    text = decode(found.body, found.content_type)[0] if form == "raw" else _as_text(found, form)
+    binary = form == "raw" and not _has_text(found)
     return {
         "url": found.url,
         "final_url": found.final_url,
@@ -112,7 +126,7 @@ def _as_object(found: Content, form: str) -> dict[str, Any]:
         "headers": found.headers,
         "notes": found.notes,
         "form": form,
-        "content": text,
+        **({"content_base64": b64encode(found.body).decode()} if binary else {"content": _as_text(found, form)}),
     }
 
 

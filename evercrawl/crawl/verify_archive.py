@@ -220,7 +220,8 @@ class _Ahead:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._name, self._start, self._data = "", 0, b""
+        self._name: str = ""
+        self._start, self._data = 0, b""
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         """Return `size` bytes from `offset`; fewer at the end of the file."""

@@ -8,9 +8,13 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
+from evercrawl.cli import get
 from evercrawl.cli.live import size
 from evercrawl.cli.main import main
+from evercrawl.crawl.content import Content
+from evercrawl.errors import EvercrawlError
 from evercrawl.simulate.loopback import NETWORK, Loopback
+from evercrawl.types import Outcome
 
 
 @pytest.fixture
@@ -96,6 +100,42 @@ def test_a_file_that_no_table_can_be_written_to_is_wrong_use(tmp_path, capsys):
 def test_a_url_that_is_none_is_wrong_use(tmp_path, capsys):
     assert main(["get", "example.org", "--dir", str(tmp_path)]) == 2
     assert "https://example.org/" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["-", "@seeds.txt"])
+def test_a_list_of_urls_is_not_one_page(tmp_path, capsys, url):
+    assert main(["get", url, "--dir", str(tmp_path)]) == 2
+    assert "is no URL" in capsys.readouterr().err
+
+
+def content(mime: str, body: bytes) -> Content:
+    url = "http://example.org/x"
+    headers = {"content-type": f"{mime}; charset=utf-8"}
+    return Content(url, url, Outcome.OK, 200, "", mime, "", 0.0, 0.0, 1, 0, headers, body)
+
+
+def test_what_has_no_text_is_base64_in_json():
+    picture = content("image/png", b"\x89PNG")
+    assert get._form(picture, for_eyes=True) == "raw"
+    found = get._as_object(picture, "raw")
+    assert (found["content_base64"], "content" in found) == ("iVBORw==", False)
+    with pytest.raises(EvercrawlError, match="image/png, which has no text"):
+        get._as_bytes(picture, "text")
+
+
+@pytest.mark.parametrize(
+    ("mime", "form", "text"),
+    [
+        ("text/html", "raw", "<p>caf\u00e9 <a href=y>z</a>"),
+        ("text/html", "text", "caf\u00e9 z\n"),
+        ("text/html", "markdown", "caf\u00e9 [z](http://example.org/y)\n"),
+        ("application/json", "text", "<p>caf\u00e9 <a href=y>z</a>\n"),
+    ],
+)
+def test_forms_of_a_text(mime, form, text):
+    page = content(mime, "<p>caf\u00e9 <a href=y>z</a>".encode())
+    assert get._as_bytes(page, form).decode() == text
+    assert get._as_object(page, form)["content"] == text.removesuffix("\n")
 
 
 def test_a_reader_that_leaves_early_is_no_trouble(crawled):

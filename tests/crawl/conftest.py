@@ -37,9 +37,7 @@ class HandMade:
         self._frontier = Frontier(BreadthFirst(), self.state.table.following, self.state.columns, self.state.visited_at)
         for name in self.state.hosts:
             self._frontier.add_host(name)
-        self._learner = Learner(
-            self.partition, self._frontier, Scope(self.config, lambda _: 0), retries=2, max_redirects=10
-        )
+        self._learner = Learner(self.partition, self._frontier, Scope(self.config, lambda _: 0), max_redirects=10)
 
     def seed(self, *urls: str) -> None:
         self._learner.seed(urls, self.now)
