@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -39,7 +40,7 @@ class EventCheck:
 
     def __init__(self, folded: State, state: State, found: Findings) -> None:
         self._folded, self._state, self._found = folded, state, found
-        self._hosts: list[int] = []  # of each slot
+        self._hosts = array("I")  # of each slot
 
     def event(self, event: Event, number: int) -> bool:
         """Check one event; return whether it can be folded."""
@@ -68,7 +69,7 @@ class EventCheck:
         again = folded.table.find(folded.keys(new.urls)) != NO_SLOT
         if again.any() or len(set(new.urls)) != len(new.urls):
             return self._blame(number, "it makes a URL known that was known already")
-        self._hosts += new.hosts
+        self._hosts.extend(new.hosts)
         self._texts(new)
         return True
 
