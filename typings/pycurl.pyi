@@ -27,18 +27,23 @@ class CurlMulti:
     def info_read(self, most: int = ..., /) -> tuple[int, list[Curl], list[tuple[Curl, int, str]]]: ...
     def close(self) -> None: ...
 
+ACTIVESOCKET: Final[int]
 CAINFO: Final[int]
 CONNECTTIMEOUT_MS: Final[int]
 CSELECT_ERR: Final[int]
 CSELECT_IN: Final[int]
 CSELECT_OUT: Final[int]
+CURL_HTTP_VERSION_1_0: Final[int]
 CURL_HTTP_VERSION_1_1: Final[int]
+CURL_HTTP_VERSION_2: Final[int]
 CURL_HTTP_VERSION_2TLS: Final[int]
 FOLLOWLOCATION: Final[int]
+FRESH_CONNECT: Final[int]
 HEADERFUNCTION: Final[int]
 HTTPHEADER: Final[int]
 HTTP_TRANSFER_DECODING: Final[int]
 HTTP_VERSION: Final[int]
+INFO_HTTP_VERSION: Final[int]
 M_MAXCONNECTS: Final[int]
 M_MAX_TOTAL_CONNECTIONS: Final[int]
 M_SOCKETFUNCTION: Final[int]

@@ -7,27 +7,23 @@ callback however many sockets are ready, which measured a third cheaper than a r
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
-import select
 from typing import TYPE_CHECKING, TypeAlias
 
 import pycurl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from evercrawl.fetch.sockets import Sockets
 
-__all__ = ["CurlLoop", "Ended"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["SPOKE_EARLY", "CurlLoop", "Ended"]
 
 Ended: TypeAlias = tuple[pycurl.Curl, int, str]
-"""A handle that has ended, curl's error number (0 when all went well), and curl's words for it."""
+"""A handle that has ended, curl's error number (0 when all went well) or SPOKE_EARLY, and words for it."""
 
-_INTEREST = {
-    pycurl.POLL_IN: select.EPOLLIN,
-    pycurl.POLL_OUT: select.EPOLLOUT,
-    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
-}
-_TIMER_ROUNDS = 4
+SPOKE_EARLY = -1
+"""A kept connection held an answer before the request could be answered: it answers nothing that was asked."""
 
 
 class CurlLoop:
@@ -45,23 +41,26 @@ class CurlLoop:
     def __init__(self, on_ended: Callable[[list[Ended]], None], *, max_connections: int) -> None:
         self._on_ended = on_ended
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._epoll = select.epoll()
-        self._watched: set[int] = set()  # in the epoll set, unless closed
-        self._wanted: set[int] = set()  # of those, what curl waits for now
+        self._sockets = Sockets(self._attach)
         self._due_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
         self._stepping = False
+        self._begun: list[tuple[pycurl.Curl, Sequence[object]]] = []  # added since curl last began transfers
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, max_connections)
         self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections)
 
-    def add(self, curl: pycurl.Curl) -> None:
-        """Begin the transfer that `curl` is set up for; must be called where an asyncio loop runs."""
+    def add(self, curl: pycurl.Curl, heard: Sequence[object]) -> None:
+        """Begin the transfer that `curl` is set up for; must be called where an asyncio loop runs.
+
+        `heard` must fill as soon as something of the answer arrives.
+        """
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._loop.add_reader(self._epoll.fileno(), self._step)
+            self._attach(-1)
+        self._begun.append((curl, heard))
         self._multi.add_handle(curl)
 
     def remove(self, curl: pycurl.Curl) -> None:
@@ -70,41 +69,20 @@ class CurlLoop:
 
     def close(self) -> None:
         """Close every connection; no handle may be under way. A second time does nothing."""
-        if self._epoll.closed:
+        if self._sockets.closed:
             return
         if self._alarm is not None:
             self._alarm.cancel()
         self._multi.close()
         if self._loop is not None:
-            self._loop.remove_reader(self._epoll.fileno())
-        self._epoll.close()
+            self._loop.remove_reader(self._sockets.fileno())
+        self._sockets.close()
 
-    def _watch(self, event: int, fd: int, _multi: object, _data: object) -> None:
-        """Watch a socket as curl asks.
-
-        One that curl lets go of stays in the set, for on a kept connection it will soon be asked for again; should it
-        be ready before that, `_step` takes it out. One that was closed has left the set by itself, its number may be
-        another's by now, and `modify` says so.
-        """
-        if event == pycurl.POLL_REMOVE:
-            self._wanted.discard(fd)
-        else:
-            self._wanted.add(fd)
-            if not (fd in self._watched and self._modify(fd, _INTEREST[event])):
-                self._epoll.register(fd, _INTEREST[event])
-                self._watched.add(fd)
-
-    def _modify(self, fd: int, interest: int) -> bool:
-        try:
-            self._epoll.modify(fd, interest)
-        except FileNotFoundError:
-            return False
-        return True
-
-    def _unwatch(self, fd: int) -> None:
-        self._watched.discard(fd)
-        with contextlib.suppress(OSError):  # closed a moment ago
-            self._epoll.unregister(fd)
+    def _attach(self, old_fd: int) -> None:
+        assert self._loop is not None
+        if old_fd >= 0:
+            self._loop.remove_reader(old_fd)
+        self._loop.add_reader(self._sockets.fileno(), self._step)
 
     def _set_timer(self, timeout_ms: int) -> None:
         """Note when curl wants to be called; it may say so while we are inside it, so nothing is called from here."""
@@ -129,25 +107,40 @@ class CurlLoop:
         self._step()
 
     def _step(self) -> None:
-        """Tell curl which sockets are ready and what time it is; then hand over what has ended."""
-        assert self._loop is not None
-        act = self._multi.socket_action
+        """Tell curl what time it is and which sockets are ready; then hand over what has ended."""
         self._stepping = True
-        for fd, ready in self._epoll.poll(0):
-            if fd in self._wanted:
-                act(fd, _curl_events(ready))
-            else:
-                self._unwatch(fd)
-        for _ in range(_TIMER_ROUNDS):
-            if self._due_at > self._loop.time():
-                break
-            self._due_at = math.inf
-            act(pycurl.SOCKET_TIMEOUT, 0)
-        ended = self._reap()
+        ready = self._sockets.ready()
+        ended = self._begin()
+        for fd, events in ready:
+            self._multi.socket_action(fd, events)
+        self._tell_time()
+        ended += self._reap()
         self._stepping = False
         self._arm()
         if ended:
             self._on_ended(ended)
+
+    def _tell_time(self) -> bool:
+        """Let curl do what is due, if something is."""
+        assert self._loop is not None
+        if self._due_at > self._loop.time():
+            return False
+        self._due_at = math.inf
+        self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        return True
+
+    def _begin(self) -> list[Ended]:
+        """Let transfers begin, on kept connections that were found silent; return those that heard something at once.
+
+        What they heard had been waiting in a buffer of curl's or of TLS, where a socket does not show it.
+        """
+        if not self._begun or not self._tell_time():
+            return []
+        early = [curl for curl, heard in self._begun if heard]
+        self._begun.clear()
+        for curl in early:
+            self._multi.remove_handle(curl)
+        return [(curl, SPOKE_EARLY, "an answer was there before the request") for curl in early]
 
     def _reap(self) -> list[Ended]:
         ended: list[Ended] = []
@@ -158,14 +151,14 @@ class CurlLoop:
             if not left:
                 break
         for curl, _, _ in ended:
+            version = curl.getinfo(pycurl.INFO_HTTP_VERSION)
+            if version != pycurl.CURL_HTTP_VERSION_1_1:
+                self._keep_unusual(int(curl.getinfo(pycurl.ACTIVESOCKET)), version)
             self._multi.remove_handle(curl)
         return ended
 
-
-def _curl_events(ready: int) -> int:
-    events = pycurl.CSELECT_IN if ready & (select.EPOLLIN | select.EPOLLHUP) else 0
-    if ready & select.EPOLLOUT:
-        events |= pycurl.CSELECT_OUT
-    if ready & select.EPOLLERR:
-        events |= pycurl.CSELECT_ERR
-    return events
+    def _keep_unusual(self, fd: int, version: object) -> None:
+        if version == pycurl.CURL_HTTP_VERSION_2:
+            self._sockets.multiplexes(fd)
+        elif version == pycurl.CURL_HTTP_VERSION_1_0:
+            self._sockets.hang_up(fd)  # curl would ask in 1.0 on it, which nothing would tell us

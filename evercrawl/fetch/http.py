@@ -112,7 +112,7 @@ class CurlNetwork:
         if not self._verify_tls and self._distrusts(asking, exchange.at):
             transfer.again(request.deadline_s, unverified=True)
         self._busy[transfer.curl] = transfer
-        self._curls.add(transfer.curl)
+        self._curls.add(transfer.curl, transfer.lines)
         return None
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
@@ -168,8 +168,8 @@ class CurlNetwork:
         now = self._clock.now()
         for curl, code, words in ended:
             transfer = self._busy[curl]
-            if code and transfer.distrusted(code) and self._distrust(transfer, now):
-                self._curls.add(curl)
+            if code and self._tries_again(transfer, code, now):
+                self._curls.add(curl, transfer.lines)
                 continue
             del self._busy[curl]
             self._ended.append(transfer.end(code, words, now))
@@ -178,16 +178,24 @@ class CurlNetwork:
         if self._ended:
             self.wake()
 
-    def _distrust(self, transfer: Transfer, now: float) -> bool:
-        """Set the transfer up for a try without verification, where that is allowed and there is time."""
+    def _tries_again(self, transfer: Transfer, code: int, now: float) -> bool:
+        """Set the transfer up for another try, if that may help and there is time."""
         left_s = transfer.exchange.at + transfer.exchange.request.deadline_s - now
-        if self._verify_tls or left_s <= 0:
+        if left_s <= 0:
             return False
+        if transfer.stale(code):
+            transfer.again(left_s, unverified=transfer.unverified, fresh=True)
+        elif transfer.distrusted(code) and not self._verify_tls:
+            self._distrust(transfer.asking, now)
+            transfer.again(left_s, unverified=True)
+        else:
+            return False
+        return True
+
+    def _distrust(self, asking: Asking, now: float) -> None:
         if len(self._distrusted_until) >= MAX_DISTRUSTED:
             self._distrusted_until.clear()
-        self._distrusted_until[transfer.asking.authority] = now + DISTRUST_S
-        transfer.again(left_s, unverified=True)
-        return True
+        self._distrusted_until[asking.authority] = now + DISTRUST_S
 
     def _distrusts(self, asking: Asking, now: float) -> bool:
         """Whether the host's certificate failed not long ago: a try that verifies would cost a handshake each time."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pycurl
 
 from evercrawl.fetch.answer import settle
+from evercrawl.fetch.curl_loop import SPOKE_EARLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,8 +24,10 @@ CONNECT_TIMEOUT_S = 10.0
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 # What a handle was told to pin stays with it; one with nothing to pin unpins a name that nobody asks for.
 _NO_PIN = ["-nothing.invalid:1"]
+_NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value: curl leaves its own of that name out
 _BAD_CERTIFICATE = (51, 60)
 _NOT_CONNECTED = 7
+_SEND_FAILED = 55
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
@@ -76,6 +79,8 @@ class Transfer:
         The exchange under way, and its request spelled out.
     unverified
         Certificates are not checked in this try, because they failed in one before.
+    lines
+        Header lines as they came, those of interim answers and trailers among them.
     fault
         What the judge raised, if it did.
     """
@@ -88,13 +93,15 @@ class Transfer:
         self.unverified = False
         self.fault: Exception | None = None
         self._settings = settings
-        self._lines: list[bytes] = []
+        self.lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._room_bytes = 0
         self._refusal = ""
         self._deadline_ms = 0
         self._target = ""
+        self._offers_2 = False
         self._pinned = False
+        self._fresh = False
         self._set_up()
 
     def _set_up(self) -> None:
@@ -107,13 +114,13 @@ class Transfer:
         put(pycurl.HTTP_TRANSFER_DECODING, 0)
         put(_SUPPRESS_CONNECT_HEADERS, 1)
         put(pycurl.CONNECTTIMEOUT_MS, int(CONNECT_TIMEOUT_S * 1000))
-        put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1)
+        put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         put(pycurl.PROXY, settings.proxy)
         put(pycurl.NOPROXY, "")
         if settings.ca_file:
             put(pycurl.CAINFO, settings.ca_file)
         put(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        put(pycurl.HEADERFUNCTION, self._lines.append)
+        put(pycurl.HEADERFUNCTION, self.lines.append)
         put(pycurl.WRITEFUNCTION, self._take)
 
     def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str]) -> None:
@@ -124,13 +131,17 @@ class Transfer:
         put = self.curl.setopt
         put(pycurl.URL, exchange.request.url)
         put(pycurl.REQUEST_TARGET, self._target)
-        put(pycurl.HTTPHEADER, asking.fields)
+        put(pycurl.HTTPHEADER, [*asking.fields, _NO_PROXY_FIELD] if absolute else asking.fields)
+        offers_2 = self._settings.http2 and asking.scheme == "https"
+        if offers_2 != self._offers_2:
+            put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
+            self._offers_2 = offers_2
         if addresses or self._pinned:
             put(pycurl.RESOLVE, [f"+{asking.host}:{asking.port}:{','.join(addresses)}"] if addresses else _NO_PIN)
             self._pinned = bool(addresses)
-        self.again(exchange.request.deadline_s, unverified=False)
+        self.again(exchange.request.deadline_s)
 
-    def again(self, deadline_s: float, *, unverified: bool) -> None:
+    def again(self, deadline_s: float, *, unverified: bool = False, fresh: bool = False) -> None:
         """Set the handle up for another try at the same exchange, with `deadline_s` seconds left."""
         self._clear()
         put = self.curl.setopt
@@ -142,6 +153,9 @@ class Transfer:
             put(pycurl.SSL_VERIFYPEER, 0 if unverified else 1)
             put(pycurl.SSL_VERIFYHOST, 0 if unverified else 2)
             self.unverified = unverified
+        if fresh != self._fresh:
+            put(pycurl.FRESH_CONNECT, 1 if fresh else 0)
+            self._fresh = fresh
 
     def end(self, code: int, words: str, now: float) -> Exchange:
         """Return the exchange, settled; `code` and `words` are how curl says that it ended."""
@@ -152,23 +166,29 @@ class Transfer:
         if self._room_bytes < 0:
             exchange.truncated, code = True, 0
             exchange.wire = exchange.wire[: exchange.request.max_wire_bytes]
-        settle(exchange, self._lines, code, words)
+        settle(exchange, self.lines, code, words)
+        if exchange.http_version == "2" and not self._offers_2:
+            exchange.error, exchange.detail = "protocol", "the server speaks HTTP/2 without having been asked to"
         if exchange.status or self.curl.getinfo(pycurl.REQUEST_SIZE):
-            version = "2" if exchange.http_version == "2" else "1.1"
-            exchange.sent = self.asking.head(version, self._target)
-        if self.asking.scheme == "https" and (exchange.status or code in _BAD_CERTIFICATE):
-            exchange.tls_ok = exchange.status > 0 and not self.unverified
+            exchange.sent = self.asking.head("2" if exchange.http_version == "2" else "1.1", self._target)
+        if self.asking.scheme == "https" and (exchange.sent or code in _BAD_CERTIFICATE):
+            exchange.tls_ok = exchange.sent != b"" and not self.unverified
         if self._refusal and code == _NOT_CONNECTED:
             exchange.error, exchange.detail = "refused_address", self._refusal
         self._clear()
         return exchange
+
+    def stale(self, code: int) -> bool:
+        """Whether the kept connection was no good: the far end had closed it, or had spoken before it was asked."""
+        useless = code == SPOKE_EARLY or (code == _SEND_FAILED and not self.lines)
+        return useless and not self._fresh
 
     def distrusted(self, code: int) -> bool:
         """Whether curl's error says that the certificate did not verify."""
         return code in _BAD_CERTIFICATE and not self.unverified
 
     def _clear(self) -> None:
-        self._lines.clear()
+        self.lines.clear()
         self._chunks.clear()
         self._refusal = ""
         self._room_bytes = self.exchange.request.max_wire_bytes
