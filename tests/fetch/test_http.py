@@ -408,7 +408,8 @@ def test_a_closed_socket_that_lives_on_elsewhere(fetcher):
 
     async def work(site, network):
         await fetcher.one(network, site.url("/"))
-        copies = [os.dup(int(fd)) for fd in os.listdir("/proc/self/fd") if is_connection(int(fd), site.port)]
+        fds = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
+        copies = [os.dup(fd) for fd in fds if is_connection(fd, site.port)]
         async with fetcher.Site({"/": HI}) as other:
             await fetcher.one(network, other.url("/"))  # takes the only place, so the first connection is closed
             began = time.process_time()
