@@ -70,8 +70,8 @@ def class_of(code: int, words: str) -> str:
 def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
     r"""Return the lines of the final response, from its status line to its blank line; [] when it is not complete.
 
-    Interim responses (1xx) before it and trailers after it are dropped. (Of a field folded over several lines curl hands
-    over one; all else is as on the wire.)
+    Interim responses (1xx) before it and trailers after it are dropped. A field folded over
+    several lines comes from curl in one; all else is as on the wire.
 
     Examples
     --------
