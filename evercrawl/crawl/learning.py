@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
+    from evercrawl.store.events import Event
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
@@ -88,9 +89,9 @@ class Learner:
 
     def _entry(self, reading: Reading) -> Entry:
         exchange = reading.exchange
-        if not reading.flags & UNCHANGED or not reading.before.event:
+        event: Event | None = reading.before.last
+        if event is None or not reading.flags & UNCHANGED:
             return Entry(exchange)
-        event = self._partition.journal.read(reading.before.event)
         if isinstance(event, Visit) and event.content:
             event = self._partition.journal.read(event.content)
         if not isinstance(event, Visit) or event.archive is None:
@@ -117,7 +118,7 @@ class Learner:
         slots = self._state.table.find(keys)
         unknown = np.flatnonzero(slots == NO_SLOT)
         result: list[tuple[Slots, Discovery | None]] = []
-        refused: set[str] = set()
+        refused: set[tuple[str, int]] = set()
         at = 0
         for reading, (start, stop) in zip(readings, spans, strict=True):
             found = None
@@ -131,7 +132,7 @@ class Learner:
             result.append((of[of != NO_SLOT], found))
         return result
 
-    def _discover(self, reading: Reading, urls: list[str], refused: set[str]) -> Discovery | None:
+    def _discover(self, reading: Reading, urls: list[str], refused: set[tuple[str, int]]) -> Discovery | None:
         before = reading.before
         if reading.redirect:
             depth, hops = before.depth, before.hops + 1
@@ -143,13 +144,16 @@ class Learner:
         else:
             depth, hops = before.depth + 1, 0
         allowed: list[str] = []
+        added: Counter[str] = Counter()
         for url in urls:
-            if url in refused:
+            if (url, depth) in refused:
                 continue
-            if self._scope.allows(url, depth):
+            host = hostname(url)
+            if self._scope.allows(url, depth, added[host]):
                 allowed.append(url)
+                added[host] += 1
             else:
-                refused.add(url)
+                refused.add((url, depth))
         return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
 
     def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float) -> Discovery | None:
@@ -184,8 +188,8 @@ class Learner:
         flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
         content = 0
         if flags & KEEP and exchange.status != 304:
-            old = self._partition.journal.read(before.event)
-            if isinstance(old, Visit) and (old.etag, old.last_modified) != (reading.etag, reading.last_modified):
+            old = before.last
+            if old is not None and (old.etag, old.last_modified) != (reading.etag, reading.last_modified):
                 flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
                 targets, title, mime, language = old.targets, old.title, old.mime, old.language
                 content = old.content or before.event

@@ -207,7 +207,7 @@ class Crawl:
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
         before, config = self._before(slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        request = Request(url, VisitTag(host, slot, before), self._validators(before), size, size, deadline_s)
+        request = Request(url, VisitTag(host, slot, before), _validators(before), size, size, deadline_s)
         self._network.start(request, host.addresses)
         self.frontier.began(host, now)
         self._underway += 1
@@ -220,16 +220,9 @@ class Crawl:
             return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF)
         record = self._state.records.rows[index].item()
         _, _, ticks, _, digest, _, event, _, _, _, visits, changes, _, outcome, depth = record
-        return Before(visits, changes, self._state.instant(ticks), digest, outcome, event, depth, 0)
-
-    def _validators(self, before: Before) -> tuple[tuple[str, str], ...]:
-        if not before.event or not before.digest:
-            return ()
-        event = self.partition.journal.read(before.event)
-        if not isinstance(event, Visit) or event.digest != before.digest or event.outcome == Outcome.TRUNCATED:
-            return ()
-        pairs = (("If-None-Match", event.etag), ("If-Modified-Since", event.last_modified))
-        return tuple(pair for pair in pairs if pair[1])
+        read_back = self.partition.journal.read(event) if event else None
+        last = read_back if isinstance(read_back, Visit) else None
+        return Before(visits, changes, self._state.instant(ticks), digest, outcome, event, depth, 0, last)
 
     def _unreachable(self, host: Host, why: str) -> None:
         """Count the page that a host would have offered as failed; its name leads nowhere."""
@@ -360,3 +353,12 @@ class Crawl:
         progress = self.progress(now)
         self._watch(progress)
         return Summary(self._visits, progress.fetched, progress.known, now - self._begun_at, self._reason)
+
+
+def _validators(before: Before) -> tuple[tuple[str, str], ...]:
+    """Return the request headers that make the answer 304 where the content held is still the page's."""
+    last = before.last
+    if last is None or not before.digest or last.digest != before.digest or last.outcome == Outcome.TRUNCATED:
+        return ()
+    pairs = (("If-None-Match", last.etag), ("If-Modified-Since", last.last_modified))
+    return tuple(pair for pair in pairs if pair[1])

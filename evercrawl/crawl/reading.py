@@ -15,6 +15,7 @@ from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from evercrawl.schedule.hosts import Host
+    from evercrawl.store.events import Visit
     from evercrawl.types import Exchange
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -38,8 +39,8 @@ class Before:
         Instant of the last visit; None before the first.
     digest, outcome
         Of the last visit with content; 0 where there was none.
-    event
-        Journal pointer of the last event with links; 0 where there is none.
+    event, last
+        Journal pointer of the last event with links, 0 where there is none; and the event itself, where it was read.
     depth, hops
         Links from a seed, redirects in a row.
     """
@@ -52,6 +53,7 @@ class Before:
     event: int = 0
     depth: int = 0
     hops: int = 0
+    last: Visit | None = None
 
 
 @dataclass(slots=True)

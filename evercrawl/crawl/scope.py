@@ -38,8 +38,8 @@ class Scope:
         """Let the host of a seed (and, with scope "domains", its registrable domain) belong."""
         self._roots.add(site(host) if self._kind == "domains" else host)
 
-    def allows(self, url: str, depth: int) -> bool:
-        """Whether a URL found `depth` links away from a seed belongs."""
+    def allows(self, url: str, depth: int, more: int = 0) -> bool:
+        """Whether a URL found `depth` links away from a seed belongs, if `more` pages of its host are about to."""
         if self._max_depth and depth > self._max_depth:
             return False
         host = hostname(url)
@@ -49,4 +49,4 @@ class Scope:
             return False
         if any(pattern.search(url) for pattern in self._exclude):
             return False
-        return not self._max_pages or self._pages_of(host) < self._max_pages
+        return not self._max_pages or self._pages_of(host) + more < self._max_pages

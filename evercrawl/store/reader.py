@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evercrawl.store.disk import Disk
 
-CACHED_FRAMES: Final = 64
+CACHED_FRAMES: Final = 512  # some 3 MB; pages come up for refresh nearly in the order in which they were visited
 
 
 class Reader:

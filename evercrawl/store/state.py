@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import numpy as np
 
 from evercrawl.store.arena import reserve
-from evercrawl.store.events import CHANGED, HAS_LINKS, UNCHANGED, Discovery, Event, Found, Visit
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Event, Found, Visit
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.records import Records
 from evercrawl.store.table import NO_RECORD, KeyMap, Table
@@ -124,8 +125,11 @@ class State:
             old_event, importance, shape, scale = 0, 0.0, 0.0, 0.0
         else:
             index = int(self.table.record[slot])
-            _, _, _, _, _, _, old_event, importance, shape, scale, _, _, _, outcome, depth = rows[index].item()
+            record = rows[index].item()
+            _, _, _, size, _, similar, old_event, importance, shape, scale, _, _, _, outcome, depth = record
             self.outcomes[outcome] -= 1
+            if event.flags & KEEP:  # the content is the one held, and so are its size and its likeness
+                event = msgspec.structs.replace(event, size_bytes=size, simhash=similar)
         rows[index] = (
             slot, event.host, self.ticks(event.at), min(event.size_bytes, 0xFFFFFFFF), event.digest, event.simhash,
             pointer if event.flags & HAS_LINKS else old_event, importance, shape, scale,
