@@ -28,7 +28,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {_plain(re.split(r"[^\w.-]", line)[0]) for line in project["dependencies"]}
     sources = importlib.metadata.packages_distributions()
-    missing = {name for name in _imported() if declared.isdisjoint(map(_plain, sources.get(name, [])))}
+    missing = {name for name in _imported() if declared.isdisjoint(map(_plain, [name, *sources.get(name, [])]))}
     assert not missing, f"pyproject.toml does not declare {sorted(missing)}"
 
 
