@@ -408,7 +408,8 @@ def test_a_closed_socket_that_lives_on_elsewhere(fetcher):
 
     async def work(site, network):
         await fetcher.one(network, site.url("/"))
-        copies = [os.dup(fd) for fd in range(256) if is_connection(fd, site.port)]
+        connections = [fd for fd in range(256) if is_connection(fd, site.port)]
+        copies = [os.dup(fd) for fd in connections]
         async with fetcher.Site({"/": HI}) as other:
             await fetcher.one(network, other.url("/"))  # takes the only place, so the first connection is closed
             began = time.process_time()
