@@ -62,7 +62,8 @@ def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
         "--include /p/ --allow-net 127.0.0.0/8 --quiet --snapshot-every 1"
     )
     command = [
-        sys.executable, str(driver), "--mode", mode, "--rounds", str(rounds), "--pages", str(pages), "--seed", str(seed),
+        sys.executable, str(driver), "--mode", mode, "--rounds", str(rounds), "--pages", str(pages),
+        "--seed", str(seed),
         "--start", start, "--records", f"{me} --records {{dir}}", "--acked", f"{me} --acked {{dir}}",
         "--audit", f"{me} --audit {{dir}}",
     ]  # fmt: skip
@@ -78,7 +79,9 @@ def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
     extra = sum(int(str(row["extra_records"])) for row in rows)
     good = len(rows) == rounds and not any(wrong.values()) and not broken
     found = ", ".join(f"{name} {count}" for name, count in wrong.items() if count) or "nothing lost"
-    print(f"{'met   ' if good else 'MISSED'}  {mode}: {len(rows)} rounds, {found}, verify failed {broken}, extra {extra}")
+    print(
+        f"{'met   ' if good else 'MISSED'}  {mode}: {len(rows)} rounds, {found}, verify failed {broken}, extra {extra}"
+    )
     return good
 
 

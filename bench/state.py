@@ -17,11 +17,14 @@ import statistics
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from figures import Figure
+from restart import restarting
+from urls import web
 
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.table import Table
@@ -34,32 +37,6 @@ if TYPE_CHECKING:
 
 PAGES, LINKS, NEW = 64, 90, 10  # pages a batch, links a page, and of these unknown ones while a crawl grows
 BATCHES, ROUNDS = 60, 7
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One measured number; `at_least` and `at_most` are its goal, if there is one."""
-
-    name: str
-    value: float
-    unit: str
-    at_least: float | None = None
-    at_most: float | None = None
-
-    @property
-    def ratio(self) -> float | None:
-        """Return how far beyond the goal it is: 1 and more is met."""
-        if self.at_least is not None:
-            return self.value / self.at_least
-        return self.at_most / max(self.value, 1e-12) if self.at_most is not None else None
-
-    def __str__(self) -> str:
-        """Return a line for people."""
-        line = f"{self.name:<44}{self.value:>10.2f} {self.unit}"
-        if self.ratio is None:
-            return line
-        goal = f">= {self.at_least:g}" if self.at_least is not None else f"<= {self.at_most:g}"
-        return f"{line:<72}goal {goal:<8} {self.ratio:5.2f}x {'met' if self.ratio >= 1 else 'MISSED'}"
 
 
 def keys_of(slots: Ints) -> Keys:
@@ -132,21 +109,6 @@ def rebuilding(table: Table) -> Iterator[Figure]:
     yield Figure("table rebuilt, for 10 M URLs", (time.process_time() - start) / table.known * 1e7, "s")
 
 
-def web() -> Iterator[str]:
-    """Yield URLs as a crawl finds them: runs from one site, its sections named over and over, numbers and dates."""
-    draw = random.Random(1)
-    letters = "aeioulnrstmdcpbg"
-    words = ["".join(draw.choices(letters, k=draw.randrange(3, 11))) for _ in range(2000)]
-    hosts = [f"{draw.choice(['www', 'docs', 'blog', 'en'])}.{draw.choice(words)}{i}.example" for i in range(3000)]
-    while True:
-        host = hosts[int(len(hosts) ** draw.random()) - 1]
-        section = "/".join(draw.choices(words[:200], k=draw.randrange(0, 3)))
-        for _ in range(draw.randrange(3, 40)):
-            page = "-".join(draw.choices(words, k=draw.randrange(1, 4)))
-            number = f"/{draw.randrange(10**6)}" if draw.random() < 0.3 else ""
-            yield f"https://{host}/{section}/{page}{number}{draw.choice(['', '/', '.html'])}"
-
-
 def url_text(count: int, file: Path | None) -> Iterator[Figure]:
     """Write and read back the text of `count` URLs."""
     urls = file.read_text().splitlines()[:count] if file else list(itertools.islice(web(), count))
@@ -174,6 +136,9 @@ def url_text(count: int, file: Path | None) -> Iterator[Figure]:
 
 def measure(options: argparse.Namespace) -> Iterator[Figure]:
     """Yield every figure as soon as it is known."""
+    if options.only_restart:
+        yield from restarting(options.restart)
+        return
     warm_up()
     table, figures = growing(options.known)
     yield from figures
@@ -181,20 +146,22 @@ def measure(options: argparse.Namespace) -> Iterator[Figure]:
     yield from rebuilding(table)
     del table
     yield from url_text(options.text, options.urls)
-    # the journal's bytes an event and the restart at 10 M URLs go here
+    yield from restarting(options.restart)
 
 
 def main() -> int:
     """Print all figures; return 1 when a goal is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--known", type=int, default=50_000_000, help="URLs in the table (default 50 million)")
+    parser.add_argument("--only-restart", action="store_true", help="leave the table and the URL log out")
     parser.add_argument("--text", type=int, default=1_000_000, help="URLs in the URL log (default 1 million)")
+    parser.add_argument("--restart", type=int, default=10_000_000, help="URLs of the crawl that is restarted")
     parser.add_argument("--urls", type=Path, help="file of URLs for the URL log instead of made-up ones")
     parser.add_argument("--quick", action="store_true", help="a twentieth of the table, half of the text")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     options = parser.parse_args()
     if options.quick:
-        options.known, options.text = options.known // 20, options.text // 2
+        options.known, options.text, options.restart = options.known // 20, options.text // 2, options.restart // 20
     figures: list[Figure] = []
     for figure in measure(options):
         figures.append(figure)

@@ -168,10 +168,8 @@ class Crawl:
         for number in np.unique(rows["host"][rows["depth"] == 0]).tolist():
             self._scope.add_root(state.hosts[number])
         new, seen = state.to_try()
-        for slot, number in zip(new.tolist(), rows["host"][new].tolist(), strict=True):
-            self.frontier.add_new(number, (slot,))
-        for slot, number in zip(seen.tolist(), rows["host"][seen].tolist(), strict=True):
-            self.frontier.add_seen(number, slot)
+        self.frontier.fill(rows["host"][new], new, new=True)
+        self.frontier.fill(rows["host"][seen], seen, new=False)
 
     # Choose and fetch
 

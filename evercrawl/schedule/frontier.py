@@ -17,6 +17,8 @@ from evercrawl.types import NO_SLOT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from numpy.typing import NDArray
+
     from evercrawl.schedule.base import Policy
     from evercrawl.types import Floats, Slots
 
@@ -93,6 +95,26 @@ class Frontier:
         if len(host.seen) == 1:
             self._look_ahead(host)
         self._rest(host)
+
+    def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool) -> None:
+        """Queue many pages at once, on hosts whose queues are empty: slot i on host `numbers[i]`, in this order."""
+        if not len(slots):
+            return
+        order = np.argsort(numbers, kind="stable")
+        numbers, slots = numbers[order], slots[order]
+        last = np.append(numbers[1:] != numbers[:-1], True)
+        self._links[slots] = np.where(last, 0, np.append(slots[1:], 0) + 1)
+        ends = np.flatnonzero(last)
+        starts = np.append(0, ends[:-1] + 1)
+        hosts, firsts, lasts = numbers[ends].tolist(), slots[starts].tolist(), slots[ends].tolist()
+        for number, first, final, count in zip(hosts, firsts, lasts, (ends - starts + 1).tolist(), strict=True):
+            host = self.hosts[number]
+            (host.new if new else host.seen).adopt(first, final, count)
+            if not new:
+                self._look_ahead(host)
+            self._rest(host)
+        self.new_count += len(slots) if new else 0
+        self.seen_count += 0 if new else len(slots)
 
     def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
         """Take note of where the host's name leads."""

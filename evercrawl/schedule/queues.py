@@ -63,6 +63,11 @@ class Queue:
         for slot in slots:
             self.push(slot)
 
+    def adopt(self, first: int, last: int, count: int) -> None:
+        """Take over `count` slots that are linked from `first` to `last` already; the queue must be empty."""
+        assert not self._count, "only an empty queue can take over others' slots"
+        self.first, self._last, self._count = first, last, count
+
     def pop(self) -> int:
         """Take the first slot off; NO_SLOT when there is none."""
         slot = self.first

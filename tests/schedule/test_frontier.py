@@ -133,6 +133,26 @@ def test_failures_make_a_host_rest_twice_as_long_each_time_and_success_forgives(
     assert host.failed(10_000.0) == 10_001.0
 
 
+def test_filling_at_once_is_adding_one_by_one() -> None:
+    numbers, slots = np.array([2, 0, 2, 1, 0, 2], np.uint32), np.array([9, 4, 1, 7, 3, 5], np.uint32)
+    at_once, one_by_one = World(), World()
+    for world in (at_once, one_by_one):
+        world.visited[[20, 21]] = 0.0, 5.0
+    at_once.frontier.fill(numbers, slots, new=True)
+    at_once.frontier.fill(np.array([1, 1], np.uint32), np.array([20, 21], np.uint32), new=False)
+    for number, slot in zip(numbers.tolist(), slots.tolist(), strict=True):
+        one_by_one.frontier.add_new(number, (slot,))
+    one_by_one.frontier.add_seen(1, 20)
+    one_by_one.frontier.add_seen(1, 21)
+    assert at_once.frontier.new_count == 6
+    for now in (0.0, 1.0, 2.0, 200.0, 201.0, 202.0):
+        offers = [{slot for _, slot, _ in world.frontier.choose(now, 9)} for world in (at_once, one_by_one)]
+        assert offers[0] == offers[1]
+        for world in (at_once, one_by_one):
+            for host in world.frontier.hosts:
+                world.frontier.release(host)
+
+
 def test_idle_means_nothing_new_but_on_hosts_that_are_away() -> None:
     world = World()
     assert world.frontier.idle(0.0)
