@@ -64,9 +64,7 @@ async def _grow(folder: Path, count: int) -> int:
     return visits
 
 
-def _visit(
-    partition: Partition, urls: list[str], numbers: dict[str, int], draw: np.random.Generator, slot: int
-) -> None:
+def _visit(partition: Partition, urls: list[str], draw: np.random.Generator, slot: int) -> None:
     state = partition.state
     if slot == 0:
         urls = [*urls, "https://seed.example/"]
