@@ -73,8 +73,8 @@ class Exchange:
     status
         HTTP status, 0 when no answer came.
     sent, head, wire
-        The request as sent, the final response's status line and header lines, and the body, each exactly as on the wire
-        (the body still chunked and content-encoded when the server made it so).
+        The request as sent, the final response's status line and header lines, and the body, each exactly as on the
+        wire (the body still chunked and content-encoded when the server made it so).
     body
         The body with transfer and content codings undone, at most `max_body_bytes`.
     headers
@@ -82,7 +82,7 @@ class Exchange:
     ip
         Peer address as text, "" when no connection was made.
     error
-        "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large, coding ...
+        "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large ...
     detail
         A sentence about the failure.
     truncated

@@ -1,4 +1,4 @@
-class error(Exception): ...  # noqa: N801
+class error(Exception): ...  # noqa: N801, N818
 
 def compress(string: bytes, mode: int = ..., quality: int = 11, lgwin: int = 22, lgblock: int = 0) -> bytes: ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-class error(Exception): ...  # noqa: N801
+class error(Exception): ...  # noqa: N801, N818
 
 class CurlSockAddr(NamedTuple):
     family: int

@@ -92,7 +92,7 @@ class Learner:
         event: Event | None = reading.before.last
         if event is None or not reading.flags & UNCHANGED:
             return Entry(exchange)
-        if isinstance(event, Visit) and event.content:
+        if event.content:
             event = self._partition.journal.read(event.content)
         if not isinstance(event, Visit) or event.archive is None:
             return Entry(exchange)

@@ -14,4 +14,4 @@ class Importance(ABC):
 
     @abstractmethod
     def importance(self, cash: Floats, known: int) -> Floats:
-        """Return the importance of pages that hold `cash`, shape (n,), among `known` pages; the whole web's sum is one."""
+        """Return the importance of pages that hold `cash`, shape (n,), among `known` pages whose sum is one."""

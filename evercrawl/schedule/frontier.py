@@ -106,9 +106,9 @@ class Frontier:
         self._links[slots] = np.where(last, 0, np.append(slots[1:], 0) + 1)
         ends = np.flatnonzero(last)
         starts = np.append(0, ends[:-1] + 1)
-        hosts, firsts, lasts = numbers[ends].tolist(), slots[starts].tolist(), slots[ends].tolist()
-        for number, first, final, count in zip(hosts, firsts, lasts, (ends - starts + 1).tolist(), strict=True):
-            host = self.hosts[number]
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            host: Host = self.hosts[int(numbers[start])]
+            first, final, count = int(slots[start]), int(slots[end]), int(end - start + 1)
             (host.new if new else host.seen).adopt(first, final, count)
             if not new:
                 self._look_ahead(host)

@@ -161,7 +161,7 @@ class Partition:
             self._give_up_broken(now)
 
     def _give_up_broken(self, now: float) -> None:
-        whole_end, broken = (0, 0), []
+        whole_end, broken = (0, 0), list[Lost]()
         gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
         for _, number, event in self.journal.replay():
             if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:

@@ -1,4 +1,4 @@
-class error(Exception): ...  # noqa: N801
+class error(Exception): ...  # noqa: N801, N818
 
 class Decompress:
     @property
