@@ -112,7 +112,7 @@ class CurlNetwork:
         if not self._verify_tls and self._distrusts(asking, exchange.at):
             transfer.again(request.deadline_s, unverified=True)
         self._busy[transfer.curl] = transfer
-        self._curls.add(transfer.curl, transfer.lines)
+        self._curls.add(transfer.curl, transfer.heard)
         return None
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
@@ -169,7 +169,7 @@ class CurlNetwork:
         for curl, code, words in ended:
             transfer = self._busy[curl]
             if code and self._tries_again(transfer, code, now):
-                self._curls.add(curl, transfer.lines)
+                self._curls.add(curl, transfer.heard)
                 continue
             del self._busy[curl]
             self._ended.append(transfer.end(code, words, now))

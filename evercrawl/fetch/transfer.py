@@ -178,6 +178,14 @@ class Transfer:
         self._clear()
         return exchange
 
+    @property
+    def heard(self) -> Sequence[bytes]:
+        """What would show that an answer was there before the request, filled by curl; only TLS can hide one.
+
+        Without TLS the socket shows it, and what is heard at once is a server that answers at once.
+        """
+        return self.lines if self.asking.scheme == "https" else ()
+
     def stale(self, code: int) -> bool:
         """Whether the kept connection was no good: the far end had closed it, or had spoken before it was asked."""
         useless = code == SPOKE_EARLY or (code == _SEND_FAILED and not self.lines)
