@@ -225,9 +225,14 @@ class Frontier:
         host.due_at = self._visited_at(host.seen.first) + self._refresh_after_s if len(host.seen) else float("inf")
 
     def _rested(self, now: float, most: int) -> list[Host]:
-        """Take hosts that may be asked now off the heap, at most a pool of them."""
+        """Take hosts that may be asked now off the heap, at most a pool of them, and one of each address.
+
+        What begins with the one decides when the next host of its address may be asked.
+        """
         rested: list[Host] = []
-        while self._resting and self._resting[0][0] <= now and len(rested) < max(POOL, most):
+        spoken_for: set[int] = set()
+        later: list[Host] = []
+        while self._resting and self._resting[0][0] <= now and len(rested) + len(later) < max(POOL, most):
             when, _, host = heapq.heappop(self._resting)
             if when != host.queued_at:
                 continue
@@ -243,8 +248,13 @@ class Frontier:
             elif address is not None and address.ready_at > now:
                 host.ready_at = address.ready_at
                 self._rest(host)
+            elif address is not None and id(address) in spoken_for:
+                later.append(host)
             else:
                 rested.append(host)
+                spoken_for.add(id(address))
+        for host in later:
+            self._rest(host)
         return rested
 
     def _due(self, host: Host, now: float) -> list[Queue]:
