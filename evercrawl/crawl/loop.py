@@ -103,7 +103,12 @@ class Crawl:
         self._scope = Scope(config, self._pages_of)
         self._learner = Learner(partition, self.frontier, self._scope, max_redirects=config.max_redirects)
         self._storing = Storing(
-            partition, clock, offload, disk_wait_s=config.disk_wait_s, snapshot_every_s=config.snapshot_every_s
+            partition,
+            clock,
+            offload,
+            network.wake,
+            disk_wait_s=config.disk_wait_s,
+            snapshot_every_s=config.snapshot_every_s,
         )
         self._access = Access(
             self.frontier,
@@ -319,7 +324,7 @@ class Crawl:
         return host.pages if host is not None else 0
 
     def _report(self, now: float) -> None:
-        if now - self._reported_at >= REPORT_S:
+        if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self._pace.observed(now, self._visits)
             self._watch(self.progress(now))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.errors import NoRoomError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evercrawl.clock import Clock
     from evercrawl.crawl.network import Offload
     from evercrawl.store.journal import Batch
@@ -27,6 +29,8 @@ class Storing:
     ----------
     partition, clock, offload
         What is stored, the time, and where slow work runs.
+    wake
+        Called when a commit has ended, so that somebody calls `turn`.
     disk_wait_s
         How long a full disk is borne.
     snapshot_every_s
@@ -39,12 +43,20 @@ class Storing:
     """
 
     def __init__(
-        self, partition: Partition, clock: Clock, offload: Offload, *, disk_wait_s: float, snapshot_every_s: float
+        self,
+        partition: Partition,
+        clock: Clock,
+        offload: Offload,
+        wake: Callable[[], None],
+        *,
+        disk_wait_s: float,
+        snapshot_every_s: float,
     ) -> None:
         self._partition = partition
         self._journal = partition.journal
         self._clock = clock
         self._offload = offload
+        self._wake = wake
         self._disk_wait_s = disk_wait_s
         self._snapshot_every_s = snapshot_every_s
         self._sealed: deque[Batch] = deque()
@@ -75,8 +87,9 @@ class Storing:
 
     def next_at(self) -> float:
         """Return when there is next something to do."""
-        due_at = self._changed_at + COMMIT_S if self._changed_at is not None else float("inf")
-        return max(due_at, self._again_at) if self.full else due_at
+        if self._commit is not None:  # its end wakes the crawl
+            return float("inf")
+        return max(self._due_at(), self._again_at) if self.full else self._due_at()
 
     def may_try(self, now: float) -> bool:
         """Whether writing makes sense: there is room, or it is time to see whether there is again."""
@@ -105,10 +118,11 @@ class Storing:
     def turn(self, now: float) -> None:
         """Begin what is due, and hear of what has ended."""
         self._hear(now)
-        waited = self._changed_at is not None and now - self._changed_at >= COMMIT_S
+        waited = now >= self._due_at()
         many = self._journal.sequence - self._committed >= COMMIT_EVENTS
         if (waited or many) and self._commit is None and self.may_try(now):
             self._commit = asyncio.ensure_future(self.commit())
+            self._commit.add_done_callback(lambda _: self._wake())
         if now - self._snapshot_at >= self._snapshot_every_s and self._snapshot is None and not self.full:
             self._snapshot_at = now
             if self._journal.sequence != self._snapshot_sequence:
@@ -145,6 +159,9 @@ class Storing:
         if self._journal.sequence != self._snapshot_sequence:
             await self._write_snapshot()
         await self._offload(self._partition.index_archive)
+
+    def _due_at(self) -> float:
+        return self._changed_at + COMMIT_S if self._changed_at is not None else float("inf")
 
     def _hear(self, now: float) -> None:
         if self._commit is not None and self._commit.done():
