@@ -1,0 +1,293 @@
+"""Crawls of made-up webs on a virtual clock: the shipped loop, a network without sockets, a real disk."""
+
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from evercrawl.config import Config
+from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.robots import RobotsKeeper
+from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.parse.digest import keys
+from evercrawl.parse.urls import hostname, path_query
+from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.simulate.clock import VirtualClock, run_virtual
+from evercrawl.simulate.made_web import Answer, MadeWeb
+from evercrawl.simulate.network import Asked, MadeNetwork, NoAnswerError, inline
+from evercrawl.store.disk import RealDisk
+from evercrawl.store.events import Visit
+from evercrawl.store.partition import Partition
+from evercrawl.store.state import State
+
+BEGAN_AT = 1_700_000_000.0
+IDLE = Limits(until_idle=True)
+
+
+class World:
+    """A made-up web: pages written out by the test, then `made`; trouble drawn from a seed.
+
+    `pages` maps a URL to an Answer, an outcome of NoAnswerError, or a function of (headers, at) that gives either.
+    """
+
+    def __init__(self, made: MadeWeb | None = None, *, seed: int = 1, trouble: float = 0.0) -> None:
+        self.made = made or MadeWeb(seed, ())
+        self.pages: dict[str, Any] = {}
+        self.robots: dict[str, Any] = {}
+        self._draw = random.Random(seed)
+        self._trouble = trouble
+
+    def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        if path != "/robots.txt" and self._draw.random() < self._trouble:
+            return self.bad_day()
+        said = self.pages.get(origin + path)
+        if said is None:
+            if origin in self.made.origins:
+                return self.made.answer(origin, path, headers, at)
+            return Answer(404, {"Content-Type": "text/html"}, b"nothing here")
+        if callable(said):
+            said = said(headers, at)
+        if isinstance(said, NoAnswerError):
+            raise said
+        return said
+
+    def bad_day(self) -> Answer:
+        kind = self._draw.choice(["timeout", "reset", 500, 503, 429])
+        if isinstance(kind, str):
+            raise NoAnswerError(kind)
+        retry = {"Retry-After": str(self._draw.randrange(1, 90))} if kind != 500 else {}
+        return Answer(kind, {"Content-Type": "text/plain", **retry}, b"not now")
+
+    @staticmethod
+    def html(*links: str, text: str = "words", head: str = "", **headers: str) -> Answer:
+        anchors = " ".join(f'<a href="{link}">{link}</a>' for link in links)
+        body = f"<html><head><title>t</title>{head}</head><p>{text}</p>{anchors}</html>".encode()
+        return Answer(200, {"Content-Type": "text/html", **{k.replace("_", "-"): v for k, v in headers.items()}}, body)
+
+    @staticmethod
+    def robots_txt(text: str, **headers: str) -> Answer:
+        return Answer(200, {"Content-Type": "text/plain", **{k.replace("_", "-"): v for k, v in headers.items()}},
+                      text.encode())  # fmt: skip
+
+
+class Manners:
+    """Watches every request: one connection a host, the rest between two, the limit of an address, robots first."""
+
+    def __init__(self, config: Config, read_robots_at: dict[str, float]) -> None:
+        self.config = config
+        self.read_robots_at = read_robots_at
+        self.last: dict[str, Asked] = {}
+        self.open: defaultdict[str, list[Asked]] = defaultdict(list)
+        self.gaps: defaultdict[str, list[float]] = defaultdict(list)
+
+    def __call__(self, asked: Asked) -> None:
+        host = hostname(asked.url)
+        before = self.last.get(host)
+        if before is not None:
+            gap_s = asked.at - before.ended_at
+            assert gap_s > self.config.delay_s - 1e-6, f"{asked.url} came {gap_s} s after the end of {before.url}"
+            self.gaps[host].append(gap_s)
+        self.last[host] = asked
+        sharing = self.open[asked.address] = [a for a in self.open[asked.address] if a.ended_at == float("inf")]
+        sharing.append(asked)
+        if asked.address:
+            assert len(sharing) <= self.config.connections_per_ip, f"{len(sharing)} connections to {asked.address}"
+        path = path_query(asked.url)
+        if path == "/robots.txt":
+            self.read_robots_at[host] = asked.at
+        else:
+            age_s = asked.at - self.read_robots_at.get(host, -math.inf)
+            assert age_s < 86_402, f"{asked.url} was asked for {age_s} s after its robots.txt"
+            assert not path.startswith("/private/"), f"robots.txt disallows {asked.url}"
+
+
+@dataclass
+class Ran:
+    """One run: what it came to, what the far end saw, and the state it left behind."""
+
+    summary: Summary | None
+    network: MadeNetwork
+    manners: Manners
+    progress: list[Progress]
+    error: Exception | None = None
+    events: list[Any] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    took_s: float = 0.0
+
+    @property
+    def pages(self) -> Counter[str]:
+        """How often each page was asked for."""
+        return Counter(asked.url for asked in self.network.log if not asked.url.endswith("/robots.txt"))
+
+    def asked(self, url: str) -> list[Asked]:
+        return [asked for asked in self.network.log if asked.url == url]
+
+    @property
+    def visits(self) -> list[Visit]:
+        return [event for event in self.events if isinstance(event, Visit)]
+
+    @property
+    def digest(self) -> str:
+        return blake2b(msgspec.msgpack.encode(self.events)).hexdigest()
+
+
+class Runner:
+    """Runs crawls in one directory, one after the other; time goes on from run to run."""
+
+    World, Manners, Answer, NoAnswerError = World, Manners, Answer, NoAnswerError
+    html, robots_txt = staticmethod(World.html), staticmethod(World.robots_txt)
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.now = BEGAN_AT
+        self.runs = 0
+        self.read_robots_at: dict[str, float] = {}
+
+    def __call__(
+        self,
+        world: World,
+        seeds: list[str],
+        limits: Limits = IDLE,
+        *,
+        hook: Callable[[str, str], None] | None = None,
+        names: dict[str, list[str]] | None = None,
+        latency_s: Callable[[Any], float] | None = None,
+        offload: Callable[..., Any] = inline,
+        during: Callable[[Crawl], Any] | None = None,
+        polite: bool = True,
+        raises: bool = True,
+        seed: int = 1,
+        guard: Guard | None = None,
+        robots: str = "robots.sqlite",
+        segment_bytes: int = 1 << 30,
+        **settings: Any,
+    ) -> Ran:
+        """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl."""
+        config = Config(**settings)
+        self.directory.mkdir(exist_ok=True)
+        self.runs += 1
+        draw = random.Random(f"{seed} {self.runs}")
+        lasts_s = latency_s or (lambda _: draw.uniform(0.02, 0.8))
+
+        async def crawl() -> Ran:
+            clock = VirtualClock()
+            judge = guard or Guard()
+            manners = Manners(config, self.read_robots_at)
+            progress: list[Progress] = []
+            resolver = StaticResolver(names or {"*": ["8.8.4.4"]})
+            network = MadeNetwork(world, clock, lasts_s, manners if polite else lambda _: None, judge.judge)
+            ran = Ran(None, network, manners, progress)
+            partition = None
+            try:
+                partition = Partition(
+                    self.directory, keys, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
+                    disk=RealDisk(self.directory, before=hook),
+                )  # fmt: skip
+                keeper = RobotsKeeper(
+                    ":memory:" if robots == ":memory:" else str(self.directory / robots),
+                    config.product_token,
+                    config.exchange_deadline_s,
+                )
+                try:
+                    one = Crawl(
+                        partition, config, network, resolver, clock, offload, judge, BreadthFirst(), keeper,
+                        progress.append,
+                    )  # fmt: skip
+                    ran.repairs = list(partition.repairs)
+                    await self._run(one, seeds, limits, during, ran)
+                    ran.events = [event for _, _, event in partition.journal.replay()]
+                finally:
+                    await network.close()
+                    keeper.close()
+            except Exception as error:
+                if raises:
+                    raise
+                ran.error = error
+            finally:
+                if partition is not None:
+                    partition.close()
+            ran.took_s = clock.now() - self.now
+            self.now = clock.now()
+            return ran
+
+        return run_virtual(crawl(), start=self.now)
+
+    @staticmethod
+    async def _run(one: Crawl, seeds: list[str], limits: Limits, during: Any, ran: Ran) -> None:
+        import asyncio
+
+        beside = during(one) if during is not None else None
+        task = asyncio.ensure_future(beside) if beside is not None else None
+        try:
+            ran.summary = await one.run(seeds, limits)
+        finally:
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    def folded(self) -> Partition:
+        """Open the directory for reading, from nothing but the journal."""
+        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, fold_all=True)
+
+    def restored(self) -> Partition:
+        """Open the directory for reading, as a start does: newest snapshot, then the journal from there."""
+        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False)
+
+    def outcomes(self) -> dict[str, tuple[int, int]]:
+        """Return (outcome, visits) of every known page by URL, by the journal alone; (0, 0) before the first visit."""
+        partition = self.folded()
+        state = partition.state
+        found = {}
+        for slot in range(state.known.count):
+            index = state.record_of(slot)
+            row = state.records.rows[index] if index is not None else None
+            found[state.urls.get(slot)] = (int(row["outcome"]), int(row["visits"])) if row is not None else (0, 0)
+        partition.close()
+        return found
+
+    def archived(self) -> list[str]:
+        """Return the target URI of each response or revisit record of the archive, in order."""
+        from evercrawl.store.warc_read import walk
+
+        partition = self.folded()
+        uris = []
+        for segment in partition.archive.segments():
+            for found in walk(partition.disk, partition.archive.name(segment)):
+                assert not found.record.damaged
+                if found.record.kind in ("response", "revisit"):
+                    uris.append(found.record.fields["warc-target-uri"])
+        partition.close()
+        return uris
+
+    def same(self) -> None:
+        """Hold the state that a start restores against the fold of the whole journal."""
+        folded, restored = self.folded(), self.restored()
+        assert not restored.repairs
+        compare(restored.state, folded.state)
+        folded.close()
+        restored.close()
+
+
+def compare(state: State, other: State) -> None:
+    from evercrawl.crawl.findings import Findings
+    from evercrawl.crawl.verify_state import compare as compare_states
+
+    found = Findings()
+    compare_states(state, other, found)
+    assert found.fine, found.wrong
+    count = state.known.count
+    assert state.urls.get_many(range(count)) == other.urls.get_many(range(count))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Runner:
+    return Runner(tmp_path / "crawl")
