@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, live, running, seeds
 from evercrawl.config import FILE_NAME, Config, load, values
+from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def crawl(directory: Path, config: Config, urls: list[str], limits: Limits, watc
     """Run the engine, obeying signals, and let `watch` have the last word."""
     from evercrawl.store.lock import lock_for_crawl
 
+    if not urls and not directory.is_dir():  # a mistyped name must not leave a directory behind
+        raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process hears at once
         from evercrawl import crawl as engine
 

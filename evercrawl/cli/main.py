@@ -8,6 +8,7 @@ import json
 import os
 import pkgutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evercrawl import __version__, cli
@@ -26,16 +27,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = args.run(args)
         sys.stdout.flush()
     except EvercrawlError as error:
-        if getattr(args, "json", False):
-            print(json.dumps({"event": "error", "message": str(error), "exit_code": error.exit_code}), flush=True)
-        print(f"evercrawl: {error}", file=sys.stderr)
-        return error.exit_code
+        return _failed(args, error)
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _failed(args, _disk_trouble(error))
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _failed(args: argparse.Namespace, error: EvercrawlError) -> int:
+    if getattr(args, "json", False):
+        print(json.dumps({"event": "error", "message": str(error), "exit_code": error.exit_code}), flush=True)
+    print(f"evercrawl: {error}", file=sys.stderr)
+    return error.exit_code
+
+
+def _disk_trouble(error: OSError) -> EvercrawlError:
+    """Return what the operating system refused, in words; re-raise what is not about a file."""
+    name: object = error.filename
+    if not isinstance(name, str | Path):
+        raise error
+    from evercrawl.store.trouble import in_words
+
+    return in_words(error, "use", Path(name))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -117,4 +117,5 @@ def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
         except OSError as error:
             raise in_words(error, "write", path) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written nothing lies about either
+            temporary.unlink()

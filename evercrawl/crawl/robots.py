@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots
@@ -76,10 +78,7 @@ class RobotsKeeper:
         self._agent = agent
         self._deadline_s = deadline_s
         self._of: dict[str, OriginRules] = {}
-        self._cache = sqlite3.connect(path, isolation_level=None, timeout=5.0)
-        self._cache.execute("PRAGMA journal_mode=WAL")
-        self._cache.execute("PRAGMA synchronous=NORMAL")
-        self._cache.execute(_SCHEMA)
+        self._cache = _cache(path)
 
     def of(self, origin: str, now: float) -> OriginRules | None:
         """Return the rules that hold at `now`; None when they have to be asked for."""
@@ -159,3 +158,28 @@ class RobotsKeeper:
             self._cache.execute("REPLACE INTO robots VALUES (?, ?, ?, ?)", (origin, what, body, expires_at))
         except sqlite3.Error:
             return  # no room, say: the rules hold in memory all the same
+
+
+def _cache(path: str) -> sqlite3.Connection:
+    """Return the cache; a damaged one is made anew, and where there is no room for one memory serves."""
+    with contextlib.suppress(sqlite3.Error):
+        return _opened(path)
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+    with contextlib.suppress(sqlite3.Error):
+        return _opened(path)
+    return _opened(":memory:")
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    cache = sqlite3.connect(path, isolation_level=None, timeout=5.0)
+    try:
+        cache.execute("PRAGMA journal_mode=WAL")
+        cache.execute("PRAGMA synchronous=NORMAL")
+        cache.execute(_SCHEMA)
+        cache.execute("SELECT origin, body, expires_at FROM robots LIMIT 1").fetchall()
+    except sqlite3.Error:
+        cache.close()
+        raise
+    return cache

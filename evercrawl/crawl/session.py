@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import __version__, catalog, schedule
 from evercrawl.clock import SystemClock
-from evercrawl.config import save
+from evercrawl.config import FILE_NAME, save
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.errors import ConfigError
@@ -28,6 +28,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.store.lock import Lock, lock_for_crawl
 from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.trouble import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
 
 ROBOTS_FILE: Final = "robots.sqlite"
+_SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 
 async def crawl(
@@ -79,15 +81,20 @@ async def crawl(
     if new and not seeds:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     lock = lock or lock_for_crawl(directory)
+    unsaved = not (directory / FILE_NAME).is_file()
+    if new or unsaved:  # before anything makes this a crawl, which would go on without its settings
+        try:
+            save(config, directory)
+        except OSError as error:
+            raise in_words(error, "write", directory / FILE_NAME) from error
     clock = SystemClock()
     partition = Partition(
         directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
         agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock,
     )  # fmt: skip
     with contextlib.closing(partition):
-        if new:
-            save(config, directory)
-        for repair in partition.repairs:
+        lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
+        for repair in lost + partition.repairs:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
         return await _run(partition, config, clock, seeds, limits, watch, stop)
 

@@ -19,4 +19,8 @@ R = TypeVar("R")
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function` compiled at its first call, the result kept on disk; it runs without the GIL."""
-    return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(cast("Any", function)))  # pyright: ignore
+    try:
+        quick = numba.njit(cache=True, nogil=True)(cast("Any", function))  # pyright: ignore
+    except RuntimeError:  # this user may write neither beside the file nor at home: every start compiles anew
+        quick = numba.njit(nogil=True)(cast("Any", function))  # pyright: ignore
+    return cast("Callable[P, R]", quick)  # pyright: ignore

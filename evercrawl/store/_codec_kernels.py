@@ -20,7 +20,11 @@ R = TypeVar("R")
 
 def _compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function` compiled at its first call, with the result kept on disk, and running without the GIL."""
-    return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))  # pyright: ignore
+    try:
+        quick = numba.njit(cache=True, nogil=True)(function)  # pyright: ignore
+    except RuntimeError:  # this user may write neither beside the file nor at home: every start compiles anew
+        quick = numba.njit(nogil=True)(function)  # pyright: ignore
+    return cast("Callable[P, R]", quick)  # pyright: ignore
 
 
 @_compiled

@@ -105,6 +105,8 @@ class Partition:
             raise ConfigError(
                 f"there is no crawl in {self.directory}; start one with: evercrawl crawl URL --dir {self.directory}"
             )
+        if self.disk.names("journal-"):  # this file is written before any other
+            raise StoreError(f"{self.directory / FILE} is lost, and a journal is there; restore it from a copy")
         birth = Birth(FORMAT, random(4).hex(), now)
         self.disk.replace(FILE, [msgspec.json.encode(birth)])
         return birth

@@ -24,8 +24,8 @@ _REMEDY = {
     errno.EISDIR: "a folder stands where a file belongs; move it away",
 }
 _NO_ROOM = {
-    errno.ENOSPC: "make room on the disk, and the crawl goes on",
-    errno.EDQUOT: "this user's disk quota is used up; raise it or make room, and the crawl goes on",
+    errno.ENOSPC: "make room on the disk; nothing acknowledged is lost, and the crawl can go on",
+    errno.EDQUOT: "this user's disk quota is used up; raise it or make room, and the crawl can go on",
     errno.EFBIG: "the file size limit is reached (ulimit -f); raise it and start again",
 }
 

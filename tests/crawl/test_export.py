@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -162,3 +163,13 @@ def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
 def test_other_endings_are_refused():
     with pytest.raises(ConfigError, match=r"\.parquet or \.jsonl"):
         export_file.check_name("pages.csv")
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
+def test_a_file_that_cannot_be_made_is_told_in_words(made, ending):
+    """A folder that nobody can write to, not even root."""
+    with (
+        pytest.raises(StoreError, match="cannot write"),
+        export_file.opened(Path(f"/proc/pages{ending}"), TABLES["pages"]),
+    ):
+        pass

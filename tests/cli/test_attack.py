@@ -1,0 +1,41 @@
+"""What people and disks do to a command line."""
+
+import os
+import subprocess
+import sys
+
+from evercrawl.cli import main as cli
+
+
+def test_a_mistyped_directory_is_not_made(tmp_path, capsys):
+    assert cli.main(["crawl", "--dir", str(tmp_path / "exmaple")]) == 2
+    assert "name a seed" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_reached_is_told_in_a_sentence(tmp_path, capsys, monkeypatch):
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / "crawl.toml"))
+
+    monkeypatch.setattr("evercrawl.cli.crawl.configured", refused)
+    assert cli.main(["crawl", "http://example.org/", "--dir", str(tmp_path)]) == 3
+    assert capsys.readouterr().err == (
+        f"evercrawl: cannot use {tmp_path}/crawl.toml: Permission denied; give this user access to it, or use another "
+        "--dir\n"
+    )
+
+
+def test_without_a_place_for_compiled_code_it_is_compiled_at_every_start():
+    """As for a service that runs as nobody, from an installation that belongs to root."""
+    script = "import evercrawl.store._codec_kernels, evercrawl.parse._scan_kernel, evercrawl.store._table_kernels"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={
+            **os.environ,
+            "NUMBA_CACHE_LOCATOR_CLASSES": "IPythonCacheLocator",
+        },  # which finds a place in notebooks only
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
