@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TextIO
+
+from evercrawl.cli.advice import advice
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -52,9 +54,10 @@ class Lines(Watcher):
     def __call__(self, progress: Progress) -> None:
         """Write a line if it is time for one; a new message is written at once."""
         self._last = progress
-        if progress.message and progress.message != self._message:
-            self._write(self.notice(progress))
+        progress, before = advised(progress), self._message
         self._message = progress.message
+        if progress.message and progress.message != before:
+            self._write(self.notice(progress))
         if progress.at - self._shown_at >= self.every_s:
             self._show()
 
@@ -115,6 +118,11 @@ def watcher(*, as_json: bool, quiet: bool, out: TextIO | None = None) -> Watcher
     from evercrawl.cli.screen import Screen
 
     return Screen(stream)
+
+
+def advised(progress: Progress) -> Progress:
+    """Return the state with advice for its message, where it has none and there is need."""
+    return progress if progress.message else replace(progress, message=advice(progress))
 
 
 def line(progress: Progress) -> str:

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from evercrawl.cli.live import Watcher, clock, closing, counts, size
+from evercrawl.cli.live import Watcher, advised, clock, closing, counts, size
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -50,9 +50,10 @@ class Screen(Watcher):
         if progress.at - self._sampled_at >= SAMPLE_EVERY_S:
             self._rates.append(progress.rate_per_s)
             self._sampled_at = progress.at
-        if progress.message and progress.message != self._message:
-            self._live.console.print(Text(progress.message, "yellow"))
+        progress, before = advised(progress), self._message
         self._message = progress.message
+        if progress.message and progress.message != before:
+            self._live.console.print(Text(progress.message, "yellow"))
         if progress.at - self._drawn_at >= EVERY_S:
             self._draw()
 

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from evercrawl.cli import main as cli
 
 
@@ -39,3 +41,15 @@ def test_without_a_place_for_compiled_code_it_is_compiled_at_every_start():
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("seed", "sentence"),
+    [
+        ("http://127.0.0.1/", "--allow-net 127.0.0.0/8"),
+        ("http://nowhere.invalid/", "whether this machine is on the network"),
+    ],
+)
+def test_a_run_that_gets_nowhere_says_what_to_do_once(tmp_path, capsys, seed, sentence):
+    assert cli.main(["crawl", seed, "--dir", str(tmp_path), "--until-idle", "--delay", "0.001", "--seconds", "20"]) == 0
+    assert capsys.readouterr().out.count(sentence) == 1

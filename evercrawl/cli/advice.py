@@ -1,0 +1,41 @@
+"""What to do when a run gets nowhere: a sentence for whoever started it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evercrawl.progress import Progress
+
+_UNREACHED = frozenset({"dns", "connect", "timeout", "reset", "tls", "proxy"})
+_MANY = 10  # failures that say enough, whatever is still to be tried
+
+
+def advice(progress: Progress) -> str:
+    """Return what to do about a run whose visits have all failed in one way; "" while anything else may come of it.
+
+    Examples
+    --------
+    >>> from evercrawl.progress import Progress
+    >>> advice(Progress(at=0, outcomes={"error": 3}, errors={"dns": 3}))[:57]
+    'nothing could be reached: see whether this machine is on '
+    >>> advice(Progress(at=0, outcomes={"ok": 1, "error": 3}, errors={"dns": 3}))
+    ''
+    """
+    kinds = set(progress.errors)
+    early = progress.queue and sum(progress.errors.values()) < _MANY
+    if early or not kinds or not set(progress.outcomes) <= {"error", "refused"}:
+        return ""
+    if kinds == {"refused_address"}:
+        return (
+            "every address was refused: it is of a private or special network, or its port of no web server; to crawl "
+            "your own network name it in allow_net of crawl.toml or with --allow-net, such as --allow-net 127.0.0.0/8"
+        )
+    if kinds == {"robots"}:
+        return "robots.txt keeps us from every page; ask the owner of the site, or name other seeds"
+    if kinds <= _UNREACHED:
+        return (
+            "nothing could be reached: see whether this machine is on the network and the seeds are spelt right; where "
+            "a proxy or a name server of your own is needed, name it with --proxy or --dns"
+        )
+    return ""
