@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from evercrawl.cli import arguments, live, running, seeds
+from evercrawl.cli import arguments, live, running, seeds, warm
 from evercrawl.config import FILE_NAME, Config, load, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
@@ -58,6 +58,7 @@ def crawl(directory: Path, config: Config, urls: list[str], limits: Limits, watc
     with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process hears at once
         from evercrawl import crawl as engine
 
+        warm.up(watch)
         watch.finish(
             running.until_stopped(
                 lambda stop: engine.crawl(directory, config, urls, limits, watch=watch, stop=stop, lock=lock)

@@ -6,7 +6,7 @@ import json
 import tempfile
 from typing import TYPE_CHECKING, cast
 
-from evercrawl.cli import arguments, live, running
+from evercrawl.cli import arguments, live, running, warm
 from evercrawl.config import Config, values
 from evercrawl.progress import Limits
 
@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     directory = arguments.directory(args)
     seconds = cast("float", arguments.value(values.duration(), args.seconds, "--seconds"))
     with live.watcher(as_json=args.json, quiet=False) as watch:
+        warm.up(watch)
         watch.finish(
             running.until_stopped(lambda stop: _crawl(directory, args.pages, Limits(seconds=seconds), watch, stop))
         )

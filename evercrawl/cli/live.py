@@ -52,7 +52,10 @@ class Lines(Watcher):
         self._message = ""
 
     def __call__(self, progress: Progress) -> None:
-        """Write a line if it is time for one; a new message is written at once."""
+        """Write a line if it is time for one; a new message is written at once, before the run has begun alone."""
+        if progress.message and not (progress.elapsed_s or progress.outcomes):
+            self._write(self.notice(progress))
+            return
         self._last = progress
         progress, before = advised(progress), self._message
         self._message = progress.message

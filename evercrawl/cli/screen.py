@@ -46,6 +46,9 @@ class Screen(Watcher):
 
     def __call__(self, progress: Progress) -> None:
         """Draw, if the last picture is old enough; write a new message above it."""
+        if progress.message and not (progress.elapsed_s or progress.outcomes):
+            self._live.console.print(Text(progress.message, "yellow"))
+            return
         self._last = progress
         if progress.at - self._sampled_at >= SAMPLE_EVERY_S:
             self._rates.append(progress.rate_per_s)

@@ -1,12 +1,15 @@
 """What people and disks do to a command line."""
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
+from evercrawl.cli import live, warm
 from evercrawl.cli import main as cli
+from evercrawl.progress import Progress
 
 
 def test_a_mistyped_directory_is_not_made(tmp_path, capsys):
@@ -53,3 +56,24 @@ def test_without_a_place_for_compiled_code_it_is_compiled_at_every_start():
 def test_a_run_that_gets_nowhere_says_what_to_do_once(tmp_path, capsys, seed, sentence):
     assert cli.main(["crawl", seed, "--dir", str(tmp_path), "--until-idle", "--delay", "0.001", "--seconds", "20"]) == 0
     assert capsys.readouterr().out.count(sentence) == 1
+
+
+def test_what_is_said_before_a_run_is_no_state_of_it(capsys):
+    watch = live.Lines(sys.stdout)
+    watch(Progress(at=5.0, message="one record was lost"))
+    assert capsys.readouterr().out == "one record was lost\n"
+
+
+def test_the_parser_is_compiled_before_a_run_begins_and_that_is_said(site, tmp_path):
+    """The seconds of a run are seconds of crawling, on a machine where nothing was compiled yet."""
+    argv = ["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), "--seconds", "2", "--delay", "0.001", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "evercrawl", *argv, "--allow-net", "127.0.0.0/8"],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[0]["message"] == warm.MESSAGE
+    assert events[-1]["visits"] > 5
