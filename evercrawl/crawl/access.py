@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Request
 
 NAMES_KEPT_S: Final = 300.0
+POLL_S: Final = 0.05
 GO: Final = "go"
 WAIT: Final = "wait"
 
@@ -75,6 +76,8 @@ class Access:
         self._delay_s = delay_s
         self._resumed_at = resumed_at
         self._tasks: set[asyncio.Task[None]] = set()
+        self._fault: BaseException | None = None
+        self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
     def busy(self) -> bool:
@@ -113,22 +116,39 @@ class Access:
         assert isinstance(tag, RobotsTag)
         host = self._host_of(_host_name(tag.origin))
         assert host is not None, "we asked, so we know it"
+        asked, held = (host, False) if tag.hops == 0 else self._guests.pop(tag, (None, False))
+        if asked is not None and held:
+            asked.held = ""
         moved = self._robots.moved(exchange)
-        if moved is not None:
+        if moved is None:
+            self._learn(host, exchange, now, rested=asked is not host)
+        else:
             self._spawn(self._follow(host, moved))
-            return
-        host.held = ""
-        rules = self._robots.learn(exchange, now)
-        if rules.delay_s is not None:
-            host.delay_s = max(host.delay_s, rules.delay_s)
-        if not rules.open:
-            host.stay_away(rules.expires_at, "robots.txt")
-        self._frontier.ended(host, now)
+        if asked is not None:
+            self._frontier.ended(asked, now)
+        if moved is None:
+            self._frontier.release(host)
+
+    def check(self) -> None:
+        """Raise what went wrong where nobody waits: a mistake of ours."""
+        if self._fault is not None:
+            raise self._fault
 
     def close(self) -> None:
         """Give up what is being looked up."""
         for task in self._tasks:
             task.cancel()
+
+    def _learn(self, host: Host, exchange: Exchange, now: float, *, rested: bool) -> None:
+        """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
+        host.held = ""
+        rules = self._robots.learn(exchange, now)
+        if rules.delay_s is not None and rules.delay_s > host.delay_s:
+            if rested:
+                host.ready_at += rules.delay_s - host.delay_s
+            host.delay_s = rules.delay_s
+        if not rules.open:
+            host.stay_away(rules.expires_at, "robots.txt")
 
     def _inside(self, host: Host) -> str:
         """Return why no address of the host may be reached; "" where one may."""
@@ -161,23 +181,37 @@ class Access:
             host.reason = "name look-up"
             self._unreachable(host, why)
             self._frontier.release(host)
-        self._network.wake()
 
     async def _follow(self, host: Host, request: Request) -> None:
-        """Ask where robots.txt has moved to, after a rest; the host stays held, and the one it leads to rests too."""
+        """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""
         name = _host_name(origin(request.url))
-        other = self._host_of(name)
         await self._clock.sleep(self._delay_s)
-        try:
-            addresses = host.addresses if name == host.name else await self._addresses(name)
-        except ResolveError as error:
+        error, detail = "refused_address", self._guard.judge_url(request.url)
+        addresses: tuple[str, ...] = ()
+        if not detail:
+            try:
+                addresses = host.addresses if name == host.name else await self._addresses(name)
+            except ResolveError as fault:
+                error, detail = "dns", fault.reason
+        if not addresses:
             now = self._clock.now()
-            self.take_robots(Exchange(request, now, error="dns", detail=error.reason), now)
-            self._network.wake()
+            self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
-        if other is not None and other is not host:
-            other.ready_at = max(other.ready_at, self._clock.now() + other.delay_s)
+        other = self._host_of(name)
+        if other is not None:
+            assert isinstance(request.tag, RobotsTag)
+            self._guests[request.tag] = (other, await self._rested(other))
+            self._frontier.began(other, self._clock.now())
         self._network.start(request, addresses)
+
+    async def _rested(self, other: Host) -> bool:
+        """Return when a host has rested; whether it was taken hold of, so that its own pages do not come before."""
+        held = False
+        while other.in_flight or other.ready_at > self._clock.now():
+            if not other.held:
+                other.held, held = "robots.txt", True
+            await self._clock.sleep(max(other.ready_at - self._clock.now(), POLL_S))
+        return held
 
     async def _addresses(self, name: str) -> tuple[str, ...]:
         return (name,) if self._proxied else _literal(name) or tuple(await self._names.resolve(name))
@@ -185,7 +219,13 @@ class Access:
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._fault = task.exception()
+        self._network.wake()  # whoever waited for it to end, or for idleness
 
 
 def _host_name(origin_url: str) -> str:

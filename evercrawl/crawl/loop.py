@@ -15,13 +15,13 @@ from evercrawl.crawl.access import GO, WAIT, Access
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.reading import Before, Reading, read, rest
+from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.storing import Storing
 from evercrawl.errors import NoRoomError
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.frontier import Frontier
-from evercrawl.store.events import Visit
 from evercrawl.types import Exchange, Outcome, Request
 
 if TYPE_CHECKING:
@@ -203,12 +203,12 @@ class Crawl:
         elif leave == WAIT:
             self.frontier.put_first(host, slot, new=new)
         else:
-            refused = Reading(Exchange(Request(url), now), host, slot, self._before(slot), Outcome.REFUSED, error=leave)
+            refused = Reading(Exchange(Request(url), now), host, slot, recall(self.partition, slot), Outcome.REFUSED, error=leave)
             self._waiting.append(refused)
             self.frontier.release(host)
 
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
-        before, config = self._before(slot), self._config
+        before, config = recall(self.partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
         request = Request(url, VisitTag(host, slot, before), _validators(before), size, size, deadline_s)
         self._network.start(request, host.addresses)
@@ -216,29 +216,19 @@ class Crawl:
         self._underway += 1
         self._pace.started(now)
 
-    def _before(self, slot: int) -> Before:
-        index = self._state.record_of(slot)
-        if index is None:
-            cell = int(self._state.table.record[slot])
-            return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF)
-        record = self._state.records.rows[index].item()
-        _, _, ticks, _, digest, _, event, _, _, _, visits, changes, _, outcome, depth = record
-        read_back = self.partition.journal.read(event) if event else None
-        last = read_back if isinstance(read_back, Visit) else None
-        return Before(visits, changes, self._state.instant(ticks), digest, outcome, event, depth, 0, last)
-
     def _unreachable(self, host: Host, why: str) -> None:
         """Count the page that a host would have offered as failed; its name leads nowhere."""
         taken = self.frontier.take_first(host)
         if taken is not None:
             slot, _ = taken
             failed = Exchange(Request(self._state.urls.get(slot)), self._clock.now(), error="dns", detail=why)
-            self._waiting.append(read(failed, host, slot, self._before(slot), ""))
+            self._waiting.append(read(failed, host, slot, recall(self.partition, slot), ""))
 
     # Read, learn and store
 
     async def _turn(self, timeout_s: float) -> None:
         exchanges = await self._network.finished(timeout_s)
+        self._access.check()
         for start in range(0, len(exchanges), BATCH):
             self._take(exchanges[start : start + BATCH])
             self._learn()

@@ -1,7 +1,9 @@
 """Whole crawls of made-up webs: every page once, manners at every request, the same seed the same journal."""
 
+import asyncio
 import math
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -41,7 +43,7 @@ def test_trouble_costs_visits_but_neither_pages_nor_manners(run, seed):
 
 
 def test_the_same_seed_writes_the_same_journal(run, tmp_path):
-    def once(name, seed):
+    def once(name, seed):  # noqa: ANN202
         run.directory, run.now, run.runs = tmp_path / name, 1.7e9, 0
         world = run.World(WEB, seed=7, trouble=0.1)
         return run(world, SEEDS, Limits(seconds=300), seed=seed)
@@ -115,9 +117,7 @@ def test_idle_does_not_wait_for_a_host_that_is_away(run):
 
 
 def test_stop_ends_a_run_within_the_grace(run):
-    import asyncio
-
-    async def soon(one):
+    async def soon(one) -> None:
         await asyncio.sleep(10.0)
         one.stop()
 
@@ -139,7 +139,7 @@ def test_no_more_pages_a_second_than_allowed_and_not_many_fewer(run, rate):
     ran = run(run.World(web), [f"{o}/" for o in origins], Limits(seconds=seconds), names=names, rate_per_s=rate,
               delay_s=0.2)  # fmt: skip
     starts = sorted(asked.at for asked in ran.network.log if not asked.url.endswith("/robots.txt"))
-    steps = [late - early for early, late in zip(starts, starts[1:], strict=False)]
+    steps = [late - early for early, late in pairwise(starts)]
     assert min(steps) > 1 / rate - 1e-6
     assert len(starts) >= 0.8 * seconds * rate
 
