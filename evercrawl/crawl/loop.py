@@ -203,7 +203,8 @@ class Crawl:
         elif leave == WAIT:
             self.frontier.put_first(host, slot, new=new)
         else:
-            refused = Reading(Exchange(Request(url), now), host, slot, recall(self.partition, slot), Outcome.REFUSED, error=leave)
+            before, nothing = recall(self.partition, slot), Exchange(Request(url), now)
+            refused = Reading(nothing, host, slot, before, Outcome.REFUSED, error=leave)
             self._waiting.append(refused)
             self.frontier.release(host)
 

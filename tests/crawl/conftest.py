@@ -11,12 +11,12 @@ import pytest
 from evercrawl.config import Config, save
 from evercrawl.crawl import reading
 from evercrawl.crawl.learning import Learner
+from evercrawl.crawl.recall import recall
 from evercrawl.crawl.scope import Scope
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.store.partition import Partition
-from evercrawl.store.table import NO_RECORD
 from evercrawl.types import Exchange, Outcome, Request
 
 BEGAN_AT = 1_700_000_000.0
@@ -96,18 +96,7 @@ class HandMade:
     def _learn(self, url: str, read: Callable[..., reading.Reading]) -> None:
         slot = int(self.state.table.find(keys([url]))[0])
         host = self._frontier.hosts[int(self.state.known.row(slot)["host"])]
-        self._learner.learn([read(host, slot, self._before(slot))])
-
-    def _before(self, slot: int) -> reading.Before:
-        cell = int(self.state.table.record[slot])
-        if cell & NO_RECORD:
-            return reading.Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF)
-        row = self.state.records.rows[cell]
-        names = ("digest", "outcome", "event", "depth")
-        return reading.Before(
-            int(row["visits"]), int(row["changes"]), self.state.instant(int(row["visited"])),
-            **{name: int(row[name]) for name in names},
-        )  # fmt: skip
+        self._learner.learn([read(host, slot, recall(self.partition, slot))])
 
     @staticmethod
     def page(title: str, *links: str, text: str = "") -> bytes:
