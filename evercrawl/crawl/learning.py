@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
-    from evercrawl.store.events import Event
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
@@ -89,11 +88,10 @@ class Learner:
 
     def _entry(self, reading: Reading) -> Entry:
         exchange = reading.exchange
-        event: Event | None = reading.before.last
-        if event is None or not reading.flags & UNCHANGED:
+        last = reading.before.last
+        if last is None or not reading.flags & UNCHANGED:
             return Entry(exchange)
-        if event.content:
-            event = self._partition.journal.read(event.content)
+        event = self._partition.journal.read(last.content) if last.content else last
         if not isinstance(event, Visit) or event.archive is None:
             return Entry(exchange)
         url = exchange.request.url
