@@ -170,7 +170,8 @@ class Crawl:
             host.pages, host.ready_at = pages[number], now + self._config.delay_s
             if state.away.get(number, 0.0) > now:
                 host.stay_away(state.away[number], "back-off")
-        for number in np.unique(rows["host"][rows["depth"] == 0]).tolist():
+        roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
+        for number in roots:
             self._scope.add_root(state.hosts[number])
         new, seen = state.to_try()
         self.frontier.fill(rows["host"][new], new, new=True)

@@ -29,7 +29,7 @@ class Address:
 
     in_flight: int = 0
     ready_at: float = 0.0
-    waiting: list[Host] = field(default_factory=list)
+    waiting: list[Host] = field(default_factory=list["Host"])
 
 
 @dataclass(slots=True, eq=False)
