@@ -61,6 +61,7 @@ class Storing:
         self._snapshot_every_s = snapshot_every_s
         self._sealed: deque[Batch] = deque()
         self._commit: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one after the other
         self._committed = self._journal.sequence
         self._changed_at: float | None = None
         self._snapshot: asyncio.Task[str] | None = None
@@ -134,7 +135,8 @@ class Storing:
         self._committed = self._journal.sequence
         self._partition.flush()
         self._sealed.append(self._journal.seal())
-        await self._offload(self._write)
+        async with self._writing:
+            await self._offload(self._write)
 
     async def settle(self) -> None:
         """Commit, after any commit under way."""
