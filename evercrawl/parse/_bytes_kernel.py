@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TypeAlias
 
-from evercrawl.parse._compiled import Bytes, compiled
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl.kernels.build import compiled
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Spans: TypeAlias = NDArray[np.int64]
 
 _CLASS = np.zeros(256, np.uint8)
 _CLASS[[9, 10, 12, 13, 32]], _CLASS[[47, 62]] = 1, 2

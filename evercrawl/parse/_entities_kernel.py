@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.parse._compiled import Bytes, compiled
+from evercrawl.kernels.build import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from evercrawl.parse._bytes_kernel import Bytes
 
 _SIZE = 1 << 13
 SEED = np.uint64(0xCBF29CE484222325)

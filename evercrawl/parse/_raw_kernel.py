@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evercrawl.parse._bytes_kernel import ends_name, is_word, spelt, upto
-from evercrawl.parse._compiled import Bytes, compiled
+from evercrawl.kernels.build import compiled
+from evercrawl.parse._bytes_kernel import Bytes, ends_name, is_word, spelt, upto
 
 _SCRIPT, _OPEN, _CLOSE, _CDATA = spelt(b"script"), spelt(b"<!--"), spelt(b"-->"), spelt(b"<![cdata[")
 

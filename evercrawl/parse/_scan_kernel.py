@@ -5,11 +5,13 @@ No tree is built: nothing is kept but counters, so time and memory are linear in
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.parse import _tags_kernel as tags
-from evercrawl.parse._bytes_kernel import has_token, spelt, upto
-from evercrawl.parse._compiled import Bytes, Spans, compiled
+from evercrawl.parse._bytes_kernel import Bytes, Spans, has_token, spelt, upto
 from evercrawl.parse._entities_kernel import reference
 from evercrawl.parse._raw_kernel import declaration_end, raw_end, script_end
 from evercrawl.parse._text_kernel import put_text
@@ -108,13 +110,28 @@ def _is_tag(src: Bytes, i: int, n: int) -> bool:
     return 97 <= (c | 32) <= 122
 
 
+_U8, _I64 = pointer(np.uint8), pointer(np.int64)
+
+
+@entry(i64, _U8, i64, i64, i64, _U8, i64, _U8, _U8, i64, _I64, _I64)
+def scan(
+    src: Any, n: int, max_links: int, xml: int,
+    text: Any, text_size: int, links: Any, facts: Any, fact_size: int, values: Any, sizes: Any,
+) -> int:  # fmt: skip
+    """Write text, links (each ended by a newline) and facts (each a letter, a value and a NUL) of a page in UTF-8.
+
+    `sizes` becomes how many bytes there are of each; `values`, 16 numbers, is scratch.
+    """
+    spans = view(values, (tags.VALUES, 2))
+    into = view(text, text_size), view(links, fact_size), view(facts, fact_size)
+    return _scan(view(src, n), max_links, xml != 0, *into, spans, view(sizes, 3))
+
+
 @compiled
-def scan(src: Bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes]:
-    """Return text, links (each ended by a newline) and facts (each a letter, a value and a NUL) of a page in UTF-8."""
+def _scan(
+    src: Bytes, max_links: int, xml: bool, text: Bytes, links: Bytes, facts: Bytes, values: Spans, sizes: Spans
+) -> int:
     n = len(src)
-    text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
-    links, facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
-    values = np.empty((tags.VALUES, 2), np.int64)
     at_text = at_links = at_facts = n_links = n_facts = i = 0
     template = noscript = foreign = 0
     gap = titled = False
@@ -183,4 +200,5 @@ def scan(src: Bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes]:
             elif (kind == tags.TEXTAREA or kind == tags.PLAIN) and not hidden:
                 _, at_text, gap = put_text(src, i, end, False, text, at_text, gap)
             i = end
-    return text[:at_text], links[:at_links], facts[:at_facts]
+    sizes[0], sizes[1], sizes[2] = at_text, at_links, at_facts
+    return 0

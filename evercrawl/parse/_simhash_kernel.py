@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from evercrawl.parse._compiled import Bytes, compiled
+from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.parse._bytes_kernel import Bytes
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start
 _PRIME, _SEED, _ONE = np.uint64(PRIME), np.uint64(SEED), np.uint64(1)
@@ -21,10 +28,15 @@ def _mixed(code: np.uint64) -> np.uint64:
     return code ^ code >> np.uint64(32)
 
 
+@entry(u64, pointer(np.uint8), i64, pointer(np.int32))
+def simhash(text: Any, size: int, votes: Any) -> np.uint64:
+    """Return the similarity hash of UTF-8 text; see `evercrawl.parse.simhash`. `votes`, 64 numbers, is scratch."""
+    return _simhash(view(text, size), view(votes, 64))
+
+
 @compiled
-def simhash(src: Bytes) -> np.uint64:
-    """Return the similarity hash of UTF-8 text; see `evercrawl.parse.simhash` for what it is."""
-    votes = np.zeros(64, np.int32)
+def _simhash(src: Bytes, votes: NDArray[np.int32]) -> np.uint64:
+    votes[:] = 0
     n, i, features = len(src), 0, 0
     before = last = np.uint64(0)
     while i < n:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.parse._bytes_kernel import blank, ends_name, lower, upto
-from evercrawl.parse._compiled import Bytes, Spans, compiled
+from evercrawl.kernels.build import compiled
+from evercrawl.parse._bytes_kernel import Bytes, Spans, blank, ends_name, lower, upto
 from evercrawl.parse._entities_kernel import PRIME, SEED, named
 
 if TYPE_CHECKING:

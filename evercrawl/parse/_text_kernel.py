@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from evercrawl.parse._compiled import Bytes, compiled
+from evercrawl.kernels.build import compiled
 from evercrawl.parse._entities_kernel import reference
+
+if TYPE_CHECKING:
+    from evercrawl.parse._bytes_kernel import Bytes
 
 _SPACE, _OPEN, _MAYBE = 1, 2, 3
 _SPECIAL = np.zeros(256, np.uint8)

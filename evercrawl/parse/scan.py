@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from evercrawl.kernels import Library, pointer
 
 Bytes: TypeAlias = NDArray[np.uint8]
+
+_KERNELS: Final = Library("evercrawl.parse._scan_kernel")
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     >>> found.title, found.text.tobytes(), found.hrefs
     ('A', b'one twothree', ['b'])
     """
-    text, links, facts = _kernel()(np.frombuffer(source, np.uint8), max_links, xml)
+    text, links, facts = _parts(source, max_links, xml)
     survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1])
     for fact in facts.tobytes().decode("utf-8", "replace").split("\0")[:-1]:
         _learn(survey, fact[0], fact[1:])
@@ -69,8 +69,13 @@ def _learn(survey: Survey, kind: str, value: str) -> None:
         setattr(survey, _FIELDS[kind], value)
 
 
-@cache
-def _kernel() -> Callable[[Bytes, int, bool], tuple[Bytes, Bytes, Bytes]]:
-    from evercrawl.parse._scan_kernel import scan as kernel  # importing numba takes a third of a second
-
-    return kernel
+def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes]:
+    """Return text, links and facts of a page, as the kernel writes them."""
+    n = len(source)
+    text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
+    links, facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
+    values, sizes = np.empty(16, np.int64), np.empty(3, np.int64)
+    into = pointer(text), len(text), pointer(links), pointer(facts), len(facts)
+    _KERNELS["scan"](source, n, max_links, xml, *into, pointer(values), pointer(sizes))
+    at_text, at_links, at_facts = sizes.tolist()
+    return text[:at_text], links[:at_links], facts[:at_facts]

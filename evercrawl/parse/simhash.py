@@ -12,16 +12,18 @@ Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.kernels import Library, pointer
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+_KERNELS: Final = Library("evercrawl.parse._simhash_kernel")
 _MASK = (1 << 64) - 1
 SEED, PRIME = 0xCBF29CE484222325, 0x100000001B3
 SHINGLE_1, SHINGLE_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -45,12 +47,18 @@ def simhash(text: str) -> int:
     >>> simhash("The quick brown fox") == simhash("the  QUICK, brown fox.")
     True
     """
-    return simhash_bytes(np.frombuffer(text.encode("utf-8", "replace"), np.uint8))
+    source = text.encode("utf-8", "replace")
+    return _simhash(source, len(source))
 
 
 def simhash_bytes(text: NDArray[np.uint8]) -> int:
     """Return the similarity hash of a text in UTF-8; shape (n,)."""
-    return int(_kernel()(text))
+    return _simhash(pointer(text), len(text))
+
+
+def _simhash(text: Any, size_bytes: int) -> int:
+    votes = np.empty(64, np.int32)
+    return int(_KERNELS["simhash"](text, size_bytes, pointer(votes)))
 
 
 def distance(a: int, b: int) -> int:
@@ -102,10 +110,3 @@ def _mixed(code: int) -> int:
     code = (code ^ code >> 32) * SHINGLE_1 & _MASK
     code = (code ^ code >> 29) * SHINGLE_2 & _MASK
     return code ^ code >> 32
-
-
-@cache
-def _kernel() -> Callable[[NDArray[np.uint8]], np.uint64]:
-    from evercrawl.parse._simhash_kernel import simhash as kernel  # importing numba takes a third of a second
-
-    return kernel

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.types import Slots
 
-P = ParamSpec("P")
-R = TypeVar("R")
+
+@entry(i64, pointer(np.uint32), i64, pointer(np.uint8))
+def encode(ascending: Any, n: int, out: Any) -> int:
+    """Write the gaps between the distinct numbers of `ascending`, seven bits a byte, the low ones first.
+
+    Return how many bytes they take; there is room for 5 * n.
+    """
+    return _encode(view(ascending, n), view(out, 5 * n))
 
 
-def _compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Return `function` compiled at its first call, with the result kept on disk, and running without the GIL."""
-    try:
-        quick = numba.njit(cache=True, nogil=True)(function)  # pyright: ignore
-    except RuntimeError:  # this user may write neither beside the file nor at home: every start compiles anew
-        quick = numba.njit(nogil=True)(function)  # pyright: ignore
-    return cast("Callable[P, R]", quick)  # pyright: ignore
+@entry(i64, pointer(np.uint8), i64, pointer(np.uint32))
+def decode(data: Any, n: int, out: Any) -> int:
+    """Write what `encode` was given, without repetitions; return how many numbers. There is room for n."""
+    return _decode(view(data, n), view(out, n))
 
 
-@_compiled
-def encode(ascending: Slots) -> NDArray[np.uint8]:
-    """Return the gaps between the distinct numbers of `ascending`, seven bits a byte, the low ones first."""
-    out = np.empty(5 * ascending.size, np.uint8)
+@compiled
+def _encode(ascending: Slots, out: NDArray[np.uint8]) -> int:
     size = 0
     least = np.int64(0)
     for slot in ascending:
@@ -44,13 +44,11 @@ def encode(ascending: Slots) -> NDArray[np.uint8]:
             gap >>= 7
         out[size] = gap
         size += 1
-    return out[:size]
+    return size
 
 
-@_compiled
-def decode(data: NDArray[np.uint8]) -> Slots:
-    """Return what `encode` was given, without repetitions."""
-    out = np.empty(data.size, np.uint32)
+@compiled
+def _decode(data: NDArray[np.uint8], out: Slots) -> int:
     count = 0
     least = np.int64(0)
     gap = np.int64(0)
@@ -64,4 +62,4 @@ def decode(data: NDArray[np.uint8]) -> Slots:
             least += gap + 1
             gap = np.int64(0)
             shift = 0
-    return out[:count]
+    return count

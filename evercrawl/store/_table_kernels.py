@@ -8,52 +8,39 @@ sequential sweep. An empty cell holds key 0; the real key 0 lives in `tally[ZERO
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numba
 import numpy as np
 
+from evercrawl.kernels.build import compiled
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from evercrawl.types import Floats, Ints, Keys, Slots
 
 Whole: TypeAlias = int | np.int64
-P = ParamSpec("P")
-R = TypeVar("R")
 
 SEGMENTS: Final = 256
 KNOWN: Final = 0  # tally[KNOWN]: URLs known, the next slot
 ZERO: Final = 1  # tally[ZERO]: slot of key 0, or -1
 CHUNK_BITS: Final = 20  # a snapshot saves the cells of 2**20 slots at a time
-_BLOCK: Final = 128  # keys looked up together, so that their cache misses overlap
-_TOGETHER: Final = 64  # segments; a quarter of all keys is copied at a time
+BLOCK: Final = 128  # keys looked up together, so that their cache misses overlap
+TOGETHER: Final = 64  # segments; a quarter of all keys is copied at a time
 _EMPTY: Final = np.uint64(0)
 _SEGMENT_SHIFT: Final = np.uint64(56)
 _HALF: Final = np.uint64(32)
 _TOP: Final = np.uint64(8)
 
 
-def _compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Return `function` compiled at its first call, with the result kept on disk, and running without the GIL."""
-    try:
-        quick = numba.njit(cache=True, nogil=True)(function)  # pyright: ignore
-    except RuntimeError:  # this user may write neither beside the file nor at home: every start compiles anew
-        quick = numba.njit(nogil=True)(function)  # pyright: ignore
-    return cast("Callable[P, R]", quick)  # pyright: ignore
-
-
-@_compiled
+@compiled
 def _home(key: np.uint64, capacity: Whole) -> Whole:
     """Return where in a segment of `capacity` cells the search for `key` starts."""
     return np.int64((((key << _TOP) >> _HALF) * np.uint64(capacity)) >> _HALF)
 
 
-@_compiled
+@compiled
 def _seek(keys: Keys, base: Whole, capacity: Whole, key: np.uint64) -> Whole:
     """Return the cell that holds `key`, or the empty one where it would go."""
     cell: Whole = base + _home(key, capacity)
@@ -65,7 +52,7 @@ def _seek(keys: Keys, base: Whole, capacity: Whole, key: np.uint64) -> Whole:
     return cell
 
 
-@_compiled
+@compiled
 def _grow(
     keys: Keys, slots: Slots, capacity: Ints, segment: Whole, stride: int, spare_keys: Keys, spare_slots: Slots
 ) -> bool:
@@ -90,7 +77,7 @@ def _grow(
     return True
 
 
-@_compiled
+@compiled
 def _find_block(
     keys: Keys,
     slots: Slots,
@@ -102,7 +89,7 @@ def _find_block(
     seen: Keys,
     out: Slots,
 ) -> None:
-    """Fill `out` with the slots of at most `_BLOCK` keys; `cells` and `seen` are scratch.
+    """Fill `out` with the slots of at most `BLOCK` keys; `cells` and `seen` are scratch.
 
     Three passes, so that no branch waits for a miss while others could be under way: look where each key should be,
     search on for those that are elsewhere, take the slots.
@@ -122,17 +109,25 @@ def _find_block(
             out[i] = tally[ZERO] if tally[ZERO] >= 0 else NO_SLOT
 
 
-@_compiled
-def find(keys: Keys, slots: Slots, capacity: Ints, stride: int, tally: Ints, wanted: Keys, out: Slots) -> None:
-    """Fill `out` with the slots of `wanted`, NO_SLOT for what is not known."""
-    cells = np.empty(_BLOCK, np.int64)
-    seen = np.empty(_BLOCK, np.uint64)
-    for start in range(0, wanted.size, _BLOCK):
-        end = min(start + _BLOCK, wanted.size)
+@compiled
+def find(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    stride: int,
+    tally: Ints,
+    cells: Ints,
+    seen: Keys,
+    wanted: Keys,
+    out: Slots,
+) -> None:
+    """Fill `out` with the slots of `wanted`, NO_SLOT for what is not known; `cells` and `seen` are scratch."""
+    for start in range(0, wanted.size, BLOCK):
+        end = min(start + BLOCK, wanted.size)
         _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
 
 
-@_compiled
+@compiled
 def _insert(
     keys: Keys,
     slots: Slots,
@@ -158,7 +153,7 @@ def _insert(
     return True
 
 
-@_compiled
+@compiled
 def intern(
     keys: Keys,
     slots: Slots,
@@ -168,15 +163,15 @@ def intern(
     tally: Ints,
     spare_keys: Keys,
     spare_slots: Slots,
+    cells: Ints,
+    seen: Keys,
     wanted: Keys,
     out: Slots,
     new: NDArray[np.bool_],
 ) -> int:
     """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before it was full."""
-    cells = np.empty(_BLOCK, np.int64)
-    seen = np.empty(_BLOCK, np.uint64)
-    for start in range(0, wanted.size, _BLOCK):
-        end = min(start + _BLOCK, wanted.size)
+    for start in range(0, wanted.size, BLOCK):
+        end = min(start + BLOCK, wanted.size)
         _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
         for i in range(start, end):
             new[i] = False
@@ -202,7 +197,7 @@ def intern(
     return wanted.size
 
 
-@_compiled
+@compiled
 def _give(cash: NDArray[np.float32], slot: Whole, amount: float) -> float:
     """Add `amount` to one cell; return what rounding kept from it."""
     before = np.float64(cash[slot])
@@ -210,24 +205,24 @@ def _give(cash: NDArray[np.float32], slot: Whole, amount: float) -> float:
     return amount - (np.float64(cash[slot]) - before)
 
 
-@_compiled
+@compiled
 def pay(
     keys: Keys,
     slots: Slots,
     capacity: Ints,
     stride: int,
     tally: Ints,
+    cells: Ints,
+    seen: Keys,
+    found: Slots,
     cash: NDArray[np.float32],
     wanted: Keys,
     amounts: Floats,
 ) -> float:
     """Add amounts to the cells of `wanted`; return what did not arrive."""
-    cells = np.empty(_BLOCK, np.int64)
-    seen = np.empty(_BLOCK, np.uint64)
-    found = np.empty(_BLOCK, np.uint32)
     residue = 0.0
-    for start in range(0, wanted.size, _BLOCK):
-        n = min(_BLOCK, wanted.size - start)
+    for start in range(0, wanted.size, BLOCK):
+        n = min(BLOCK, wanted.size - start)
         _find_block(keys, slots, capacity, stride, tally, wanted[start : start + n], cells, seen, found)
         for i in range(n):
             if found[i] == NO_SLOT:
@@ -237,7 +232,7 @@ def pay(
     return residue
 
 
-@_compiled
+@compiled
 def pay_slots(
     known: int, cash: NDArray[np.float32], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
 ) -> float:
@@ -254,7 +249,7 @@ def pay_slots(
     return residue
 
 
-@_compiled
+@compiled
 def count_segments(wanted: Keys, count: Ints) -> None:
     """Add to `count`, shape (SEGMENTS,), how many of `wanted` fall in each segment; key 0 in none."""
     for i in range(wanted.size):
@@ -262,7 +257,7 @@ def count_segments(wanted: Keys, count: Ints) -> None:
             count[np.int64(wanted[i] >> _SEGMENT_SHIFT)] += 1
 
 
-@_compiled
+@compiled
 def _gather(count: Ints, first: int, last: int, wanted: Keys, ends: Ints, gathered: Keys, places: Slots) -> None:
     """Bring the keys of segments [first, last) together, with their places in `wanted`; `ends` is where each ends."""
     total = 0
@@ -277,22 +272,27 @@ def _gather(count: Ints, first: int, last: int, wanted: Keys, ends: Ints, gather
             ends[segment] += 1
 
 
-@_compiled
-def load(keys: Keys, slots: Slots, capacity: Ints, count: Ints, stride: int, tally: Ints, wanted: Keys) -> bool:
+@compiled
+def load(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    count: Ints,
+    stride: int,
+    tally: Ints,
+    wanted: Keys,
+    ends: Ints,
+    gathered: Keys,
+    places: Slots,
+) -> bool:
     """Fill an empty table with `wanted`, of which `count` fall in each segment; return False when one comes twice.
 
     Key by key, nearly every cell would be a cache miss; so the keys of some segments are brought together first, and
-    then each of these segments is filled while it is in the cache.
+    then each of these segments is filled while it is in the cache. `ends`, `gathered` and `places` are scratch.
     """
-    most = 0
-    for first in range(0, SEGMENTS, _TOGETHER):
-        most = max(most, int(count[first : first + _TOGETHER].sum()))
-    gathered = np.empty(most, np.uint64)
-    places = np.empty(most, np.uint32)
-    ends = np.empty(SEGMENTS, np.int64)
-    for first in range(0, SEGMENTS, _TOGETHER):
-        _gather(count, first, first + _TOGETHER, wanted, ends, gathered, places)
-        for segment in range(first, first + _TOGETHER):
+    for first in range(0, SEGMENTS, TOGETHER):
+        _gather(count, first, first + TOGETHER, wanted, ends, gathered, places)
+        for segment in range(first, first + TOGETHER):
             for i in range(ends[segment] - count[segment], ends[segment]):
                 cell = _seek(keys, segment * stride, capacity[segment], gathered[i])
                 if keys[cell] != _EMPTY:
@@ -308,7 +308,7 @@ def load(keys: Keys, slots: Slots, capacity: Ints, count: Ints, stride: int, tal
     return True
 
 
-@_compiled
+@compiled
 def keys_by_slot(keys: Keys, slots: Slots, capacity: Ints, stride: int, out: Keys) -> None:
     """Fill `out` with the keys in the order of their slots; the place of key 0 is left as it is."""
     for segment in range(SEGMENTS):

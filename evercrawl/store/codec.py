@@ -5,12 +5,16 @@ A gap of 0 means the very next slot, so a run of new URLs costs a byte each.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.kernels import Library, pointer
+
 if TYPE_CHECKING:
     from evercrawl.types import Slots
+
+_KERNELS: Final = Library("evercrawl.store._codec_kernels")
 
 
 def encode_slots(slots: Slots) -> bytes:
@@ -19,9 +23,10 @@ def encode_slots(slots: Slots) -> bytes:
     >>> encode_slots(np.array([7, 8, 3, 3, 300], np.uint32)).hex(" ")
     '03 03 00 a3 02'
     """
-    from evercrawl.store._codec_kernels import encode  # late: the compiler takes half a second to load
-
-    return encode(np.sort(slots)).tobytes()
+    ascending = np.sort(slots).astype(np.uint32, copy=False)
+    out = np.empty(5 * len(ascending), np.uint8)
+    size = _KERNELS["encode"](pointer(ascending), len(ascending), pointer(out))
+    return out[:size].tobytes()
 
 
 def decode_slots(data: bytes) -> Slots:
@@ -30,6 +35,6 @@ def decode_slots(data: bytes) -> Slots:
     >>> decode_slots(bytes.fromhex("03 03 00 a3 02"))
     array([  3,   7,   8, 300], dtype=uint32)
     """
-    from evercrawl.store._codec_kernels import decode
-
-    return decode(np.frombuffer(data, np.uint8))
+    out = np.empty(len(data), np.uint32)
+    count = _KERNELS["decode"](data, len(data), pointer(out))
+    return out[:count]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import StoreError
+from evercrawl.kernels import Library, pointer
 from evercrawl.store.arena import reserve, reserve_together
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ NO_RECORD: Final = 0x8000_0000
 CHUNK_SLOTS: Final = 1 << 20
 """Slots that a snapshot saves at one time, as `pay_slots` counts."""
 
+_KERNELS: Final = Library("evercrawl.store._table_entries")
 _SEGMENTS: Final = 256
+_TOGETHER: Final = 64  # segments that are filled at a time, when a map is rebuilt
+_SCRATCH: Final = 3 * 128  # numbers, as the kernels want them
 _CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])  # 12 bytes side by side: one cache miss
 _USUAL_LOAD: Final = 0.8  # segments are between 0.72 and 0.9 full
 _NOTHING_SAVED: Final = np.zeros(0, np.uint64)
@@ -58,19 +62,15 @@ class KeyMap:
     _columns: ClassVar[list[type[np.generic]]] = []  # what a subclass keeps for each slot
 
     def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
-        from evercrawl.store import _table_kernels  # numba takes a third of a second to import
-
-        self._kernels = _table_kernels
-        self._keys: Keys
-        self._slots: Slots
         cells, *self._cells = reserve_together([_CELL, *self._columns], _SEGMENTS * segment_capacity)
-        self._keys, self._slots = cells["key"], cells["slot"]
         self._stride = len(cells) // _SEGMENTS
-        spare = reserve(_CELL, self._stride)
-        self._spare_keys, self._spare_slots = spare["key"], spare["slot"]
-        self._capacity = self._sizes(np.full(_SEGMENTS, first_capacity))
-        self._count = np.zeros(_SEGMENTS, np.int64)
-        self._tally = np.array([0, -1], np.int64)
+        head = np.zeros(2 + 2 * _SEGMENTS, np.int64)
+        self._tally, self._capacity, self._count = np.split(head, [2, 2 + _SEGMENTS])
+        self._tally[:] = 0, -1
+        self._capacity[:] = self._sizes(np.full(_SEGMENTS, first_capacity))
+        self._map = pointer(cells), pointer(head), self._stride
+        self._scratch = pointer(np.empty(_SCRATCH, np.int64))
+        self._spare = pointer(reserve(_CELL, self._stride))
 
     @property
     def known(self) -> int:
@@ -87,28 +87,25 @@ class KeyMap:
         StoreError
             A segment is as large as it can get; the keys before the one that did not fit are known now.
         """
-        wanted = _array(keys, np.uint64)
-        slots = np.empty(len(wanted), np.uint32)
-        new = np.empty(len(wanted), np.bool_)
-        done = self._kernels.intern(
-            self._keys, self._slots, self._capacity, self._count, self._stride, self._tally,
-            self._spare_keys, self._spare_slots, wanted, slots, new,
-        )  # fmt: skip
-        if done < len(wanted):
+        wanted = np.ascontiguousarray(keys, np.uint64)
+        n = len(wanted)
+        slots, new = np.empty(n, np.uint32), np.empty(n, np.bool_)
+        out = pointer(slots), pointer(new), self._spare
+        if _KERNELS["intern"](*self._map, self._scratch, pointer(wanted), n, *out) < n:
             raise self._full(self.known)
         return slots, new
 
     def find(self, keys: Keys) -> Slots:
         """Return the slots of `keys`, shape (n,), NO_SLOT for those that are not known."""
-        wanted = _array(keys, np.uint64)
+        wanted = np.ascontiguousarray(keys, np.uint64)
         slots = np.empty(len(wanted), np.uint32)
-        self._kernels.find(self._keys, self._slots, self._capacity, self._stride, self._tally, wanted, slots)
+        _KERNELS["find"](*self._map, self._scratch, pointer(wanted), len(wanted), pointer(slots))
         return slots
 
     def keys(self) -> Keys:
         """Return all keys in the order of their slots, shape (known,); 8 bytes each."""
         keys = np.zeros(self.known, np.uint64)
-        self._kernels.keys_by_slot(self._keys, self._slots, self._capacity, self._stride, keys)
+        _KERNELS["keys_by_slot"](*self._map, pointer(keys))
         return keys
 
     def rebuild(self, keys: Keys) -> None:
@@ -120,15 +117,15 @@ class KeyMap:
             There are too many, or one comes twice.
         """
         assert self.known == 0, "only an empty table is rebuilt"
-        wanted = _array(keys, np.uint64)
-        self._kernels.count_segments(wanted, self._count)
-        self._capacity = self._sizes(np.maximum(self._count / _USUAL_LOAD, self._capacity))
+        wanted = np.ascontiguousarray(keys, np.uint64)
+        n = len(wanted)
+        _KERNELS["count_segments"](pointer(wanted), n, pointer(self._count))
+        self._capacity[:] = self._sizes(np.maximum(self._count / _USUAL_LOAD, self._capacity))
         if (self._count * 10 > self._capacity * 9).any():
-            raise self._full(len(wanted))
-        done = self._kernels.load(
-            self._keys, self._slots, self._capacity, self._count, self._stride, self._tally, wanted
-        )
-        if not done:
+            raise self._full(n)
+        most = int(self._count.reshape(-1, _TOGETHER).sum(axis=1).max())
+        scratch = np.empty(_SEGMENTS, np.int64), np.empty(most, np.uint64), np.empty(most, np.uint32)
+        if not _KERNELS["load"](*self._map, pointer(wanted), n, *map(pointer, scratch), most):
             raise StoreError("of the saved keys one comes twice: use an older snapshot")
 
     def _full(self, known: int) -> StoreError:
@@ -170,6 +167,7 @@ class Table(KeyMap):
     def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
         super().__init__(segment_capacity, first_capacity)
         self.cash: NDArray[np.float32] = self._cells[0]
+        self._cash = pointer(self.cash)
         self.record: Slots = self._cells[1]
         self.following: Slots = self._cells[2]
 
@@ -204,10 +202,10 @@ class Table(KeyMap):
         The residue is the sum of the amounts less what the cells gained: what f32 rounds away (it may be negative), and
         the whole amount where a key is not known.
         """
-        wanted, given = _array(keys, np.uint64), _array(amounts, np.float64)
+        wanted, given = np.ascontiguousarray(keys, np.uint64), np.ascontiguousarray(amounts, np.float64)
         assert wanted.shape == given.shape, "one amount a key"
-        cells = (self._keys, self._slots, self._capacity, self._stride, self._tally)
-        return float(self._kernels.pay(*cells, self.cash, wanted, given))
+        paid = pointer(wanted), len(wanted), pointer(given), self._cash
+        return float(_KERNELS["pay"](*self._map, self._scratch, *paid))
 
     def pay_slots(self, slots: Slots, amounts: Floats, at_seq: int = 1, chunk_seq: Keys = _NOTHING_SAVED) -> float:
         """Add `amounts`, shape (n,), to the cash of `slots`; return the residue as `pay` does.
@@ -221,11 +219,8 @@ class Table(KeyMap):
             `CHUNK_SLOTS` slots was saved, 0 for never. A cell whose chunk was saved at `at_seq` or later has got its
             amount already: it is passed over and adds no residue.
         """
-        targets, given, saved = _array(slots, np.uint32), _array(amounts, np.float64), _array(chunk_seq, np.uint64)
+        targets, given = np.ascontiguousarray(slots, np.uint32), np.ascontiguousarray(amounts, np.float64)
         assert targets.shape == given.shape, "one amount a slot"
-        return float(self._kernels.pay_slots(self.known, self.cash, targets, given, at_seq, saved))
-
-
-def _array(values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """Return `values` as the kernels are compiled for: contiguous, of `dtype`, writable."""
-    return np.require(values, dtype, ["C", "W"])
+        saved = np.ascontiguousarray(chunk_seq, np.uint64)
+        paid = pointer(targets), len(targets), pointer(given), at_seq, pointer(saved), len(saved)
+        return float(_KERNELS["pay_slots"](self.known, self._cash, *paid))

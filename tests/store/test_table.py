@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.errors import StoreError
-from evercrawl.store import _table_kernels as kernels
+from evercrawl.store import _table_entries, _table_kernels
 from evercrawl.store import table as table_module
 from evercrawl.store.table import CHUNK_SLOTS, NO_RECORD, KeyMap, Table
 from evercrawl.types import NO_SLOT
@@ -206,12 +206,16 @@ def test_keys_that_all_fall_together_stay_findable():
     assert (table.find(keys) == np.arange(899)).all()
 
 
-def test_numba_waits_until_a_table_is_made():
-    code = "import sys, evercrawl.store.table, evercrawl.store.records; print('numba' in sys.modules)"
+def test_numba_is_not_needed_once_it_has_compiled():
+    small().find(np.zeros(1, np.uint64))
+    code = "import sys, evercrawl.store.table as t; t.Table().find([1]); print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_kernels_agree_with_the_table():
-    """They keep numbers of their own: compiled code is not made anew when another file changes."""
-    assert kernels.SEGMENTS == table_module._SEGMENTS
-    assert 1 << kernels.CHUNK_BITS == CHUNK_SLOTS
+    """They keep numbers of their own, for the table does not import them: they import numba."""
+    assert _table_kernels.SEGMENTS == table_module._SEGMENTS
+    assert _table_kernels.TOGETHER == table_module._TOGETHER
+    assert 3 * _table_kernels.BLOCK == table_module._SCRATCH
+    assert 1 << _table_kernels.CHUNK_BITS == CHUNK_SLOTS
+    assert _table_entries.CELL == table_module._CELL

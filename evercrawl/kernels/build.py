@@ -1,0 +1,106 @@
+"""From kernels in Python to object code that needs neither Python nor numba to run.
+
+A kernel module holds functions marked `compiled`, written over arrays, and functions marked `entry`, which take what C
+knows (pointers, integers, numbers), make arrays of it with `view`, and call the others. numba compiles each entry as a
+C callback; here the callbacks of a module are put together, all else is made invisible, and LLVM drops what cannot be
+reached any more: numba's error reports, its reference counts, its wrappers for Python. Nothing of these may be left,
+so a kernel must not allocate and not raise.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+
+import llvmlite.binding as llvm
+import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+_FROM_LIBC: Final = {"memcpy", "memmove", "memset"}
+_NO_COUNTING: Final = """
+; arrays are views of what is not theirs, so nobody counts who holds them
+define void @NRT_incref(ptr %array) { ret void }
+define void @NRT_decref(ptr %array) { ret void }
+"""
+_numba: Any = numba
+_types: Any = _numba.types
+
+i64: Final = _types.int64
+u64: Final = _types.uint64
+f64: Final = _types.float64
+_LETTERS: Final = {i64: "q", u64: "Q", f64: "d"}
+
+view: Callable[[Any, Any], NDArray[Any]] = _numba.carray
+"""Inside an entry: view(pointer, shape) is an array of what the pointer points to."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function that is called from outside, and the numba types of its result and its arguments."""
+
+    function: Callable[..., Any]
+    result: Any
+    arguments: tuple[Any, ...]
+
+    @property
+    def letters(self) -> str:
+        """The types of the result and of the arguments, a letter each: P, or what the struct module would write."""
+        return "".join(_LETTERS.get(kind, "P") for kind in (self.result, *self.arguments))
+
+
+def pointer(to: Any) -> Any:
+    """Return the type of a pointer to a numpy type or dtype."""
+    return _types.CPointer(_numba.from_dtype(to))
+
+
+def compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Return `function` as entries and other compiled functions can call it; nobody else can."""
+    inner: Callable[P, R] = _numba.njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return inner
+
+
+def entry(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Entry]:
+    """Mark a function as one that can be called from outside."""
+    return lambda function: Entry(function, result, arguments)
+
+
+def build(module: str) -> tuple[dict[str, str], bytes]:
+    """Return the entries of `module`, name -> letters, and the object code that holds them."""
+    entries = {name: e for name, e in vars(importlib.import_module(module)).items() if isinstance(e, Entry)}
+    whole = llvm.parse_assembly(_NO_COUNTING)
+    for name, one in entries.items():
+        callback = _numba.cfunc(one.result(*one.arguments), **_OPTIONS)(one.function)
+        part = llvm.parse_assembly(callback.inspect_llvm())
+        part.get_function(callback.native_name).name = name
+        whole.link_in(part)
+    machine = _this_machine()
+    _reduce(whole, set(entries), machine)
+    return {name: one.letters for name, one in entries.items()}, machine.emit_object(whole)
+
+
+def _reduce(module: llvm.ModuleRef, keep: set[str], machine: llvm.TargetMachine) -> None:
+    """Optimise `module` as a whole, of which only the functions of `keep` can be called."""
+    for part in (*module.functions, *module.global_variables):
+        if not part.is_declaration and part.name not in keep:
+            part.linkage = "internal"
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
+    outside = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+    assert outside <= _FROM_LIBC, f"kernels must not allocate or raise, yet these need {sorted(outside - _FROM_LIBC)}"
+
+
+def _this_machine() -> llvm.TargetMachine:
+    """Return what to compile for: this processor, with all it can do; the code may come to lie anywhere."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    about = {"cpu": llvm.get_host_cpu_name(), "features": llvm.get_host_cpu_features().flatten()}
+    return llvm.Target.from_default_triple().create_target_machine(**about, opt=3, reloc="pic", codemodel="small")

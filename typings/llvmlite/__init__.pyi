@@ -1,0 +1,3 @@
+"""Types of the part of llvmlite that evercrawl uses."""
+
+__version__: str
