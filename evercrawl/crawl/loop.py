@@ -267,7 +267,6 @@ class Crawl:
             self._waiting = batch + self._waiting
             self._storing.no_room(now, error)
         else:
-            self._storing.room()
             self._storing.changed()
 
     async def _finish(self) -> None:

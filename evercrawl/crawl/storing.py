@@ -111,11 +111,6 @@ class Storing:
         elif now - self._full_at >= self._disk_wait_s:
             raise error
 
-    def room(self) -> None:
-        """Take note that the archive could be written."""
-        if not self._sealed:
-            self._full_at, self._error = None, None
-
     def turn(self, now: float) -> None:
         """Begin what is due, and hear of what has ended."""
         self._hear(now)
@@ -174,7 +169,7 @@ class Storing:
                 self.no_room(now, error)
                 self._changed_at = now
             else:
-                self.room()
+                self._room()
         if self._snapshot is not None and self._snapshot.done():
             snapshot, self._snapshot = self._snapshot, None
             try:
@@ -183,9 +178,16 @@ class Storing:
                 self.no_room(now, error)
                 self._changed_at = now
 
+    def _room(self) -> None:
+        """Take note that everything could be written; the archive alone says nothing of the other files."""
+        if not self._sealed:
+            self._full_at, self._error = None, None
+
     async def _write_snapshot(self) -> str:
-        self._snapshot_sequence = self._journal.sequence
-        return await self._partition.snapshot(self.settle, self._offload)
+        sequence = self._journal.sequence
+        name = await self._partition.snapshot(self.settle, self._offload)
+        self._snapshot_sequence = sequence
+        return name
 
     def _write(self) -> None:
         """Archive first, then the journal that names its records."""
