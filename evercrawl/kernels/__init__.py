@@ -1,5 +1,5 @@
 """The inner loops in machine code: compiled once by numba, kept on disk, and loaded from there without numba."""
 
-from evercrawl.kernels.library import COMPILING, Library, missing, pointer, warm
+from evercrawl.kernels.library import Library, missing, pointer, warm
 
-__all__ = ["COMPILING", "Library", "missing", "pointer", "warm"]
+__all__ = ["Library", "missing", "pointer", "warm"]

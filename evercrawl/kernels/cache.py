@@ -79,7 +79,7 @@ def _write(path: Path, data: bytes) -> bool:
     """Write a file whole or not at all, whoever else is writing it."""
     other = path.with_suffix(f".{os.getpid()}")
     try:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         other.write_bytes(data)
         other.replace(path)
     except OSError:

@@ -11,9 +11,6 @@ from evercrawl.kernels import cache
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COMPILING: Final = "compiling kernels, once"
-"""What to show while `warm` takes its time."""
-
 _TYPES: Final[dict[str, Any]] = {
     "P": ctypes.c_void_p,
     "q": ctypes.c_int64,

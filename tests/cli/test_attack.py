@@ -30,20 +30,13 @@ def test_a_file_that_cannot_be_reached_is_told_in_a_sentence(tmp_path, capsys, m
     )
 
 
-def test_without_a_place_for_compiled_code_it_is_compiled_at_every_start():
+def test_without_a_place_for_compiled_code_that_is_said(monkeypatch):
     """As for a service that runs as nobody, from an installation that belongs to root."""
-    script = "import evercrawl.store._codec_kernels, evercrawl.parse._scan_kernel, evercrawl.store._table_kernels"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={
-            **os.environ,
-            "NUMBA_CACHE_LOCATOR_CLASSES": "IPythonCacheLocator",
-        },  # which finds a place in notebooks only
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    said = []
+    monkeypatch.setattr("evercrawl.kernels.missing", lambda: True)
+    monkeypatch.setattr("evercrawl.kernels.warm", lambda: False)
+    warm.up(lambda progress: said.append(progress.message))
+    assert said == [warm.MESSAGE, warm.NOT_KEPT]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +62,7 @@ def test_the_parser_is_compiled_before_a_run_begins_and_that_is_said(site, tmp_p
     argv = ["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), "--seconds", "4", "--delay", "0.001", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "evercrawl", *argv, "--allow-net", "127.0.0.0/8"],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        env={**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
