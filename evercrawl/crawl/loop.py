@@ -20,6 +20,7 @@ from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.storing import Storing
 from evercrawl.errors import NoRoomError
+from evercrawl.importance.uniform import Uniform
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.types import Exchange, Outcome, Request
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.network import Names, Network, Offload
     from evercrawl.fetch.guard import Guard
+    from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.hosts import Host
     from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Slots
 
 REPORT_S: Final = 0.5
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
@@ -66,6 +69,8 @@ class Crawl:
         What sites allow.
     watch
         Told of the progress now and then.
+    importance
+        How much a page matters, for the policy; uniform where none is given.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class Crawl:
         policy: Policy,
         robots: RobotsKeeper,
         watch: Callable[[Progress], None] = lambda _: None,
+        importance: Importance | None = None,
     ) -> None:
         state = partition.state
         self.partition = partition
@@ -89,10 +95,11 @@ class Crawl:
         self._clock = clock
         self._watch = watch
         self._begun_at = clock.now()
+        self._importance = importance or Uniform()
         self.frontier = Frontier(
             policy,
             state.table.following,
-            state.columns,
+            self._columns,
             state.visited_at,
             delay_s=config.delay_s,
             connections_per_host=config.connections_per_host,
@@ -176,6 +183,11 @@ class Crawl:
         new, seen = state.to_try()
         self.frontier.fill(rows["host"][new], new, new=True)
         self.frontier.fill(rows["host"][seen], seen, new=False)
+
+    def _columns(self, slots: Slots) -> tuple[Floats, Floats]:
+        """Return what a policy is told of pages: visited_at and importance, each of shape (n,)."""
+        visited_at, cash = self._state.columns(slots)
+        return visited_at, self._importance.importance(cash, self._state.known.count)
 
     # Choose and fetch
 

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl import __version__, catalog, schedule
+from evercrawl import __version__, catalog, importance, schedule
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, save
 from evercrawl.crawl.loop import Crawl
@@ -110,6 +110,7 @@ async def _run(
 ) -> Summary:
     guard = Guard(config.allow_net)
     policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
+    scheme = catalog.pick(importance, importance.Importance, config.importance)()  # type: ignore[type-abstract]
     network = CurlNetwork(
         clock,
         (lambda _: "") if config.proxy else guard.judge,
@@ -122,7 +123,7 @@ async def _run(
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
     try:
         one = Crawl(
-            partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch
+            partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme
         )  # fmt: skip
         stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
         try:

@@ -190,15 +190,12 @@ class State:
         return self.epoch + float(self.records.rows["visited"][self.table.record[slot]]) / TICKS_PER_S
 
     def columns(self, slots: Slots) -> tuple[Floats, Floats]:
-        """Return visited_at (nan before the first visit) and importance of pages, each of shape (n,)."""
+        """Return visited_at (nan before the first visit) and cash of pages, each of shape (n,)."""
         cells = self.table.record[slots]
         seen = (cells & np.uint32(NO_RECORD)) == 0
         visited_at = np.full(len(slots), np.nan)
-        importance = np.zeros(len(slots))
-        rows = self.records.rows[cells[seen]]
-        visited_at[seen] = self.epoch + rows["visited"] / TICKS_PER_S
-        importance[seen] = rows["importance"]
-        return visited_at, importance
+        visited_at[seen] = self.epoch + self.records.rows["visited"][cells[seen]] / TICKS_PER_S
+        return visited_at, self.table.cash[slots].astype(np.float64)
 
     def to_try(self) -> tuple[Slots, Slots]:
         """Return the slots still to be fetched, in order of discovery, and the visited ones in order of last visit."""
