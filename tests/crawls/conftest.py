@@ -24,7 +24,7 @@ from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.made_web import Answer, MadeWeb
 from evercrawl.simulate.network import Asked, MadeNetwork, NoAnswerError, inline
-from evercrawl.store.disk import RealDisk
+from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.state import State
@@ -165,6 +165,7 @@ class Runner:
         limits: Limits = IDLE,
         *,
         hook: Callable[[str, str], None] | None = None,
+        disk: Disk | None = None,
         names: dict[str, list[str]] | None = None,
         latency_s: Callable[[Any], float] | None = None,
         offload: Callable[..., Any] = inline,
@@ -196,7 +197,7 @@ class Runner:
             try:
                 partition = Partition(
                     self.directory, keys, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
-                    disk=RealDisk(self.directory, before=hook),
+                    disk=disk or RealDisk(self.directory, before=hook),
                 )  # fmt: skip
                 keeper = RobotsKeeper(
                     ":memory:" if robots == ":memory:" else str(self.directory / robots),
