@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _WEB = ("http://", "https://")
+_SEEN_MOST = 1 << 15  # links remembered, some 10 MB
+_SEEN_CHARS = 200
+_seen: dict[tuple[str, str], str | None] = {}  # (folder of the page, href) -> the link's URL
 
 
 def normalise(url: str, base: str | None = None) -> str | None:
@@ -54,18 +57,31 @@ def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
     parsed = _parsed(base)
     if parsed is None:
         return []
+    folder = parsed.href.partition("?")[0].rpartition("/")[0]
     urls: dict[str | None, None] = {}
     for href in dict.fromkeys([_cut(href) if "#" in href else href for href in hrefs]):
-        if href.isascii() and "%" not in href:  # `normalise` in one piece: this loop runs for every link there is
-            try:
-                url = (parsed + href).href
-            except ValueError:
-                url = "#"
-            if url.startswith(_WEB) and "@" not in url and "#" not in url and "xn--" not in url:
-                urls[url] = None
-                continue
-        urls[_trim(_serialised(parsed, href))] = None
+        # the pages of a folder say the same again and again; only an empty href or a bare query needs the page itself
+        key = (folder, href) if href[:1] > "?" or href[:1] in ("/", ".") else None
+        url = _seen.get(key, "") if key else ""
+        if url == "":
+            url = _resolved(parsed, href)
+            if key and len(href) < _SEEN_CHARS:
+                if len(_seen) >= _SEEN_MOST:
+                    _seen.clear()
+                _seen[key] = url
+        urls[url] = None
     return [url for url in urls if url is not None]
+
+
+def _resolved(base: can_ada.URL, href: str) -> str | None:
+    if href.isascii() and "%" not in href:  # `normalise` in one piece
+        try:
+            url = (base + href).href
+        except ValueError:
+            url = "#"
+        if url.startswith(_WEB) and "@" not in url and "#" not in url and "xn--" not in url:
+            return url
+    return _trim(_serialised(base, href))
 
 
 def hostname(url: str) -> str:

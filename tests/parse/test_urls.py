@@ -105,3 +105,19 @@ def test_normal_forms_stay_as_they_are(tail):
         assert "#" not in url
         assert origin(url) + path_query(url) == url
         assert resolve("http://example.org/a/b?c", [tail]) == [url]
+
+
+@given(
+    page=st.sampled_from(
+        ["http://a.example/x/y", "http://a.example/x/z?q=1", "http://a.example/", "https://a.example/x/"]
+    ),
+    hrefs=st.lists(
+        st.sampled_from(
+            ["b", "../c", "/d", "?e", "", ".", "./f?g", "//h.example/i", "j:k", "http://l.example", " m", "\t?n", "é"]
+        )
+    ),
+)
+def test_what_is_remembered_of_a_folder_is_what_each_page_says(page, hrefs):
+    expected = dict.fromkeys(url for url in (normalise(href, page) for href in hrefs) if url is not None)
+    assert resolve(page, hrefs) == list(expected)
+    assert resolve(page, hrefs) == list(expected)
