@@ -151,11 +151,10 @@ class Access:
             host.stay_away(rules.expires_at, "robots.txt")
 
     def _inside(self, host: Host) -> str:
-        """Return why no address of the host may be reached; "" where one may."""
-        if self._proxied:
-            return ""
-        reasons = [self._guard.judge(address) for address in host.addresses]
-        return reasons[0] if all(reasons) else ""
+        """Return why no address of the host may be reached; "" where one may. A proxy finds the addresses of names."""
+        addresses = _literal(host.name) if self._proxied else host.addresses
+        reasons = [self._guard.judge(address) for address in addresses]
+        return reasons[0] if reasons and all(reasons) else ""
 
     def _locate(self, host: Host, now: float) -> None:
         known = (host.name,) if self._proxied else _literal(host.name)
@@ -186,7 +185,8 @@ class Access:
         """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""
         name = _host_name(origin(request.url))
         await self._clock.sleep(self._delay_s)
-        error, detail = "refused_address", self._guard.judge_url(request.url)
+        inside = [self._guard.judge(address) for address in _literal(name)]
+        error, detail = "refused_address", self._guard.judge_url(request.url) or "".join(inside)
         addresses: tuple[str, ...] = ()
         if not detail:
             try:
