@@ -1,6 +1,8 @@
 """Pages per CPU-second of a whole crawl of a served corpus, beside Scrapy in the same run; then a pass of 304s.
 
-    python bench/throughput.py --corpus FOLDER [--profile bench] [--scrapy PYTHON] [--runs 3]
+    python bench/throughput.py --corpus FOLDER [--profile mini,bench] [--scrapy PYTHON] [--runs 3]
+
+The profiles before the last are crawled once, to see that every page is fetched exactly once; the last is measured.
 
 `--scrapy` names a Python that has Scrapy installed (`python3 -m venv v && v/bin/pip install scrapy`); without it the
 comparison is left out and said to be. CPU is user + system of the process and its children; memory the largest
@@ -27,6 +29,7 @@ PAGES_PER_CPU_S = 1_400.0
 TIMES_SCRAPY = 13.0
 MEMORY_MIB = 300.0
 UNCHANGED_PER_CPU_S = 15_000.0
+JOURNAL_BYTES = 200
 
 
 @dataclass
@@ -93,6 +96,13 @@ def unchanged_pass(directory: Path, corpus: Corpus, pages: int, log: Path) -> Ru
     )
 
 
+def events(directory: Path) -> int:
+    """Return how many visits the journal tells of."""
+    words = [sys.executable, "-m", "evercrawl", "status", "--dir", str(directory), "--json"]
+    visits: int = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)["visits"]
+    return visits
+
+
 def median(runs: list[Run]) -> float:
     """Return the median of pages per CPU-second."""
     return statistics.median(run.pages_per_cpu_s for run in runs)
@@ -102,22 +112,28 @@ def main() -> int:
     """Run everything, print the ratios, and return 1 when a goal was missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True, help="folder of a served corpus")
-    parser.add_argument("--profile", default="bench", choices=("mini", "bench"))
+    parser.add_argument("--profile", default="mini,bench", help="profiles of the corpus; the last is measured")
     parser.add_argument("--scrapy", metavar="PYTHON", default="", help="a Python that has Scrapy")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--passes", type=int, default=20, help="passes of 304s, so that starting up counts for little")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    corpus = Corpus(args.corpus.resolve(), args.profile)
-    mine, peers, again = list[Run](), list[Run](), list[Run]()
+    folder, *others, profile = args.corpus.resolve(), *args.profile.split(",")
+    corpus = Corpus(folder, profile)
+    mine, peers, again, small = list[Run](), list[Run](), list[Run](), list[Run]()
+    journal = list[float]()
     work = Path(tempfile.mkdtemp(prefix="throughput-"))
     try:
-        warm = Corpus(corpus.folder, "mini")
-        measured(evercrawl(work / "warm", warm, "--until-idle"), work / "log")
+        measured(evercrawl(work / "warm", corpus, "--pages", "50"), work / "log")
+        for other in (Corpus(folder, name) for name in others):
+            directory = work / f"crawl-{other.profile}"
+            small.append(first_pass(other.profile, evercrawl(directory, other, "--until-idle"), other, work / "log"))
+            show(small[-1], args.json)
         for number in range(args.runs):
             directory = work / f"crawl-{number}"
             mine.append(first_pass("evercrawl", evercrawl(directory, corpus, "--until-idle"), corpus, work / "log"))
             show(mine[-1], args.json)
+            journal.append(sum(file.stat().st_size for file in directory.glob("journal-*")) / events(directory))
             again.append(unchanged_pass(directory, corpus, mine[-1].pages * args.passes, work / "log"))
             show(again[-1], args.json)
             if args.scrapy and number == 0:
@@ -129,7 +145,8 @@ def main() -> int:
     finally:
         shutil.rmtree(work)
     goals = {
-        "every page exactly once": all(not (run.missing or run.twice or run.extra) for run in mine),
+        "every page exactly once": all(not (run.missing or run.twice or run.extra) for run in [*small, *mine]),
+        f"journal {max(journal):.0f} B an event <= {JOURNAL_BYTES}": max(journal) <= JOURNAL_BYTES,
         f"pages per CPU-second {median(mine):.0f} >= {PAGES_PER_CPU_S:.0f}": median(mine) >= PAGES_PER_CPU_S,
         f"304s per CPU-second {median(again):.0f} >= {UNCHANGED_PER_CPU_S:.0f}": median(again) >= UNCHANGED_PER_CPU_S,
         f"peak memory {max(run.memory_mib for run in mine):.0f} MiB <= {MEMORY_MIB:.0f}": max(
