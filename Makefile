@@ -1,4 +1,4 @@
-# make setup   a virtual environment of its own in .venv, with everything the project needs
+# make setup   a virtual environment of its own in .venv, with everything the project needs; compiles the kernels
 # make test    all tests            make golden  those that compare with reference values
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
 # make demo    crawl a small made-up web on this machine
@@ -14,6 +14,7 @@ setup: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(PIP) install --upgrade pip
 	PYTHONWARNINGS=ignore $(PIP) install --editable '.[dev]'
+	$(BIN)/python -c 'import evercrawl.crawl.session; from evercrawl.kernels import warm; warm()'
 	@touch $@
 
 test: setup

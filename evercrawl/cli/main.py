@@ -22,6 +22,7 @@ _EPILOG = "`evercrawl VERB --help` tells more. Exit codes: 0 done, 1 failed, 2 w
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
     args = parser().parse_args(argv)
     try:
         code: int = args.run(args)
