@@ -12,7 +12,7 @@ class Limits:
     Attributes
     ----------
     pages
-        Visits of this run, redirects included.
+        Visits of this run; redirects, failures and refusals included.
     seconds
         Duration of this run.
     until_idle
@@ -35,7 +35,8 @@ class Progress:
     known, fetched, queue
         URLs ever seen; pages whose content is held; known URLs never asked for.
     visits, changed, duplicates
-        Of this run: exchanges made, those that brought new content to a known page, exact copies of another page.
+        Of this run: visits remembered (redirects, failures and refusals too), those that brought new content to a
+        known page, exact copies of another page.
     in_flight
         Exchanges under way.
     rate_per_s

@@ -28,7 +28,9 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "crawl", "start a crawl, or go on with one", run, _MORE)
     parser.add_argument("seeds", metavar="SEED", nargs="*", help="URL to start from; @FILE: a file of them; -: stdin")
     arguments.add_directory(parser)
-    parser.add_argument("--pages", metavar="N", help="end after so many visits of this run, redirects included")
+    parser.add_argument(
+        "--pages", metavar="N", help="end after so many visits of this run; redirects, failures and refusals count"
+    )
     parser.add_argument("--seconds", metavar="TIME", help="end after so long")
     parser.add_argument("--until-idle", action="store_true", help="end once nothing is left that was never fetched")
     parser.add_argument("--config", metavar="FILE", help="TOML file of settings, as crawl.toml, for this run")

@@ -35,6 +35,13 @@ class Learner:
         What is written to, queued in, and asked which links to follow.
     max_redirects
         Redirects followed one after another.
+
+    Attributes
+    ----------
+    visits, outcomes, errors
+        Visits remembered in this run, refusals among them; by outcome; and by class of failure.
+    changed, bytes_in
+        Visits that brought new content to a known page, and bytes of bodies as on the wire.
     """
 
     def __init__(self, partition: Partition, frontier: Frontier, scope: Scope, *, max_redirects: int) -> None:
@@ -43,6 +50,7 @@ class Learner:
         self._frontier = frontier
         self._scope = scope
         self._max_redirects = max_redirects
+        self.visits = 0
         self.outcomes: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self.changed = 0
@@ -241,6 +249,7 @@ class Learner:
             self._frontier.add_seen(reading.host.number, reading.slot)
 
     def _count(self, reading: Reading, event: Visit) -> None:
+        self.visits += 1
         self.outcomes[reading.outcome.label] += 1
         if reading.error:
             self.errors[reading.error.partition(":")[0]] += 1

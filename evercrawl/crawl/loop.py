@@ -21,9 +21,10 @@ from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.storing import Storing
 from evercrawl.errors import NoRoomError
 from evercrawl.importance.uniform import Uniform
+from evercrawl.parse.digest import keys as keys_of
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.frontier import Frontier
-from evercrawl.types import Exchange, Outcome, Request
+from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,7 +132,6 @@ class Crawl:
             resumed_at=self._begun_at if state.known.count else None,
         )
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
-        self._visits = 0
         self._underway = 0  # visits among the exchanges in flight
         self._waiting: list[Reading] = []  # read, and not yet taken in
         self._reported_at = 0.0
@@ -157,6 +157,7 @@ class Crawl:
         self._begun_at = self._clock.now()
         self._limits = limits
         self._until = self._begun_at + limits.seconds if limits.seconds is not None else float("inf")
+        self._fill(seeds)
         if self._learner.seed(seeds, self._begun_at):
             self._storing.changed()
         while not self._over(self._clock.now()):
@@ -168,21 +169,27 @@ class Crawl:
         return self._summary()
 
     def _resume(self) -> None:
-        """Fill the queues from what is known; hosts rest once first, for nobody knows what was under way."""
+        """Add the known hosts; each rests once first, for nobody knows what was under way."""
         now, state = self._clock.now(), self._state
         rows = state.known.rows()
         pages = np.bincount(rows["host"], minlength=len(state.hosts)).tolist()
         for number, name in enumerate(state.hosts):
             host = self.frontier.add_host(name)
             host.pages, host.ready_at = pages[number], now + self._config.delay_s
-            if state.away.get(number, 0.0) > now:
-                host.stay_away(state.away[number], "back-off")
+        away = [number for number, until in state.away.items() if until > now]
+        for number in set(away) - set(state.unanswered(away)):  # whoever did not answer may do so today
+            self.frontier.hosts[number].stay_away(state.away[number], "back-off")
         roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
         for number in roots:
             self._scope.add_root(state.hosts[number])
-        new, seen = state.to_try()
-        self.frontier.fill(rows["host"][new], new, new=True)
-        self.frontier.fill(rows["host"][seen], seen, new=False)
+
+    def _fill(self, seeds: Sequence[str]) -> None:
+        """Queue the known pages; seeds that are among them are due now."""
+        named = self._state.table.find(keys_of(list(seeds)))
+        new, seen = self._state.to_try(named[named != NO_SLOT])
+        hosts = self._state.known.rows()["host"]
+        self.frontier.fill(hosts[new], new, new=True)
+        self.frontier.fill(hosts[seen], seen, new=False)
 
     def _columns(self, slots: Slots) -> tuple[Floats, Floats]:
         """Return what a policy is told of pages: visited_at and importance, each of shape (n,)."""
@@ -199,14 +206,21 @@ class Crawl:
             for host, slot, new in chosen:
                 self._begin(host, slot, now, new=new)
 
+    @property
+    def _visits(self) -> int:
+        return self._learner.visits + len(self._waiting)
+
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
         if not self._pace.free(now) or len(self._waiting) > self._config.connections:
             return 0
         free = 1 if self._pace.bounded else self._config.connections - self._network.in_flight
-        if self._limits.pages is not None:
-            free = min(free, self._limits.pages - self._visits - self._underway)
-        return min(free, self._config.connections - self._network.in_flight)
+        return min(free, self._pages_left(), self._config.connections - self._network.in_flight)
+
+    def _pages_left(self) -> int:
+        if self._limits.pages is None:
+            return self._config.connections
+        return self._limits.pages - self._visits - self._underway
 
     def _begin(self, host: Host, slot: int, now: float, *, new: bool) -> None:
         url = self._state.urls.get(slot)
@@ -216,9 +230,14 @@ class Crawl:
         elif leave == WAIT:
             self.frontier.put_first(host, slot, new=new)
         else:
-            before, nothing = recall(self.partition, slot), Exchange(Request(url), now)
-            refused = Reading(nothing, host, slot, before, Outcome.REFUSED, error=leave)
-            self._waiting.append(refused)
+            self._refuse(host, slot, Exchange(Request(url), now), leave, new=new)
+
+    def _refuse(self, host: Host, slot: int, nothing: Exchange, why: str, *, new: bool) -> None:
+        before = recall(self.partition, slot)
+        if new and before.depth and before.outcome == Outcome.REFUSED and why.startswith("robots:"):
+            self.frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
+        else:
+            self._waiting.append(Reading(nothing, host, slot, before, Outcome.REFUSED, error=why))
             self.frontier.release(host)
 
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
@@ -232,7 +251,7 @@ class Crawl:
 
     def _unreachable(self, host: Host, why: str) -> None:
         """Count the page that a host would have offered as failed; its name leads nowhere."""
-        taken = self.frontier.take_first(host)
+        taken = self.frontier.take_first(host) if self._pages_left() > 0 else None
         if taken is not None:
             slot, _ = taken
             failed = Exchange(Request(self._state.urls.get(slot)), self._clock.now(), error="dns", detail=why)
@@ -262,7 +281,6 @@ class Crawl:
             assert isinstance(tag, VisitTag)
             reading = read(exchange, tag.host, tag.slot, tag.before, self._config.product_token)
             self._waiting.append(reading)
-            self._visits += 1
             self._underway -= 1
             self._pace.received(now, len(exchange.wire) + len(exchange.head))
             rest(reading, now)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 
+_NONE: Final = np.zeros(0, np.uint32)
+
 
 class State:
     """What is known, in memory.
@@ -197,14 +199,29 @@ class State:
         visited_at[seen] = self.epoch + self.records.rows["visited"][cells[seen]] / TICKS_PER_S
         return visited_at, self.table.cash[slots].astype(np.float64)
 
-    def to_try(self) -> tuple[Slots, Slots]:
-        """Return the slots still to be fetched, in order of discovery, and the visited ones in order of last visit."""
+    def unanswered(self, hosts: list[int]) -> list[int]:
+        """Return those of `hosts` from which no answer came when they were last asked."""
+        rows = self.records.rows[: self.records.count]
+        asked = (rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED) & np.isin(rows["host"], hosts)
+        rows = rows[asked]
+        rows = rows[np.argsort(rows["visited"], kind="stable")]
+        last = dict(zip(rows["host"].tolist(), rows["status"].tolist(), strict=True))
+        return [host for host in hosts if last.get(host) == 0]
+
+    def to_try(self, named: Slots = _NONE) -> tuple[Slots, Slots]:
+        """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.
+
+        To be fetched are those of `named` that were visited before, those never visited in order of discovery, and
+        those whose last visit may end otherwise today: no request was made, no answer came, or the host was in trouble.
+        """
         count = self.known.count
         fresh = np.flatnonzero(self.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
         rows = self.records.rows[: self.records.count]
         rows = rows[rows["outcome"] != 0]
-        trouble = (rows["outcome"] == Outcome.ERROR) & np.isin(rows["status"], list(RETRIED))
-        again = trouble & (rows["visits"] <= RETRIES)
-        seen = rows[~again]
-        new = np.concatenate([fresh, rows["slot"][again]])
+        first = np.isin(rows["slot"], named)
+        error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
+        trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
+        again = (refused | error & (rows["status"] == 0) | trouble) & ~first
+        seen = rows[~(first | again)]
+        new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
         return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]
