@@ -112,10 +112,12 @@ class Loopback:
         task = cast("asyncio.Task[None]", asyncio.current_task())
         self._talks.add(task)
         task.add_done_callback(self._talks.discard)
-        with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
-            while await self._exchange(origin, reader, writer):
-                pass
-        writer.close()
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+                while await self._exchange(origin, reader, writer):
+                    pass
+        finally:
+            writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
 
