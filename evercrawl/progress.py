@@ -46,9 +46,11 @@ class Progress:
     outcomes
         Of this run's visits: outcome label -> count.
     errors
-        Of this run's visits: class of failure -> count.
+        Of this run's visits: class of failure -> count; and `robots_unreachable`, how often a robots.txt could not be had.
     waiting
         Why hosts cannot be asked now (robots, resting, back-off, dns) -> number of hosts.
+    robots_trouble
+        The last robots.txt that could not be fetched, and why; "" for none.
     disk_full
         Fetching has stopped until there is room.
     message
@@ -69,6 +71,7 @@ class Progress:
     outcomes: dict[str, int] = field(default_factory=dict[str, int])
     errors: dict[str, int] = field(default_factory=dict[str, int])
     waiting: dict[str, int] = field(default_factory=dict[str, int])
+    robots_trouble: str = ""
     disk_full: bool = False
     message: str = ""
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from evercrawl.progress import Progress
 
 _UNREACHED = frozenset({"dns", "connect", "timeout", "reset", "tls", "proxy"})
+_ROBOTS = "robots_unreachable"
 _MANY = 10  # failures that say enough, whatever is still to be tried
 
 
@@ -23,6 +24,12 @@ def advice(progress: Progress) -> str:
     ''
     """
     kinds = set(progress.errors)
+    if _ROBOTS in kinds and _all_wait_for_robots(progress):
+        return (
+            f"{progress.robots_trouble}, and without it no page of the site may be asked for; it is tried again after "
+            "a while, and at every start: see whether the site answers, whether --proxy is right where there is one, and "
+            "for a certificate that nobody vouches for, --no-verify-tls"
+        )
     early = progress.queue and sum(progress.errors.values()) < _MANY
     if early or not kinds or not set(progress.outcomes) <= {"error", "refused"}:
         return ""
@@ -39,3 +46,7 @@ def advice(progress: Progress) -> str:
             "a proxy or a name server of your own is needed, name it with --proxy or --dns"
         )
     return ""
+
+
+def _all_wait_for_robots(progress: Progress) -> bool:
+    return not (progress.outcomes or progress.in_flight) and set(progress.waiting) <= {"robots.txt"}

@@ -54,6 +54,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("received", size(found.received_bytes)),
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
         *_away(found),
+        *_robots(found),
         ("archive", f"{size(found.archive_bytes)} in {found.archive_segments:,} segments"),
         ("journal", size(found.journal_bytes)),
         ("snapshot", "none yet" if found.snapshot_at is None else _ago(found.snapshot_at, found.at)),
@@ -89,6 +90,13 @@ def _away(found: Status) -> list[tuple[str, str]]:
     listed = sorted(found.away.items(), key=lambda item: item[1])[:_AWAY]
     lines = [("", f"{host} for {clock(until - found.at)} more") for host, until in listed]
     return lines if len(found.away) <= _AWAY else [*lines, ("", f"and {len(found.away) - _AWAY:,} more")]
+
+
+def _robots(found: Status) -> list[tuple[str, str]]:
+    listed = list(found.robots_unreachable.items())[:_AWAY]
+    lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
+    more = len(found.robots_unreachable) - _AWAY
+    return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
 
 
 def _ago(at: float, now: float) -> str:

@@ -47,6 +47,11 @@ class Access:
         Rest of a host where its robots.txt asks for none.
     resumed_at
         When a crawl that had begun before went on; None for a new one.
+
+    Attributes
+    ----------
+    failures, trouble
+        How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
     """
 
     def __init__(
@@ -77,6 +82,8 @@ class Access:
         self._resumed_at = resumed_at
         self._tasks: set[asyncio.Task[None]] = set()
         self._fault: BaseException | None = None
+        self.failures = 0
+        self.trouble = ""
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -89,7 +96,7 @@ class Access:
         if not host.addresses or now - host.resolved_at > NAMES_KEPT_S:
             self._locate(host, now)
             return WAIT
-        inside = self._guard.judge_url(url) or self._inside(host)
+        inside = self._guard.judge_url(url) or self._inside(host.name, host.addresses)
         if inside:
             return f"refused_address: {inside}"
         rules = self._robots.of(origin(url), now)
@@ -142,17 +149,20 @@ class Access:
     def _learn(self, host: Host, exchange: Exchange, now: float, *, rested: bool) -> None:
         """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
         host.held = ""
-        rules = self._robots.learn(exchange, now)
+        tag, rules = exchange.request.tag, self._robots.learn(exchange, now)
+        assert isinstance(tag, RobotsTag)
         if rules.delay_s is not None and rules.delay_s > host.delay_s:
             if rested:
                 host.ready_at += rules.delay_s - host.delay_s
             host.delay_s = rules.delay_s
         if not rules.open:
+            self.failures += 1
+            self.trouble = f"robots.txt of {tag.origin} could not be fetched ({rules.reason})"
             host.stay_away(rules.expires_at, "robots.txt")
 
-    def _inside(self, host: Host) -> str:
-        """Return why no address of the host may be reached; "" where one may. A proxy finds the addresses of names."""
-        addresses = _literal(host.name) if self._proxied else host.addresses
+    def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
+        """Return why no address of a host may be reached; "" where one may. A proxy finds the addresses of names."""
+        addresses = _literal(name) if self._proxied else addresses
         reasons = [self._guard.judge(address) for address in addresses]
         return reasons[0] if reasons and all(reasons) else ""
 
@@ -185,15 +195,15 @@ class Access:
         """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""
         name = _host_name(origin(request.url))
         await self._clock.sleep(self._delay_s)
-        inside = [self._guard.judge(address) for address in _literal(name)]
-        error, detail = "refused_address", self._guard.judge_url(request.url) or "".join(inside)
+        error, detail = "refused_address", self._guard.judge_url(request.url)
         addresses: tuple[str, ...] = ()
         if not detail:
             try:
                 addresses = host.addresses if name == host.name else await self._addresses(name)
+                detail = self._inside(name, addresses)
             except ResolveError as fault:
                 error, detail = "dns", fault.reason
-        if not addresses:
+        if detail or not addresses:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.crawl.reader import visits
+from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
 from evercrawl.crawl.scope import Scope
 from evercrawl.errors import EvercrawlError
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.digest import keys
+from evercrawl.parse.urls import origin
 from evercrawl.store.archive import Pointer
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import Visit
@@ -206,7 +208,10 @@ def _row(partition: Partition, slot: int) -> Any:
     index = state.record_of(slot)
     if index is None:
         found_at = state.instant(int(state.known.row(slot)["found"]))
-        raise NotHeldError(f"{state.urls.get(slot)} is known since {instant(found_at)} but was not fetched yet.")
+        url = state.urls.get(slot)
+        closed = unreachable(partition.directory / ROBOTS_FILE).get(origin(url))
+        why = f": the robots.txt of its site could not be fetched ({closed})" if closed else ""
+        raise NotHeldError(f"{url} is known since {instant(found_at)} but was not fetched yet{why}.")
     return state.records.rows[index]
 
 

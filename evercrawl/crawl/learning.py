@@ -141,7 +141,8 @@ class Learner:
     def _discover(self, reading: Reading, urls: list[str], refused: set[tuple[str, int]]) -> Discovery | None:
         before = reading.before
         if reading.redirect:
-            depth, hops = before.depth, before.hops + 1
+            hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
+            depth, hops = before.depth, hops + 1
             if hops > self._max_redirects:
                 reading.outcome, reading.error = Outcome.ERROR, f"redirect: more than {self._max_redirects} in a row"
                 return None
@@ -189,7 +190,7 @@ class Learner:
         if reading.outcome == Outcome.DUPLICATE:
             alias = self._state.original(reading.digest)
         elif reading.outcome == Outcome.REDIRECT and exchange.status in PERMANENT and len(slots):
-            alias = int(slots[0])
+            alias = int(slots[0]) if slots[0] != reading.slot else NO_SLOT
         targets = encode_slots(slots) if len(slots) else b""
         flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
         content = 0
@@ -230,10 +231,12 @@ class Learner:
         )
 
     def _find_original(self, reading: Reading) -> None:
-        if reading.outcome == Outcome.OK and reading.digest and not reading.flags & UNCHANGED:
+        """Tell originals from copies anew, unless the page was an original and has not changed."""
+        if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE) or not reading.digest:
+            return
+        if not (reading.flags & UNCHANGED and reading.before.outcome == Outcome.OK):
             original = self._state.original(reading.digest)
-            if original not in (NO_SLOT, reading.slot):
-                reading.outcome = Outcome.DUPLICATE
+            reading.outcome = Outcome.OK if original in (NO_SLOT, reading.slot) else Outcome.DUPLICATE
 
     def _queue(self, found: Discovery) -> None:
         by_host: defaultdict[int, list[int]] = defaultdict(list)

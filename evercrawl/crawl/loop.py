@@ -347,7 +347,7 @@ class Crawl:
     def _report(self, now: float) -> None:
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
-            self._pace.observed(now, self._visits)
+            self._pace.observed(now, self._learner.visits)
             self._watch(self.progress(now))
 
     def progress(self, now: float) -> Progress:
@@ -358,25 +358,30 @@ class Crawl:
             elapsed_s=now - self._begun_at,
             known=self._state.known.count,
             fetched=sum(pages[outcome] for outcome in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)),
-            visits=self._visits,
+            visits=learner.visits,
             changed=learner.changed,
             duplicates=learner.outcomes[Outcome.DUPLICATE.label],
             queue=self.frontier.new_count,
             in_flight=self._network.in_flight,
-            rate_per_s=self._pace.rate_per_s(now, self._visits),
+            rate_per_s=self._pace.rate_per_s(now, learner.visits),
             bytes_in=learner.bytes_in,
             outcomes=dict(learner.outcomes),
-            errors=dict(learner.errors),
+            errors=self._errors(),
             waiting=self.frontier.waiting(now),
+            robots_trouble=self._access.trouble,
             disk_full=self._storing.full,
             message=self._storing.message,
         )
+
+    def _errors(self) -> dict[str, int]:
+        closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}
+        return {**self._learner.errors, **closed}
 
     def _summary(self) -> Summary:
         now = self._clock.now()
         progress = self.progress(now)
         self._watch(progress)
-        return Summary(self._visits, progress.fetched, progress.known, now - self._begun_at, self._reason)
+        return Summary(progress.visits, progress.fetched, progress.known, now - self._begun_at, self._reason)
 
 
 def _validators(before: Before) -> tuple[tuple[str, str], ...]:

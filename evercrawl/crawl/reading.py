@@ -144,7 +144,7 @@ def rest(reading: Reading, now: float) -> None:
 
 def _redirect(reading: Reading) -> None:
     location = reading.exchange.headers.get("location", "")
-    target = normalise(location, reading.exchange.request.url)
+    target = normalise(location, reading.exchange.request.url) if location else None  # "" would be the page itself
     if target is None:
         reading.error = f"redirect: to {location[:200]!r}, which cannot be fetched"
     else:

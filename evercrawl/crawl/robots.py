@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from evercrawl.fetch.robots import Rules
     from evercrawl.types import Exchange
 
+ROBOTS_FILE: Final = "robots.sqlite"
 MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is taken for this
 RETRY_MOST_S: Final = 3600.0
+_CLOSED: Final = "disallow_all"  # kept for people to see; the next start asks again
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS robots (
@@ -43,6 +45,8 @@ class OriginRules:
         Crawl-delay, None where there is none.
     failures
         Answers in a row that closed the site (5xx, no answer).
+    reason
+        What the last of them was, class first; "" where the file, or that there is none, is known.
     """
 
     rules: Rules | None = None
@@ -50,6 +54,7 @@ class OriginRules:
     expires_at: float = 0.0
     delay_s: float | None = None
     failures: int = 0
+    reason: str = ""
     sitemaps: tuple[str, ...] = ()
 
 
@@ -120,10 +125,14 @@ class RobotsKeeper:
             error = error or "truncated"
         what = verdict(exchange.status, error)
         before = self._of.get(tag.origin)
-        if what == "disallow_all":
+        if what == _CLOSED:
             failures = before.failures + 1 if before else 1
             wait_s = min(MIN_FRESH_S * 2.0 ** (failures - 1), RETRY_MOST_S)
-            rules = OriginRules(open=False, expires_at=now + wait_s, failures=failures)
+            reason = (
+                f"{error}: {exchange.detail}" if error and exchange.detail else error or f"status: {exchange.status}"
+            )
+            rules = OriginRules(open=False, expires_at=now + wait_s, failures=failures, reason=reason)
+            self._remember(tag.origin, _CLOSED, reason.encode(), rules.expires_at)
         else:
             body = exchange.body[:MAX_ROBOTS_BYTES] if what == "parse" else b""
             keep_s = fresh_s(exchange.headers.get("cache-control", "")) if what == "parse" else DEFAULT_FRESH_S
@@ -148,7 +157,8 @@ class RobotsKeeper:
 
     def _recall(self, origin: str) -> OriginRules | None:
         try:
-            row = self._cache.execute("SELECT body, expires_at FROM robots WHERE origin = ?", (origin,)).fetchone()
+            asked = "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?"
+            row = self._cache.execute(asked, (origin, _CLOSED)).fetchone()
         except sqlite3.Error:
             return None  # a cache: what it does not say is asked for again
         return self._parsed(row[0], row[1]) if row else None
@@ -158,6 +168,19 @@ class RobotsKeeper:
             self._cache.execute("REPLACE INTO robots VALUES (?, ?, ?, ?)", (origin, what, body, expires_at))
         except sqlite3.Error:
             return  # no room, say: the rules hold in memory all the same
+
+
+def unreachable(path: Path) -> dict[str, str]:
+    """Return the origins in a crawl's cache whose robots.txt could not be fetched, and why; {} if it cannot say."""
+    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache:
+            rows = cache.execute(
+                "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", (_CLOSED,)
+            ).fetchall()
+    except sqlite3.Error:
+        return {}
+    return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
 
 
 def _cache(path: str) -> sqlite3.Connection:

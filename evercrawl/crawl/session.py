@@ -12,7 +12,7 @@ from evercrawl import __version__, catalog, importance, schedule
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, save
 from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.robots import RobotsKeeper
+from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config
 
-ROBOTS_FILE: Final = "robots.sqlite"
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 

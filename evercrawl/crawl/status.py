@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.reader import opened
+from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
 from evercrawl.store import partition, segment, snapshot, warc
 from evercrawl.store.lock import holder
 from evercrawl.store.table import NO_RECORD
@@ -47,6 +48,8 @@ class Status:
         Host names met.
     away
         Host -> instant until which it is left alone, where that is still to come.
+    robots_unreachable
+        Origin -> why its robots.txt could not be fetched when it was last asked for, so that its pages wait.
     archive_segments, archive_bytes, journal_bytes
         On the disk.
     snapshot_at
@@ -70,6 +73,7 @@ class Status:
     received_bytes: int
     hosts: int
     away: dict[str, float]
+    robots_unreachable: dict[str, str]
     archive_segments: int
     archive_bytes: int
     journal_bytes: int
@@ -119,6 +123,7 @@ def _status(crawl: Partition, at: float) -> Status:
         received_bytes=state.wire_bytes,
         hosts=len(state.hosts),
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},
+        robots_unreachable=unreachable(crawl.directory / ROBOTS_FILE),
         archive_segments=len(crawl.archive.segments()),
         archive_bytes=sum(disk.size(crawl.archive.name(number)) for number in crawl.archive.segments()),
         journal_bytes=sum(part.end - part.start for part in segment.segments(disk)),

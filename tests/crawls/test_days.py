@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from evercrawl.crawl import loop
+from evercrawl.crawl.robots import unreachable
 from evercrawl.progress import Limits
 from evercrawl.simulate.made_web import MadeWeb
 from evercrawl.store.events import CHANGED, KEEP, UNCHANGED
@@ -112,6 +113,9 @@ def test_a_site_whose_robots_txt_fails_is_closed_until_it_answers(run):
     at = times(ran, f"{A}/robots.txt")
     assert len(at) == 5
     assert gaps(at) == pytest.approx([60, 120, 240, 480], abs=3)
+    assert ran.progress[-1].errors == {"robots_unreachable": 4}
+    assert ran.progress[-1].robots_trouble == f"robots.txt of {A} could not be fetched (status: 429)"
+    assert unreachable(run.directory / "robots.sqlite") == {}  # it answered in the end
     assert times(ran, f"{A}/")[0] > at[-1]
     assert {"robots.txt": 1} in [progress.waiting for progress in ran.progress]
 
@@ -156,6 +160,16 @@ def test_a_robots_txt_that_leads_inside_closes_the_site(run):
     world.pages[f"{A}/robots.txt"] = run.Answer(302, {"Location": "http://127.0.0.1/robots.txt"})
     ran = run(world, [f"{A}/"])
     assert [asked.url for asked in ran.network.log] == [f"{A}/robots.txt"]
+
+
+@pytest.mark.parametrize("addresses", [["10.0.0.1"], ["10.0.0.1", "127.0.0.1"]])
+def test_a_robots_txt_that_leads_to_a_name_of_an_inside_address_closes_the_site(run, addresses):
+    world = run.World()
+    world.pages[f"{A}/robots.txt"] = run.Answer(302, {"Location": "http://inside.example/robots.txt"})
+    names = {"a.example": ["8.8.4.1"], "inside.example": addresses}
+    ran = run(world, [f"{A}/"], names=names)
+    assert [asked.url for asked in ran.network.log] == [f"{A}/robots.txt"]
+    assert "refused_address: 10.0.0.1 is a private" in unreachable(run.directory / "robots.sqlite")[A]
 
 
 def test_a_robots_txt_that_leads_to_a_port_of_another_service_is_not_asked_for(run):
