@@ -105,9 +105,8 @@ class Storing:
             It has been full for longer than is borne.
         """
         self._again_at = now + ROOM_TRIED_S
-        self._error = error
         if self._full_at is None:
-            self._full_at = now
+            self._full_at, self._error = now, error
         elif now - self._full_at >= self._disk_wait_s:
             raise error
 
