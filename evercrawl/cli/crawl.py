@@ -63,7 +63,9 @@ def crawl(directory: Path, config: Config, urls: list[str], limits: Limits, watc
         warm.up(watch)
         watch.finish(
             running.until_stopped(
-                lambda stop: engine.crawl(directory, config, urls, limits, watch=watch, stop=stop, lock=lock)
+                lambda stop: engine.crawl(
+                    directory, config, urls, limits, watch=live.heard(watch, stop), stop=stop, lock=lock
+                )
             )
         )
 

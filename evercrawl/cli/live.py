@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TextIO
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 from evercrawl.cli.advice import advice
 
 if TYPE_CHECKING:
+    from asyncio import Event
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
@@ -121,6 +124,24 @@ def watcher(*, as_json: bool, quiet: bool, out: TextIO | None = None) -> Watcher
     from evercrawl.cli.screen import Screen
 
     return Screen(stream)
+
+
+def heard(watch: Watcher, stop: Event) -> Callable[[Progress], None]:
+    """Return what tells `watch`, and ends the run when whoever read the output has left, as `| head` does."""
+
+    def tell(progress: Progress) -> None:
+        try:
+            watch(progress)
+        except BrokenPipeError:
+            hush()
+            stop.set()
+
+    return tell
+
+
+def hush() -> None:
+    """Let standard output lead nowhere from now on."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def advised(progress: Progress) -> Progress:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evercrawl import __version__, cli
+from evercrawl.cli.live import hush
 from evercrawl.errors import EvercrawlError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except EvercrawlError as error:
         return _failed(args, error)
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        hush()
         return 0
     except OSError as error:
         return _failed(args, _disk_trouble(error))

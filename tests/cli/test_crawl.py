@@ -66,6 +66,21 @@ def test_sigterm_ends_it_cleanly(site, tmp_path):
     assert events(text)[-1]["reason"] == "stopped"
 
 
+def test_a_reader_that_leaves_ends_it_cleanly(site, tmp_path, capsys):
+    command = [sys.executable, "-m", "evercrawl", "crawl", *site.seeds, "--dir", str(tmp_path), *FAST]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.wait(timeout=20) == 0
+        assert child.stderr.read() == ""
+    assert cli.main(["status", "--dir", str(tmp_path), "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["snapshot_at"]  # only a run that was ended in order writes one
+    assert status["repairs"] == []
+
+
 def test_quiet_is_quiet(site, tmp_path, capsys):
     argv = ["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "2", "--quiet", *FAST[:-1]]
     assert cli.main(argv) == 0

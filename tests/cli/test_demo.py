@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from evercrawl.cli import main as cli
 
 
@@ -11,3 +13,10 @@ def test_demo(tmp_path, capsys):
     assert end["fetched"] >= 4 * 4
     assert demo["archives"]
     assert all(archive.startswith(str(tmp_path)) for archive in demo["archives"])
+
+
+@pytest.mark.parametrize("wrong", [["--pages", "-3"], ["--pages", "0"], ["--pages", "many"], ["--seconds", "0"]])
+def test_wrong_numbers_are_refused_before_anything_is_made(tmp_path, capsys, wrong):
+    assert cli.main(["demo", "--dir", str(tmp_path / "demo"), *wrong]) == 2
+    assert f"{wrong[0]} must be " in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
