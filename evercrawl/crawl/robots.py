@@ -111,7 +111,8 @@ class RobotsKeeper:
         assert isinstance(tag, RobotsTag)
         if exchange.status not in _REDIRECTS or tag.hops >= ROBOTS_REDIRECTS:
             return None
-        target = normalise(exchange.headers.get("location", ""), exchange.request.url)
+        location = exchange.headers.get("location", "")
+        target = normalise(location, exchange.request.url) if location else None
         return self.request(tag.origin, target, tag.hops + 1) if target else None
 
     def learn(self, exchange: Exchange, now: float) -> OriginRules:
