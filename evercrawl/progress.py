@@ -46,7 +46,7 @@ class Progress:
     outcomes
         Of this run's visits: outcome label -> count.
     errors
-        Of this run's visits: class of failure -> count; and `robots_unreachable`, how often a robots.txt could not be had.
+        Of this run's visits: class of failure -> count; and `robots_unreachable`: robots.txt that could not be had.
     waiting
         Why hosts cannot be asked now (robots, resting, back-off, dns) -> number of hosts.
     robots_trouble

@@ -27,8 +27,8 @@ def advice(progress: Progress) -> str:
     if _ROBOTS in kinds and _all_wait_for_robots(progress):
         return (
             f"{progress.robots_trouble}, and without it no page of the site may be asked for; it is tried again after "
-            "a while, and at every start: see whether the site answers, whether --proxy is right where there is one, and "
-            "for a certificate that nobody vouches for, --no-verify-tls"
+            "a while, and at every start: see whether the site answers, whether --proxy is right where there is one; "
+            "for a certificate that nobody vouches for there is --no-verify-tls"
         )
     early = progress.queue and sum(progress.errors.values()) < _MANY
     if early or not kinds or not set(progress.outcomes) <= {"error", "refused"}:

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evercrawl.cli import arguments
+from evercrawl.cli import arguments, warm
 from evercrawl.cli.meter import Meter
+from evercrawl.cli.plain import Fitted, many
 
 if TYPE_CHECKING:
     import argparse
@@ -39,12 +40,14 @@ def run(args: argparse.Namespace) -> int:
 
     export_file.check_name(args.output)
     began, columns = time.monotonic(), TABLES[args.table]
-    crawl = opened(arguments.directory(args))
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.crawl.export")
+    crawl = opened(directory)
     try:
         with Meter(sys.stderr) as meter:
             pieces = table(crawl, args.table, partial(meter, args.table))
             if args.output == "-":
-                rows = export_file.write(pieces, export_file.JsonLines(sys.stdout, columns))
+                rows = export_file.write(pieces, export_file.JsonLines(Fitted(sys.stdout), columns))
             else:
                 with export_file.opened(Path(args.output), columns) as sink:
                     rows = export_file.write(pieces, sink)
@@ -60,4 +63,4 @@ def _tell(args: argparse.Namespace, rows: int, took_s: float) -> None:
     if args.json:
         print(json.dumps({"rows": rows, "file": args.output, "seconds": round(took_s, 3)}), file=out)
     elif args.output != "-":
-        print(f"wrote {rows:,} {args.table} to {args.output} in {took_s:.1f} s")
+        print(f"wrote {many(rows, args.table)} to {args.output} in {took_s:.1f} s")

@@ -8,9 +8,10 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.cli import arguments, seeds
+from evercrawl.cli import arguments, seeds, warm
+from evercrawl.cli.plain import fit
 from evercrawl.config import FILE_NAME, Config, load
-from evercrawl.errors import ConfigError, EvercrawlError, StoreError
+from evercrawl.errors import ConfigError, EvercrawlError
 
 if TYPE_CHECKING:
     import argparse
@@ -48,15 +49,17 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
     (url,) = seeds.read_seeds([args.url], sys.stdin)
     directory = arguments.directory(args)
+    warm.before_reading("evercrawl.crawl.export")  # which also reads pages
     crawl = opened(directory)
     try:
         found = content(crawl, url, _config(directory))
     finally:
         crawl.close()
     for note in found.notes:
-        print(f"evercrawl: {note}", file=sys.stderr)
+        _note(note)
     form = args.form or _form(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
-    _put(args, (json.dumps(_as_object(found, form)) + "\n").encode() if args.json else _as_bytes(found, form))
+    data = (json.dumps(_as_object(found, form)) + "\n").encode() if args.json else _as_bytes(found, form)
+    _put(args, data, raw=form == "raw")
     return 0
 
 
@@ -66,8 +69,17 @@ def _form(found: Content, *, for_eyes: bool) -> str:
 
 
 def _config(directory: Path) -> Config:
+    """Return the crawl's settings, which say what is in its scope; the content can be shown without."""
     file = directory / FILE_NAME
-    return load(file) if file.is_file() else Config()
+    try:
+        return load(file) if file.is_file() else Config()
+    except (ConfigError, OSError) as error:
+        _note(f"{error}; until then the settings are taken to be the defaults")
+        return Config()
+
+
+def _note(sentence: str) -> None:
+    print(fit(f"evercrawl: {sentence}", sys.stderr), file=sys.stderr)
 
 
 def _as_bytes(found: Content, form: str) -> bytes:
@@ -130,12 +142,14 @@ def _as_object(found: Content, form: str) -> dict[str, Any]:
     }
 
 
-def _put(args: argparse.Namespace, data: bytes) -> None:
+def _put(args: argparse.Namespace, data: bytes, *, raw: bool) -> None:
+    from evercrawl.crawl.whole import appearing
+
     if args.output in (None, "-"):
+        if not raw:
+            data = fit(data.decode(), sys.stdout).encode()
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
-    try:
-        Path(args.output).write_bytes(data)
-    except OSError as error:
-        raise StoreError(f"cannot write {args.output}: {error.strerror}; name another file with -o") from error
+    with appearing(Path(args.output)) as name:
+        name.write_bytes(data)

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TextIO
 
 from evercrawl.cli.advice import advice
+from evercrawl.cli.plain import fit, many
 
 if TYPE_CHECKING:
     from asyncio import Event
@@ -91,7 +92,7 @@ class Lines(Watcher):
             self._last = None
 
     def _write(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
+        print(fit(text, self._out), file=self._out, flush=True)
 
 
 class JsonLines(Lines):
@@ -182,8 +183,8 @@ def closing(summary: Summary | None) -> str:
     if summary is None:
         return "cut short; nothing acknowledged is lost, and the next start tidies up"
     return (
-        f"ended ({summary.reason}) after {clock(summary.elapsed_s)}: {summary.visits} visits; "
-        f"{summary.fetched} pages held of {summary.known} URLs known"
+        f"ended ({summary.reason}) after {clock(summary.elapsed_s)}: {many(summary.visits, 'visits')}; "
+        f"{many(summary.fetched, 'pages')} held of {many(summary.known, 'URLs')} known"
     )
 
 

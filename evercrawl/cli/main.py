@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl import __version__, cli
 from evercrawl.cli.live import hush
+from evercrawl.cli.plain import fit
 from evercrawl.errors import EvercrawlError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _failed(args: argparse.Namespace, error: EvercrawlError) -> int:
     if getattr(args, "json", False):
         print(json.dumps({"event": "error", "message": str(error), "exit_code": error.exit_code}), flush=True)
-    print(f"evercrawl: {error}", file=sys.stderr)
+    print(fit(f"evercrawl: {error}", sys.stderr), file=sys.stderr)
     return error.exit_code
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evercrawl.cli.live import Watcher, advised, clock, closing, counts, size
+from evercrawl.cli.plain import plain
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -47,7 +48,7 @@ class Screen(Watcher):
     def __call__(self, progress: Progress) -> None:
         """Draw, if the last picture is old enough; write a new message above it."""
         if progress.message and not (progress.elapsed_s or progress.outcomes):
-            self._live.console.print(Text(progress.message, "yellow"))
+            self._live.console.print(Text(plain(progress.message), "yellow"))
             return
         self._last = progress
         if progress.at - self._sampled_at >= SAMPLE_EVERY_S:
@@ -56,7 +57,7 @@ class Screen(Watcher):
         progress, before = advised(progress), self._message
         self._message = progress.message
         if progress.message and progress.message != before:
-            self._live.console.print(Text(progress.message, "yellow"))
+            self._live.console.print(Text(plain(progress.message), "yellow"))
         if progress.at - self._drawn_at >= EVERY_S:
             self._draw()
 
@@ -81,7 +82,7 @@ def picture(progress: Progress, rates: list[float]) -> Group:
     rows.add_row("pages", _pages(progress))
     if progress.outcomes:
         rows.add_row("visits", Text(f"{progress.visits}: {counts(progress.outcomes)}"))
-    rows.add_row("errors", Text(counts(progress.errors), "red") if progress.errors else Text("none", "dim"))
+    rows.add_row("errors", Text(plain(counts(progress.errors)), "red") if progress.errors else Text("none", "dim"))
     rows.add_row("hosts waiting", Text(counts(progress.waiting) or "none", "" if progress.waiting else "dim"))
     title = Text.assemble(("evercrawl", "bold"), "  ", clock(progress.elapsed_s))
     full = [Text("The disk is full: no fetching until there is room.", "bold red")] if progress.disk_full else []

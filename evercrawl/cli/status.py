@@ -7,8 +7,9 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from evercrawl.cli import arguments
+from evercrawl.cli import arguments, warm
 from evercrawl.cli.live import clock, size
+from evercrawl.cli.plain import many, plain
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,9 @@ def run(args: argparse.Namespace) -> int:
     """Tell it."""
     from evercrawl.crawl.status import status
 
-    found = status(arguments.directory(args))
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.crawl.status")
+    found = status(directory)
     if args.json:
         print(json.dumps({**asdict(found), "running": found.running}))
     elif sys.stdout.isatty():
@@ -55,7 +58,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
         *_away(found),
         *_robots(found),
-        ("archive", f"{size(found.archive_bytes)} in {found.archive_segments:,} segments"),
+        ("archive", f"{size(found.archive_bytes)} in {many(found.archive_segments, 'segments')}"),
         ("journal", size(found.journal_bytes)),
         ("snapshot", "none yet" if found.snapshot_at is None else _ago(found.snapshot_at, found.at)),
         ("versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
@@ -73,7 +76,7 @@ def _show(found: Status) -> None:
     table.add_column(style="dim", justify="right")
     table.add_column(overflow="fold")
     for name, text in rows(found):
-        table.add_row(name, Text(text, "yellow" if name == "to be mended" else ""))
+        table.add_row(name, Text(plain(text), "yellow" if name == "to be mended" else ""))
     Console().print(table)
 
 

@@ -6,8 +6,9 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from evercrawl.cli import arguments
+from evercrawl.cli import arguments, warm
 from evercrawl.cli.meter import Meter
+from evercrawl.cli.plain import fit, many
 
 if TYPE_CHECKING:
     import argparse
@@ -31,12 +32,14 @@ def run(args: argparse.Namespace) -> int:
     """Check, and say what was checked and what is wrong."""
     from evercrawl.crawl.verify import verify
 
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.crawl.verify")
     with Meter(sys.stderr) as meter:
-        found = verify(arguments.directory(args), meter)
+        found = verify(directory, meter)
     if args.json:
         print(json.dumps(_as_object(found)))
     else:
-        print("\n".join(_lines(found)))
+        print(fit("\n".join(_lines(found)), sys.stdout))
     return 0 if found.fine else 1
 
 
@@ -51,9 +54,14 @@ def _as_object(found: Findings) -> dict[str, object]:
 
 
 def _lines(found: Findings) -> list[str]:
-    lines = [f"checked {count:,} {what}" for what, count in found.checked.items()]
+    lines = [f"checked {many(count, what)}" for what, count in found.checked.items()]
     lines += [f"to be mended: {sentence}" for sentence in found.mends]
     lines += [f"WRONG: {sentence}" for sentence in found.wrong]
     lines += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
     count = len(found.wrong) + found.unsaid.total()
-    return [*lines, "everything is as it should be" if found.fine else f"{count:,} things are wrong"]
+    return [
+        *lines,
+        "everything is as it should be"
+        if found.fine
+        else f"{many(count, 'things')} {'is' if count == 1 else 'are'} wrong",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,23 @@ MESSAGE = "compiling the inner loops for this machine; it takes some seconds, an
 NOT_KEPT = "nowhere to keep what was compiled, so every start compiles: set XDG_CACHE_HOME to a folder of this user's"
 
 
-def up(watch: Watcher) -> None:
-    """Have the inner loops compiled where they never were, and say so.
+def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:
+    """Have the inner loops that a module makes use of compiled where they never were, and say so.
 
     Inside the run it would stop everything for seconds, signals and the limits of the run included.
     """
     from evercrawl import kernels
     from evercrawl.progress import Progress
 
-    importlib.import_module("evercrawl.crawl.session")  # whatever a crawl makes use of is named in what it imports
+    importlib.import_module(engine)  # whatever it makes use of is named in what it imports
     if kernels.missing():
         watch(Progress(at=time.time(), message=MESSAGE))
         if not kernels.warm():
             watch(Progress(at=time.time(), message=NOT_KEPT))
+
+
+def before_reading(engine: str) -> None:
+    """Do the same for a question, whose answer alone goes to standard output."""
+    from evercrawl.cli.live import Lines
+
+    up(Lines(sys.stderr), engine)

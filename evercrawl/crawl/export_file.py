@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from evercrawl.crawl.whole import appearing
 from evercrawl.errors import ConfigError
-from evercrawl.store.trouble import in_words
 from evercrawl.store.warc import iso_date
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
     from pathlib import Path
-    from typing import TextIO
 
     from evercrawl.crawl.export import Columns
 
-TEMPORARY: Final = ".part"  # added to the name while a file is being written
+
+class Out(Protocol):
+    """Where lines go."""
+
+    def writelines(self, lines: Iterable[str], /) -> None:
+        """Write them."""
+        ...
 
 
 class Sink(Protocol):
@@ -31,7 +36,7 @@ class Sink(Protocol):
 class JsonLines:
     """One JSON object a row; instants as ISO 8601 in UTC."""
 
-    def __init__(self, out: TextIO, columns: dict[str, str]) -> None:
+    def __init__(self, out: Out, columns: dict[str, str]) -> None:
         self._out = out
         self._instants = [name for name, kind in columns.items() if kind == "instant"]
 
@@ -104,18 +109,10 @@ def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
     StoreError
         It cannot be written; `NoRoomError` for want of room.
     """
-    temporary = path.with_name(path.name + TEMPORARY)
-    try:
-        try:
-            if path.suffix == ".parquet":
-                with contextlib.closing(Parquet(temporary, columns)) as parquet:
-                    yield parquet
-            else:
-                with temporary.open("w", encoding="utf-8") as out:
-                    yield JsonLines(out, columns)
-            temporary.replace(path)
-        except OSError as error:
-            raise in_words(error, "write", path) from error
-    finally:
-        with contextlib.suppress(OSError):  # where nothing can be written nothing lies about either
-            temporary.unlink()
+    with appearing(path) as temporary:
+        if path.suffix == ".parquet":
+            with contextlib.closing(Parquet(temporary, columns)) as parquet:
+                yield parquet
+        else:
+            with temporary.open("w", encoding="utf-8") as out:
+                yield JsonLines(out, columns)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from evercrawl.cli.live import JsonLines, Lines, Watcher, watcher
+from evercrawl.cli.live import JsonLines, Lines, Watcher, closing, watcher
 from evercrawl.cli.screen import Screen, picture
 from evercrawl.progress import Progress, Summary
 
@@ -32,6 +32,22 @@ def test_lines_come_every_ten_seconds_and_at_the_end():
     lines = out.getvalue().splitlines()
     assert [line.split()[0] for line in lines] == ["0:00:00", "0:00:10", "0:00:20", "0:00:24", "ended"]
     assert lines[-1] == "ended (idle) after 0:00:12: 5 visits; 4 pages held of 9 URLs known"
+
+
+def test_the_last_words_agree_with_their_counts():
+    assert closing(Summary(1, 1, 1, 2.0, "idle")).endswith("0:00:02: 1 visit; 1 page held of 1 URL known")
+
+
+def test_what_is_shown_cannot_make_a_terminal_do_things():
+    """As an error may quote what a server sent; only the display's own escapes are left."""
+    for form in (Lines, Screen):
+        out = Terminal()
+        with form(out) as watch:
+            watch(at(0, message="a\x1b]0;name\x07\x9b2Jb"))
+            watch(at(1, message="c\x1b]0;name\x07\x9b2Jd"))
+            watch.finish(SUMMARY)
+        assert "a]0;name2Jb" in out.getvalue()
+        assert "c]0;name2Jd" in out.getvalue()
 
 
 def test_a_line_tells_errors_and_what_waits():

@@ -1,18 +1,22 @@
 """What can be asked of a crawl: status, get, export, verify, on a crawl of a real server."""
 
+import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
-from evercrawl.cli import get
+from evercrawl.cli import get, verify, warm
 from evercrawl.cli.live import size
 from evercrawl.cli.main import main
+from evercrawl.crawl import export_file
 from evercrawl.crawl.content import Content
-from evercrawl.errors import EvercrawlError
+from evercrawl.crawl.findings import Findings
+from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.simulate.loopback import NETWORK, Loopback
 from evercrawl.types import Outcome
 
@@ -136,6 +140,115 @@ def test_forms_of_a_text(mime, form, text):
     page = content(mime, "<p>caf\u00e9 <a href=y>z</a>".encode())
     assert get._as_bytes(page, form).decode() == text
     assert get._as_object(page, form)["content"] == text.removesuffix("\n")
+
+
+class Terminal(io.TextIOWrapper):
+    """A terminal that remembers what it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def sent(self) -> str:
+        return self.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+class Nothing:
+    """A crawl in which nothing is looked for."""
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    """A crawl with one page that would rename, clear and colour a terminal."""
+    page = replace(content("text/plain", "a\x1b]0;name\x07\x9b2Jb\tc\r\nd".encode()), notes=("it was \x1b[31m",))
+    monkeypatch.setattr("evercrawl.crawl.reader.opened", lambda _: Nothing())
+    monkeypatch.setattr("evercrawl.crawl.content.content", lambda *_: page)
+    return ["get", page.url, "--dir", str(tmp_path)]
+
+
+def test_a_page_cannot_make_a_terminal_do_things(hostile, monkeypatch):
+    out, err = Terminal(), Terminal()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", err)
+    for form in ([], ["--text"], ["--markdown"], ["--json"]):
+        assert main([*hostile, *form]) == 0
+    assert out.sent.count("a]0;name2Jb") == 3
+    assert err.sent == "evercrawl: it was [31m\n" * 4
+    assert not {*out.sent} & {"\x1b", "\x07", "\x9b", "\r"}
+    assert "\t" in out.sent
+
+
+def test_programs_and_files_get_a_page_as_it_is(hostile, tmp_path, capsysbinary):
+    assert main([*hostile, "--text"]) == 0
+    assert main([*hostile, "--text", "-o", str(tmp_path / "page")]) == 0
+    assert b"a\x1b]0;name\x07\xc2\x9b2Jb" in capsysbinary.readouterr().out
+    assert b"a\x1b]0;name\x07\xc2\x9b2Jb" in (tmp_path / "page").read_bytes()
+
+
+def test_without_readable_settings_a_page_is_shown_all_the_same(hostile, tmp_path, capsys):
+    (tmp_path / "crawl.toml").write_text("[pace")
+    assert main([*hostile, "--raw"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("a\x1b")
+    assert "crawl.toml is not TOML" in err
+    assert "taken to be the defaults" in err
+
+
+def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):
+    file = tmp_path / "page"
+    limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (5, 5))"
+    script = (
+        "import signal, sys; from pathlib import Path; from evercrawl.crawl.whole import appearing\n"
+        f"from evercrawl.cli import get, main; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}\n"
+        "def run(args): get._put(args, b'0123456789', raw=True)\n"
+        "get.run = run; sys.exit(main.main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *hostile, "-o", str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert f"no room to write {file}: File too large; make room there, or name another file with -o" in done.stderr
+    assert not list(tmp_path.iterdir())
+    assert main([*hostile, "-o", "/dev/full"]) == 4
+    assert main([*hostile, "-o", "/dev/null"]) == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_file_that_cannot_be_written_is_about_the_file_and_not_the_crawl(hostile, tmp_path, capsys):
+    name = str(tmp_path / "none" / "page.jsonl")
+    told = f"cannot write {name}: No such file or directory; make its folder first, or name another file with -o"
+    with pytest.raises(StoreError, match=told), export_file.opened(Path(name), {}):
+        pass
+    assert main([*hostile, "-o", name]) == 3
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "question", [["get", "http://a.example/"], ["verify"], ["export", "links", "-o", "-"], ["status"]]
+)
+def test_questions_say_that_they_compile(tmp_path, capsys, monkeypatch, question):
+    monkeypatch.setattr("evercrawl.kernels.missing", lambda: True)
+    monkeypatch.setattr("evercrawl.kernels.warm", lambda: True)
+    assert main([*question, "--dir", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()[0]) == ("", warm.MESSAGE)
+
+
+def test_what_was_checked_agrees_with_its_count():
+    found = Findings()
+    found.count("archive segments")
+    found.count("events", 1200)
+    assert verify._lines(found)[:2] == ["checked 1 archive segment", "checked 1,200 events"]
+    found.blame("known.bin is short")
+    assert verify._lines(found)[-1] == "1 thing is wrong"
+    found.blame("urls.log is long")
+    assert verify._lines(found)[-1] == "2 things are wrong"
 
 
 def test_a_reader_that_leaves_early_is_no_trouble(crawled):
