@@ -100,7 +100,8 @@ def test_values_are_read_as_people_write_them(name, raw, value):
         ("connections", 1.5, "whole number"),
         ("connections", [], "whole number"),
         ("scope", "host", "--scope must be one of hosts, domains, any, not 'host'"),
-        ("include", ["("], "does not compile"),
+        ("include", ["("], "not '(': '(' does not compile"),
+        ("include", ["a", "("], "not 'a', '(': '(' does not compile"),
         ("allow_net", ["300.0.0.0/8"], "a list of networks such as 127.0.0.0/8"),
         ("allow_net", 7, "a list of networks"),
         ("dns", "localhost", "such as 127.0.0.1:53"),
@@ -123,6 +124,10 @@ def test_what_is_refused_says_what_to_write(name, raw, words):
     ("text", "words"),
     [
         ("[pace]\n\ndelay_s = 'x'\n", "line 3: delay_s must be a duration"),
+        (
+            "[pace\n",
+            "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 6); mend that line",
+        ),
         ("[pace]\ndelays = 1\n", "line 2: delays is no setting; did you mean delay_s?"),
         ("[pace]\nrate = 1\n", "did you mean rate_per_s?"),
         ("[scope]\ndelay_s = 1\n", "line 2: delay_s stands in the wrong place; write it under [pace]"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from evercrawl import __version__
 from evercrawl.config import network, values
@@ -193,7 +193,13 @@ def read(setting: Setting, raw: object, source: str) -> values.Value:
         return setting.kind.read(raw)
     except ValueError as error:
         why = f": {error}" if str(error) else ""
-        raise ConfigError(f"{source} must be {setting.kind.form}, not {raw!r}{why}") from error
+        raise ConfigError(f"{source} must be {setting.kind.form}, not {_shown(raw)}{why}") from error
+
+
+def _shown(raw: object) -> str:
+    """Return a value as it was written: of a flag that may be repeated, each."""
+    written = cast("list[object]", raw) if isinstance(raw, list) else [raw]
+    return ", ".join(map(repr, written)) or "[]"
 
 
 SETTINGS = {f.name: Setting(name=f.name, default=f.default, **f.metadata) for f in fields(Config)}

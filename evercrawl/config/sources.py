@@ -58,7 +58,9 @@ def _from_file(file: Path) -> dict[str, Value]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {file}: {error}; name a TOML file in UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not TOML: {error}") from error
+        raise ConfigError(
+            f"{file} is not TOML: {error}; mend that line, or remove the file to use the defaults"
+        ) from error
     found: dict[str, Value] = {}
     for section, table in tables.items():
         for name, raw in _keys(section, table).items():

@@ -216,7 +216,7 @@ def read(disk: Disk, name: str) -> Loaded:
     head = msgspec.msgpack.decode(frames[0], type=Head)
     if head.version > VERSION:
         raise StoreError(
-            f"{name} was made by a newer evercrawl (format {head.version}, this one reads {VERSION}); upgrade"
+            f"{name} was made by a newer evercrawl (format {head.version}, this one reads {VERSION}); upgrade evercrawl"
         )
     return Loaded(name, head, [msgspec.msgpack.decode(frame, type=Piece) for frame in frames[1:]])
 
