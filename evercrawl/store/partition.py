@@ -25,7 +25,7 @@ from evercrawl.store.lock import PURPOSE, Lock
 from evercrawl.store.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
     from evercrawl.store.events import Event
@@ -145,18 +145,26 @@ class Partition:
         if loaded is not None:
             snapshot.restore(self.state, loaded)
         self._archive_end = head.archive_end if head else (0, 0)
+        given_up = False
         for pointer, _, event in self.journal.replay(head.position if head else 0):
             self.state.replay(event, pointer)
             if isinstance(event, Visit) and event.archive is not None:
-                segment, offset, length = event.archive
-                self._archive_end = max(self._archive_end, (segment, offset + length))
+                self._archive_end = max(self._archive_end, _end(event))
+            given_up = given_up or isinstance(event, Lost)
+        if given_up:  # the archive was cut in between
+            self._archive_end = max(map(_end, self._named()), default=(0, 0))
+
+    def _named(self) -> Iterator[Visit]:
+        """Yield the visits whose records should be in the archive."""
+        gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
+        for _, number, event in self.journal.replay():
+            if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:
+                yield event
 
     def _mend_archive(self, now: float) -> None:
         """Make the archive end where the journal says it does, one way or the other."""
         end = self.archive.end
         if end > self._archive_end:
-            if self._archive_end == (0, 0) and self.state.visits:
-                return
             self.archive.cut(*self._archive_end)
             self.repairs.append("records at the archive's end that no acknowledged fetch names were cut off")
         elif end < self._archive_end:
@@ -164,17 +172,14 @@ class Partition:
 
     def _give_up_broken(self, now: float) -> None:
         whole_end, broken = (0, 0), list[Lost]()
-        gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
-        for _, number, event in self.journal.replay():
-            if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:
-                segment, offset, length = event.archive
-                if self.archive.whole(Pointer(*event.archive)):
-                    whole_end = max(whole_end, (segment, offset + length))
-                else:
-                    broken.append(
-                        Lost(event.slot, event.host, now, event.archive, "the archive ends before its record")
-                    )
+        for event in self._named():
+            assert event.archive is not None
+            if self.archive.whole(Pointer(*event.archive)):
+                whole_end = max(whole_end, _end(event))
+            else:
+                broken.append(Lost(event.slot, event.host, now, event.archive, "the archive ends before its record"))
         self.archive.cut(*whole_end)
+        self._archive_end = whole_end
         for lost in broken:
             self.remember(lost)
         self.journal.write(self.journal.seal())
@@ -212,3 +217,10 @@ class Partition:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+def _end(visit: Visit) -> tuple[int, int]:
+    """Return segment and offset at which the archive record of a visit ends."""
+    assert visit.archive is not None
+    segment, offset, length = visit.archive
+    return segment, offset + length

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from evercrawl.store.arena import reserve
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Event, Found, Visit
+from evercrawl.store.events import CHANGED, HAS_LINKS, UNCHANGED, Discovery, Event, Found, Visit
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.records import Records
 from evercrawl.store.table import NO_RECORD, KeyMap, Table
@@ -119,6 +119,7 @@ class State:
     def _visited(self, event: Visit, pointer: int) -> None:
         slot = event.slot
         rows = self.records.rows
+        outcome = 0
         if event.visits == 1:
             cell = int(self.table.record[slot])  # a snapshot may have been copied after this visit
             depth = cell & 0xFF if cell & NO_RECORD else int(self.known.row(slot)["depth"])
@@ -128,9 +129,10 @@ class State:
         else:
             index = int(self.table.record[slot])
             record = rows[index].item()
-            _, _, _, size, _, similar, old_event, importance, shape, scale, _, _, _, outcome, depth = record
+            _, _, _, size, held, similar, old_event, importance, shape, scale, _, _, _, outcome, depth = record
             self.outcomes[outcome] -= 1
-            if event.flags & KEEP:  # the content is the one held, and so are its size and its likeness
+            if event.flags & UNCHANGED or (held and not event.flags & HAS_LINKS):
+                # the content is the one held, and so are its size and its likeness; trouble brings none
                 event = msgspec.structs.replace(event, size_bytes=size, simhash=similar)
         rows[index] = (
             slot, event.host, self.ticks(event.at), min(event.size_bytes, 0xFFFFFFFF), event.digest, event.simhash,
@@ -143,7 +145,7 @@ class State:
         self.wire_bytes += event.wire_bytes
         if event.retry_at:
             self.away[event.host] = event.retry_at
-        if event.outcome == Outcome.OK and not event.flags & UNCHANGED and event.digest:
+        if event.outcome == Outcome.OK and event.digest and not (event.flags & UNCHANGED and outcome == Outcome.OK):
             number = int(self._digests.intern(np.array([event.digest], np.uint64))[0][0])
             self._originals[number] = slot
 

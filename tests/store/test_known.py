@@ -1,0 +1,105 @@
+"""The file of what never changes about a URL."""
+
+import errno
+
+import numpy as np
+import pytest
+
+from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.store.disk import RealDisk
+from evercrawl.store.known import FILE, KNOWN, KnownLog
+from evercrawl.types import NO_SLOT
+
+
+def add(log: KnownLog, count: int, *, depth: int = 1, source: int = 0, hops: int = 0) -> None:
+    first = log.count
+    keys = np.arange(first, first + count, dtype=np.uint64) * np.uint64(7)
+    log.append(keys, [slot % 3 for slot in range(first, first + count)], 100 + first, source, depth, hops)
+
+
+@pytest.mark.parametrize("flushed", [0, 1, 2, 3])
+def test_rows_are_there_written_or_not(tmp_path, flushed):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    for part in range(3):
+        add(log, 5)
+        if part < flushed:
+            log.flush()
+    rows = log.rows()
+    assert len(rows) == log.count == 15
+    assert rows["key"].tolist() == [7 * slot for slot in range(15)]
+    assert rows["host"].tolist() == [slot % 3 for slot in range(15)]
+    assert rows["found"].tolist() == [100] * 5 + [105] * 5 + [110] * 5
+    for start in range(16):
+        for stop in range(start, 17):
+            assert log.rows(start, stop)["key"].tolist() == [7 * slot for slot in range(start, min(stop, 15))]
+    assert int(log.row(14)["key"]) == 98
+
+
+def test_it_is_found_again_as_long_as_it_was(tmp_path):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    add(log, 10)
+    log.flush()
+    log.sync()
+    add(log, 3)
+    assert RealDisk(tmp_path).size(FILE) == 10 * KNOWN.itemsize
+    again = KnownLog(RealDisk(tmp_path), 8)
+    assert (again.count, RealDisk(tmp_path).size(FILE)) == (8, 8 * KNOWN.itemsize)
+    add(again, 1)
+    again.flush()
+    assert again.rows()["key"].tolist() == [7 * slot for slot in range(9)]
+
+
+def test_a_reader_cuts_and_writes_nothing(tmp_path):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    add(log, 10)
+    log.flush()
+    reader = KnownLog(RealDisk(tmp_path, read_only=True), 4, writable=False)
+    add(reader, 2)
+    reader.flush()
+    assert reader.count == 6
+    assert reader.rows()["key"].tolist() == [7 * slot for slot in range(6)]
+    assert RealDisk(tmp_path).size(FILE) == 10 * KNOWN.itemsize
+
+
+def test_one_that_is_too_short_is_said(tmp_path):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    add(log, 3)
+    log.flush()
+    with pytest.raises(StoreError, match="holds 3 URLs where the snapshot says 4"):
+        KnownLog(RealDisk(tmp_path), 4)
+
+
+def test_without_room_rows_wait(tmp_path):
+    room = [False]
+
+    def hook(operation, name) -> None:
+        if operation == "write" and not room[0]:
+            raise OSError(errno.ENOSPC, "full")
+
+    log = KnownLog(RealDisk(tmp_path, before=hook), 0)
+    add(log, 3)
+    for _ in range(2):
+        with pytest.raises(NoRoomError):
+            log.flush()
+    assert log.rows()["key"].tolist() == [0, 7, 14]
+    room[0] = True
+    add(log, 1)
+    log.flush()
+    assert KnownLog(RealDisk(tmp_path), 4).rows()["key"].tolist() == [0, 7, 14, 21]
+
+
+def test_depth_and_hops_are_capped_and_seeds_are_found(tmp_path):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    add(log, 2, depth=0, source=NO_SLOT)
+    add(log, 1, depth=0, source=1, hops=3)  # where a seed redirects to
+    add(log, 1, depth=300, hops=999)
+    assert log.seeds().tolist() == [0, 1]
+    assert (int(log.row(2)["hops"]), int(log.row(3)["depth"]), int(log.row(3)["hops"])) == (3, 255, 255)
+
+
+def test_none_is_none(tmp_path):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    log.flush()
+    log.sync()
+    assert len(log.rows()) == len(log.seeds()) == 0
+    assert not (tmp_path / FILE).exists()

@@ -1,0 +1,152 @@
+"""Snapshots as files: written beside what goes on, read back whole or not at all. Crawls start from them in
+tests/crawls/test_storing.py."""
+
+import asyncio
+import random
+
+import msgspec
+import pytest
+
+from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.parse.digest import keys
+from evercrawl.store import snapshot
+from evercrawl.store.disk import RealDisk
+from evercrawl.store.events import HAS_LINKS, Discovery, Found, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.types import Outcome
+
+
+@pytest.fixture
+def partition(tmp_path):
+    made = Partition(tmp_path, keys, random.Random(1).randbytes, now=1.7e9)
+    state = made.state
+    urls = [f"http://a.example/{i}" for i in range(100)]
+    fresh = keys(urls)
+    state.table.intern(fresh)
+    found = Discovery(0, urls, [state.host_number("a.example", new := [])] * 100, 0, ["a.example"])
+    assert new == ["a.example"]
+    state.admit(found, 1.7e9, fresh)
+    made.remember(Found(1.7e9, found))
+    for slot in range(40):
+        visit(made, slot)
+    yield made
+    made.close()
+
+
+def visit(partition, slot: int, visits: int = 1) -> None:
+    event = Visit(slot, 0, 1.7e9 + slot, Outcome.OK, 200, HAS_LINKS, visits, digest=slot + 1, simhash=slot)
+    partition.remember(event)
+
+
+def write(partition, between=None) -> str:
+    """Write a snapshot; `between` is called whenever slow work is done elsewhere."""
+
+    async def commit() -> None:
+        partition.flush()
+        partition.journal.write(partition.journal.seal())
+
+    async def offload(function, *arguments: object) -> object:
+        if between is not None:
+            between(function)
+        return function(*arguments)
+
+    return asyncio.run(partition.snapshot(commit, offload))
+
+
+def test_what_is_written_is_read(partition):
+    name = write(partition)
+    loaded, troubles = snapshot.load(partition.disk)
+    assert (loaded.name, troubles) == (name, [])
+    head = loaded.head
+    assert (head.sequence, head.known, head.records, head.hosts, head.visits) == (41, 100, 40, ["a.example"], 40)
+    assert head.tail == [f"http://a.example/{i}" for i in range(96, 100)]
+    assert {piece.column for piece in loaded.pieces} == {"cash", "record", "records"}
+
+
+def test_pieces_say_when_they_were_copied(partition, monkeypatch):
+    monkeypatch.setattr(snapshot, "SLOTS_A_PIECE", 30)
+    monkeypatch.setattr(snapshot, "RECORDS_A_PIECE", 16)
+    slots = iter(range(40, 100))
+
+    def between(function) -> None:
+        if function.__name__ == "_pack":
+            visit(partition, next(slots))
+            visit(partition, 3, 2 + partition.state.records.count - 41)
+
+    write(partition, between)
+    loaded, _ = snapshot.load(partition.disk)
+    pieces = [(piece.column, piece.start, piece.count) for piece in loaded.pieces]
+    assert pieces[:5] == [("cash", 0, 30), ("cash", 30, 30), ("cash", 60, 30), ("cash", 90, 10), ("record", 0, 30)]
+    assert pieces[-1] == ("records", 32, 8)  # as many as there were when it began
+    sequences = [piece.sequence for piece in loaded.pieces]
+    assert sequences == sorted(sequences)
+    assert sequences[-1] > sequences[0] >= loaded.head.sequence
+    restored = Partition(partition.directory, keys, random.randbytes, now=0.0, writable=False)
+    folded = Partition(partition.directory, keys, random.randbytes, now=0.0, writable=False, fold_all=True)
+    for one in (restored, folded):
+        rows = one.state.records.rows[: one.state.records.count]
+        assert (rows == partition.state.records.rows[: partition.state.records.count]).all()
+        assert one.state.outcomes == partition.state.outcomes
+        assert one.state.visits == partition.state.visits
+        assert all(one.state.original(digest) == digest - 1 for digest in range(1, 41))
+        one.close()
+
+
+def test_two_are_kept_the_newest_first(partition):
+    written = []
+    for slot in range(40, 45):
+        visit(partition, slot)
+        written.append(write(partition))
+    assert snapshot.names(partition.disk) == written[:-3:-1]
+
+
+def test_it_stands_only_for_what_was_acknowledged(partition):
+    """Without room for the journal there is no snapshot either: it would be ahead of it."""
+
+    async def commit() -> None:
+        raise NoRoomError("full")
+
+    async def offload(function, *arguments: object) -> object:
+        return function(*arguments)
+
+    with pytest.raises(NoRoomError):
+        asyncio.run(partition.snapshot(commit, offload))
+    assert snapshot.names(partition.disk) == []
+
+
+@pytest.mark.parametrize("at", ["magic", "length", "head", "piece", "end"])
+@pytest.mark.parametrize("how", ["flip", "cut"])
+def test_damage_anywhere_is_found(partition, at, how):
+    path = partition.directory / write(partition)
+    data = bytearray(path.read_bytes())
+    place = {"magic": 3, "length": 9, "head": 40, "piece": len(data) * 2 // 3, "end": len(data) - 3}[at]
+    if how == "flip":
+        data[place] ^= 0x40
+    else:
+        del data[place:]
+    path.write_bytes(data)
+    loaded, troubles = snapshot.load(RealDisk(partition.directory))
+    assert loaded is None
+    assert len(troubles) == 1
+    assert path.name in troubles[0]
+    assert "damaged" in troubles[0]
+
+
+def test_of_a_newer_version_it_says_what_to_do(partition):
+    path = partition.directory / write(partition)
+    head = snapshot.read(partition.disk, path.name).head
+    newer = msgspec.msgpack.encode(msgspec.structs.replace(head, version=99))
+    path.write_bytes(snapshot.MAGIC + snapshot._frame(newer) + snapshot._frame(b""))
+    with pytest.raises(StoreError, match="upgrade"):
+        snapshot.load(RealDisk(partition.directory))
+
+
+def test_an_empty_crawl_has_an_empty_snapshot(tmp_path):
+    empty = Partition(tmp_path, keys, random.randbytes, now=1.7e9)
+    write(empty)
+    loaded, troubles = snapshot.load(empty.disk)
+    assert (loaded.head.known, loaded.pieces, troubles) == (0, [], [])
+    empty.close()
+    again = Partition(tmp_path, keys, random.randbytes, now=1.7e9)
+    assert again.repairs == []
+    again.close()
