@@ -32,5 +32,14 @@ def test_every_library_that_is_imported_is_declared() -> None:
     assert not missing, f"pyproject.toml does not declare {sorted(missing)}"
 
 
+def test_every_library_that_is_declared_is_imported() -> None:
+    """What only the tests need is in the dev extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    sources = importlib.metadata.packages_distributions()
+    used = {_plain(name) for imported in _imported() for name in [imported, *sources.get(imported, [])]}
+    declared = {_plain(re.split(r"[^\w.-]", line)[0]) for line in project["dependencies"]}
+    assert not declared - used, f"pyproject.toml declares {sorted(declared - used)} for nothing"
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
