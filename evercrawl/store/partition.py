@@ -98,7 +98,7 @@ class Partition:
             if birth.format > FORMAT:
                 raise StoreError(
                     f"{self.directory} was made by a newer evercrawl (format {birth.format}, "
-                    f"this one reads {FORMAT}); upgrade"
+                    f"this one reads {FORMAT}); upgrade evercrawl"
                 )
             return birth
         if not writable:

@@ -136,7 +136,11 @@ def test_a_directory_that_is_no_crawl_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"{", "damaged"), (b'{"format": 99, "id": "x", "made_at": 1}', "newer evercrawl .format 99"), (b"[]", "damaged")],
+    [
+        (b"{", "damaged"),
+        (b'{"format": 99, "id": "x", "made_at": 1}', "newer evercrawl .format 99.*upgrade evercrawl$"),
+        (b"[]", "damaged"),
+    ],
 )
 def test_a_crawl_file_that_cannot_be_used_is_said_and_left(three, data, message):
     (three / FILE).write_bytes(data)

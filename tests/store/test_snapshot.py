@@ -137,7 +137,7 @@ def test_of_a_newer_version_it_says_what_to_do(partition):
     head = snapshot.read(partition.disk, path.name).head
     newer = msgspec.msgpack.encode(msgspec.structs.replace(head, version=99))
     path.write_bytes(snapshot.MAGIC + snapshot._frame(newer) + snapshot._frame(b""))
-    with pytest.raises(StoreError, match="upgrade"):
+    with pytest.raises(StoreError, match="upgrade evercrawl"):
         snapshot.load(RealDisk(partition.directory))
 
 
