@@ -92,6 +92,10 @@ async def crawl(
         agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock,
     )  # fmt: skip
     with contextlib.closing(partition):
+        if not seeds and not partition.state.known.count:  # it was killed before it had stored the first
+            raise ConfigError(
+                f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
+            )
         lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
         for repair in lost + partition.repairs:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))

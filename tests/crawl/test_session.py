@@ -1,0 +1,123 @@
+"""One run put together from a configuration: what it makes, what it says, and who may not begin."""
+
+import asyncio
+import os
+import random
+
+import pytest
+
+from evercrawl.config import FILE_NAME, Config, load
+from evercrawl.crawl import crawl
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.parse.digest import keys
+from evercrawl.progress import Limits
+from evercrawl.store.lock import holder, lock_for_crawl
+from evercrawl.store.partition import Partition, is_crawl
+
+NOTHING = Limits(seconds=0.0)
+SEED = "http://127.0.0.1:9/"
+
+
+def once(directory, seeds=(SEED,), limits=NOTHING, stop=None, lock=None, **settings: object):
+    said = []
+    summary = asyncio.run(crawl(directory, Config(**settings), list(seeds), limits, said.append, stop, lock))
+    return summary, said
+
+
+def known(directory) -> list[str]:
+    partition = Partition(directory, keys, random.randbytes, now=0.0, writable=False)
+    found = partition.state.urls.get_many(range(partition.state.known.count))
+    partition.close()
+    return found
+
+
+def test_without_seeds_there_is_no_new_crawl(tmp_path):
+    with pytest.raises(ConfigError, match="name a seed: evercrawl crawl URL --dir"):
+        once(tmp_path / "new", ())
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_crawl_that_was_killed_before_it_had_a_url_asks_for_seeds(tmp_path):
+    Partition(tmp_path, keys, random.randbytes, now=0.0).close()
+    with pytest.raises(ConfigError, match="knows no URL; name a seed"):
+        once(tmp_path, ())
+    assert once(tmp_path)[0].known == 1
+
+
+def test_a_new_crawl_has_its_seeds_and_its_settings(tmp_path):
+    summary, _ = once(tmp_path / "a" / "b", delay_s=7.0)
+    assert (summary.reason, summary.visits, summary.known) == ("seconds", 0, 1)
+    assert is_crawl(tmp_path / "a" / "b")
+    assert load(tmp_path / "a" / "b" / FILE_NAME).delay_s == 7.0
+    assert known(tmp_path / "a" / "b") == [SEED]
+    assert holder(tmp_path / "a" / "b") is None
+
+
+def test_going_on_keeps_the_settings_of_the_start_and_takes_new_seeds(tmp_path):
+    once(tmp_path, delay_s=7.0)
+    once(tmp_path, (), delay_s=9.0)
+    summary, _ = once(tmp_path, [SEED, "http://127.0.0.2:9/"], delay_s=9.0)
+    assert load(tmp_path / FILE_NAME).delay_s == 7.0
+    assert summary.known == 2
+    assert known(tmp_path) == [SEED, "http://127.0.0.2:9/"]
+
+
+def test_settings_that_were_lost_are_written_anew_and_that_is_said(tmp_path):
+    once(tmp_path)
+    (tmp_path / FILE_NAME).unlink()
+    _, said = once(tmp_path, (), delay_s=9.0)
+    assert load(tmp_path / FILE_NAME).delay_s == 9.0
+    assert any(FILE_NAME in progress.message for progress in said)
+
+
+def test_what_was_mended_is_said(tmp_path):
+    once(tmp_path)
+    with next(tmp_path.glob("journal-*")).open("ab") as file:
+        file.write(b"torn")
+    _, said = once(tmp_path, ())
+    assert any("never ended" in progress.message for progress in said)
+    _, said = once(tmp_path, ())
+    assert not any(progress.message for progress in said)
+
+
+def test_a_second_crawl_is_refused_and_the_first_not_disturbed(tmp_path):
+    lock = lock_for_crawl(tmp_path)
+    with pytest.raises(StoreError, match=f"process {os.getpid()}"):
+        once(tmp_path)
+    assert holder(tmp_path) is not None
+    assert not is_crawl(tmp_path)
+    once(tmp_path, lock=lock)  # the caller's lock is taken over, and let go at the end
+    assert holder(tmp_path) is None
+
+
+@pytest.mark.parametrize("broken", [{"policy": "no_such_policy"}, {"importance": "no_such_importance"}])
+def test_a_strategy_that_does_not_exist_lets_the_directory_go(tmp_path, broken):
+    with pytest.raises(ConfigError, match="choose one of"):
+        once(tmp_path, **broken)
+    assert holder(tmp_path) is None
+
+
+def test_a_file_of_names_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(ConfigError, match=r"no\.names"):
+        once(tmp_path / "crawl", resolve=str(tmp_path / "no.names"))
+    assert holder(tmp_path / "crawl") is None
+
+
+def test_stop_ends_it(tmp_path):
+    async def go():  # noqa: ANN202
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.1, stop.set)
+        return await crawl(tmp_path, Config(), [SEED], Limits(seconds=30), stop=stop)
+
+    summary = asyncio.run(go())
+    assert summary.reason == "stopped"
+    assert summary.elapsed_s < 5
+
+
+def test_the_last_word_is_the_sum_of_all(tmp_path):
+    summary, said = once(tmp_path, limits=Limits(until_idle=True, seconds=20), allow_net=())
+    assert summary.reason == "idle"
+    last = said[-1]
+    assert (last.known, last.queue, last.in_flight) == (1, 0, 0)
+    assert last.outcomes == {"refused": 1}
+    assert list(last.errors) == ["refused_address"]
