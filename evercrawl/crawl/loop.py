@@ -184,7 +184,7 @@ class Crawl:
             self._scope.add_root(state.hosts[number])
 
     def _fill(self, seeds: Sequence[str]) -> None:
-        """Queue the known pages; seeds that are among them are due now."""
+        """Queue the known pages; seeds among them that were visited in vain are due now."""
         named = self._state.table.find(keys_of(list(seeds)))
         new, seen = self._state.to_try(named[named != NO_SLOT])
         hosts = self._state.known.rows()["host"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Keys, Slots
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
+IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 
 _NONE: Final = np.zeros(0, np.uint32)
@@ -213,14 +214,14 @@ class State:
     def to_try(self, named: Slots = _NONE) -> tuple[Slots, Slots]:
         """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.
 
-        To be fetched are those of `named` that were visited before, those never visited in order of discovery, and
+        To be fetched are those of `named` that were visited in vain, those never visited in order of discovery, and
         those whose last visit may end otherwise today: no request was made, no answer came, or the host was in trouble.
         """
         count = self.known.count
         fresh = np.flatnonzero(self.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
         rows = self.records.rows[: self.records.count]
         rows = rows[rows["outcome"] != 0]
-        first = np.isin(rows["slot"], named)
+        first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
         error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
         trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
         again = (refused | error & (rows["status"] == 0) | trouble) & ~first

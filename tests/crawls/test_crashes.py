@@ -96,18 +96,12 @@ def visited(run) -> set[str]:
     return {url for url, (_, visits) in run.outcomes().items() if visits}
 
 
-def seeds(run) -> list[str]:
-    """Return those that were not visited yet: a seed that is named again is visited again."""
-    done = visited(run)
-    return [seed for seed in SEEDS if seed not in done]
-
-
 def crawl_and_die(run, dies_at: int, *, power: bool) -> list[tuple[str, str]]:
     """Crawl until the disk dies; what was acknowledged must be there. Return its operations."""
     disk = DyingDisk(run.directory, dies_at, power=power)
     crawls = []
     try:
-        run(run.World(WEB), seeds(run), disk=disk, during=crawls.append, **SETTINGS)
+        run(run.World(WEB), SEEDS, disk=disk, during=crawls.append, **SETTINGS)
     except Crash:
         run.now += 5.0
         if (run.directory / "crawl.json").exists():
@@ -120,7 +114,7 @@ def crawl_and_die(run, dies_at: int, *, power: bool) -> list[tuple[str, str]]:
 def go_on(run, wanted) -> None:
     """Start again, crawl to the end, and hold the end against the undisturbed one."""
     done = visited(run)
-    rest = run(run.World(WEB), seeds(run), **SETTINGS)
+    rest = run(run.World(WEB), SEEDS, **SETTINGS)
     assert not rest.pages.keys() & done
     assert outcomes(run) == wanted
     assert Counter(run.archived()) == Counter({url for url, (what, _) in wanted.items() if what != "refused"})

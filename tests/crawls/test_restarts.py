@@ -57,10 +57,11 @@ def test_a_host_that_asked_for_a_rest_gets_it_across_a_restart(run):
     assert run(world, [f"{A}/"], Limits(seconds=900)).pages == {}
 
 
-def test_a_seed_that_is_named_again_is_visited_once_more_and_first(run):
+def test_a_seed_that_is_named_again_is_visited_first_if_it_was_visited_in_vain(run):
     world = site(run, "/1", "/2", "/3")
+    world.pages[f"{A}/1"] = run.Answer(404)
     run(world, [f"{A}/"], Limits(pages=2))
-    second = run(world, [f"{A}/1", f"{A}/2"])
+    second = run(world, [f"{A}/", f"{A}/1", f"{A}/2"])
     assert [asked.url for asked in second.network.log] == [f"{A}/1", f"{A}/2", f"{A}/3"]
     run.same()
 
