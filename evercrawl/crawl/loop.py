@@ -307,7 +307,7 @@ class Crawl:
         await self._network.close()
         self._access.close()
         self._learn()
-        await self._storing.finish()
+        await self._storing.finish(hurry=self._reason == "stopped")
 
     # When to stop, how long to wait, what to say
 

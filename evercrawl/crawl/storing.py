@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMIT_EVENTS: Final = 256
 COMMIT_S: Final = 0.05
 ROOM_TRIED_S: Final = 1.0
+HURRY_BYTES: Final = 128 << 20  # a segment of that size is read and indexed within 2 s
 
 
 class Storing:
@@ -67,6 +68,8 @@ class Storing:
         self._snapshot: asyncio.Task[str] | None = None
         self._snapshot_at = clock.now()
         self._snapshot_sequence = -1 if partition.repairs else self._journal.sequence
+        self._indexing: asyncio.Task[None] | None = None
+        self._segment = partition.archive.end[0]
         self._full_at: float | None = None
         self._again_at = 0.0
         self._error: NoRoomError | None = None
@@ -113,6 +116,7 @@ class Storing:
     def turn(self, now: float) -> None:
         """Begin what is due, and hear of what has ended."""
         self._hear(now)
+        self._index_finished()
         waited = now >= self._due_at()
         many = self._journal.sequence - self._committed >= COMMIT_EVENTS
         if (waited or many) and self._commit is None and self.may_try(now):
@@ -122,6 +126,19 @@ class Storing:
             self._snapshot_at = now
             if self._journal.sequence != self._snapshot_sequence:
                 self._snapshot = asyncio.ensure_future(self._write_snapshot())
+
+    def _index_finished(self) -> None:
+        """Index a segment once the next one is begun; until then it is remembered what is in it."""
+        if self._indexing is not None and self._indexing.done():
+            indexing, self._indexing = self._indexing, None
+            with contextlib.suppress(NoRoomError):  # the archive and the journal will say so, and the end tries again
+                indexing.result()
+        if self._indexing is None and self._partition.archive.end[0] != self._segment:
+            self._segment = self._partition.archive.end[0]
+            self._indexing = asyncio.ensure_future(self._index())
+
+    async def _index(self) -> None:
+        await self._offload(self._partition.index_archive, False)
 
     async def commit(self) -> None:
         """Put everything learned so far on the disk; what returns has been acknowledged."""
@@ -139,8 +156,14 @@ class Storing:
                 await self._commit
         await self.commit()
 
-    async def finish(self) -> None:
+    async def finish(self, *, hurry: bool = False) -> None:
         """Store everything: commit, snapshot, index of the archive.
+
+        Parameters
+        ----------
+        hurry
+            Somebody waits for the end: what takes long and can be made up for, the index of a large segment after a
+            crash, is left for another time.
 
         Raises
         ------
@@ -154,7 +177,9 @@ class Storing:
         await self.settle()
         if self._journal.sequence != self._snapshot_sequence:
             await self._write_snapshot()
-        await self._offload(self._partition.index_archive)
+        if self._indexing is not None:
+            await self._indexing
+        await self._offload(self._partition.index_archive, True, HURRY_BYTES if hurry else None)
 
     def _due_at(self) -> float:
         return self._changed_at + COMMIT_S if self._changed_at is not None else float("inf")

@@ -118,21 +118,30 @@ class Archive:
         self._note(batch, pointers, digests)
         return pointers
 
-    def index(self) -> None:
+    def index(self, *, current: bool = True, read_bytes: int | None = None) -> None:
         """Write the CDXJ index of every segment that has grown since its index was written.
 
         What was appended since this object was made is remembered, so a segment whose index was complete then is not
         read again; others, as after a crash, are.
+
+        Parameters
+        ----------
+        current
+            Whether the segment that is being written is indexed too; without it, another thread may append.
+        read_bytes
+            A segment that has to be read, and is larger, is left for another time; None reads any.
         """
-        covered = self._covered()
+        covered, being_written = self._covered(), self._segment
         for segment in self.segments():
             name, size = self.name(segment), self._disk.size(self.name(segment))
-            if covered.get(segment) == size:
+            if covered.get(segment) == size or (segment >= being_written and not current):
                 continue
             if covered.get(segment, 0) == self._first_size.get(segment):
                 self._merge_index(segment)
-            else:
+            elif read_bytes is None or size <= read_bytes:
                 index_segment(self._disk, name)
+            else:
+                continue
             covered[segment] = size
             self._first_size[segment] = size
             self._captures.pop(segment, None)

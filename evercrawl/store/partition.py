@@ -206,9 +206,9 @@ class Partition:
         self.state.known.flush()
         self.state.urls.flush()
 
-    def index_archive(self) -> None:
-        """Write the CDXJ index of every segment that has grown since its index was written."""
-        self.archive.index()
+    def index_archive(self, current: bool = True, read_bytes: int | None = None) -> None:
+        """Write the CDXJ index of every segment that has grown since; see `Archive.index`."""
+        self.archive.index(current=current, read_bytes=read_bytes)
 
     def close(self) -> None:
         """Let the directory go; what is not committed is lost."""

@@ -1,5 +1,6 @@
 """Segments: batches in one piece, rotation, cutting, and reading by pointer."""
 
+import json
 import os
 import random
 
@@ -226,3 +227,31 @@ def test_crawls_in_one_folder_do_not_mix(disk):
     other.append([page(1)])
     assert store.segments() == other.segments() == [0]
     assert store.name(0) != other.name(0)
+
+
+def places_in(disk, index) -> list[tuple[str, str, str]]:
+    rows = [json.loads(row[row.index("{") :]) for row in disk.read(index, 0, 1 << 20).decode().splitlines()]
+    return [(row["url"], row["offset"], row["length"]) for row in rows]
+
+
+def test_a_finished_segment_is_indexed_while_the_next_is_written(disk):
+    store = archive(disk, segment_bytes=5000)
+    while store.end[0] < 2:
+        store.append([page(len(disk.names()) + store.end[1])])
+    store.index(current=False)
+    assert [disk.size(index_name(store.name(segment))) > 0 for segment in (0, 1, 2)] == [True, True, False]
+    from_memory = places_in(disk, index_name(store.name(0)))
+    store.index()
+    index_segment(disk, store.name(0))
+    assert places_in(disk, index_name(store.name(0))) == from_memory != []
+    assert disk.size(index_name(store.name(2))) > 0
+
+
+def test_a_segment_that_is_long_to_read_can_wait(disk):
+    archive(disk).append([page(0), page(1)])
+    later = archive(disk, seed=1)  # as after a crash: nothing is remembered of what is in the segment
+    later.append([page(2)])
+    later.index(read_bytes=10)
+    assert disk.size(index_name(later.name(0))) == 0
+    later.index()
+    assert disk.read(index_name(later.name(0)), 0, 1 << 20).count(b"\n") == 3
