@@ -33,7 +33,7 @@ class Slow:
         self.most: Counter[str] = Counter()
 
     async def __call__(self, function, *arguments: object) -> object:
-        name = function.__name__
+        name = getattr(function, "func", function).__name__  # a partial has the name of its function
         self.under_way[name] += 1
         self.most[name] = max(self.most[name], self.under_way[name])
         try:
