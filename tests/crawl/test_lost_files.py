@@ -44,3 +44,13 @@ def test_lost_settings_are_written_anew_and_that_is_said(tmp_path):
     run(Config(delay_s=3.0))
     assert any("crawl.toml was lost" in message for message in said)
     assert load(tmp_path / "crawl.toml").delay_s == 3.0
+
+
+def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):
+    filled.stop()
+    archived = {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()}
+    for journal in filled.directory.glob("journal-*"):
+        journal.unlink()
+    with pytest.raises(StoreError, match="put the journal-\\* files back from a copy"):
+        Partition(filled.directory, keys, os.urandom, now=2.0)
+    assert {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()} == archived
