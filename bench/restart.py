@@ -103,7 +103,8 @@ def _resume(partition: Partition) -> None:
     from evercrawl.schedule.breadth_first import BreadthFirst
 
     nothing: Any = None
-    Crawl(partition, Config(), nothing, nothing, SystemClock(), _inline, nothing, BreadthFirst(), nothing)
+    waking: Any = type("Network", (), {"wake": lambda: None})
+    Crawl(partition, Config(), waking, nothing, SystemClock(), _inline, nothing, BreadthFirst(), nothing)._fill([])
 
 
 async def _nothing() -> None:
