@@ -119,8 +119,8 @@ class Partition:
             self.repairs.append(self.journal.repaired)
         if writable and loaded is not None and loaded.head.sequence and not self.journal.sequence:
             raise StoreError(
-                f"the journal of {self.directory} is gone, and snapshot {loaded.name} shows that there was one; put the "
-                "journal-* files back from a copy, or start a new crawl in another directory"
+                f"the journal of {self.directory} is gone, and snapshot {loaded.name} shows that there was one; "
+                "put the journal-* files back from a copy, or start a new crawl in another directory"
             )
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
