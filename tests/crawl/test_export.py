@@ -173,3 +173,13 @@ def test_a_file_that_cannot_be_made_is_told_in_words(made, ending):
         export_file.opened(Path(f"/proc/pages{ending}"), TABLES["pages"]),
     ):
         pass
+
+
+def test_all_tables_can_be_exported_while_the_crawl_runs(made):
+    made.fill()
+    made.snapshot()
+    made.visit(f"{SITE}/later", made.page("Later", "/late-link"))
+    made.save()  # the writer is still open: what follows the snapshot is read from the journal
+    assert by_path(made)["/later"]["class"] == "ok"
+    assert "late-link" in str([row["target"] for row in rows(made, "links")])
+    assert rows(made, "visits")[-1]["url"] == f"{SITE}/later"
