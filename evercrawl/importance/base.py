@@ -1,17 +1,130 @@
-"""What every importance scheme promises."""
+"""What every importance scheme promises: how one visit moves cash, and what importance follows from cash and history.
+
+A scheme is judgement only. It is told what a page has and where it links, and answers with amounts; whoever asks moves
+them. The virtual page gets whatever is not paid to a link, so the amounts of a `Transfer` say all there is to say.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 
+class Account(NamedTuple):
+    """What one page has.
+
+    Attributes
+    ----------
+    cash
+        What a visit would move now: C of OPIC, the residual r of push; its share of the virtual page's cash included.
+    history
+        H of OPIC (of the time window, where there is one), the value x of push.
+    mark
+        The clock G at the page's last visit; 0 before the first.
+    """
+
+    cash: float
+    history: float
+    mark: float = 0.0
+
+
+class Links(NamedTuple):
+    """Where one page links, as importance sees it.
+
+    Attributes
+    ----------
+    internal, external
+        Followed links to other known pages: of the same site, of other sites.
+    out
+        All distinct links to other pages, followed or not, known or not: the divisor; at least `internal + external`.
+    through
+        The page only passes on what it gets (a redirect, a copy): its one link, counted as external, gets all of it,
+        untaxed.
+    """
+
+    internal: int = 0
+    external: int = 0
+    out: int = 0
+    through: bool = False
+
+
+class Transfer(NamedTuple):
+    """What one visit moves.
+
+    Attributes
+    ----------
+    moved
+        Taken from the page's cash; may be negative.
+    history, mark
+        The page's, after the visit.
+    internal, external
+        Paid to *each* link of that kind that the page has now.
+    back_internal, back_external
+        Taken back from *each* link of that kind that the page had before.
+    """
+
+    moved: float
+    history: float
+    mark: float = 0.0
+    internal: float = 0.0
+    external: float = 0.0
+    back_internal: float = 0.0
+    back_external: float = 0.0
+
+
 class Importance(ABC):
-    """A number for each page, in shares of all the importance there is."""
+    """A way to tell, visit by visit, how much each page matters.
+
+    Parameters
+    ----------
+    tax
+        tau: the part of a page's cash that goes to the virtual page rather than along its links.
+    internal
+        Weight of a link within a site; a link to another site has weight 1. What a weight below 1 holds back goes to
+        the virtual page, and is not given to the other links instead.
+    """
+
+    handout: ClassVar[bool] = False
+    """Whether the virtual page spends what it gets: equally on all sites, and within a site on all pages read and its
+    root. Otherwise it keeps it, and each site has a constant source of 1, spread in the same way."""
+
+    def __init__(self, tax: float = 0.15, internal: float = 1.0) -> None:
+        self.tax = tax
+        self.internal = internal
 
     @abstractmethod
-    def importance(self, cash: Floats, known: int) -> Floats:
-        """Return the importance of pages that hold `cash`, shape (n,), among `known` pages whose sum is one."""
+    def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
+        """Return what a visit moves.
+
+        Parameters
+        ----------
+        page
+            Before the visit.
+        held
+            Its links as they were known before; None where it was never read.
+        links
+            Its links now.
+        total
+            The clock G: all cash moved so far, in units of all the cash there is.
+        same
+            Whether the links are the very ones held, so that nothing has to be taken back.
+        """
+
+    @abstractmethod
+    def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
+        """Return what the end of a page moves: its cash goes to the virtual page, what it had given is taken back."""
+
+    @abstractmethod
+    def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
+        """Return the importance of pages, shape (n,), not negative, up to one common factor.
+
+        Parameters
+        ----------
+        cash, history, mark
+            Of each page, shape (n,), as in `Account`; pages never read have neither history nor mark.
+        total
+            The clock G.
+        """

@@ -6,21 +6,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.base import Importance
+from evercrawl.importance.base import Account, Importance, Links, Transfer
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 
 class Uniform(Importance):
-    """One share for each known page; the yardstick that every other scheme has to beat.
+    """One share for each page, and no cash at all; the yardstick that every other scheme has to beat.
 
     Examples
     --------
-    >>> Uniform().importance(np.array([0.5, 0.0]), known=4)
-    array([0.25, 0.25])
+    >>> Uniform().importance(np.array([0.5, 0.0]), np.zeros(2), np.zeros(2), total=1.0)
+    array([1., 1.])
     """
 
-    def importance(self, cash: Floats, known: int) -> Floats:
-        """Return 1 / known for each page."""
-        return np.full(cash.shape, 1.0 / max(known, 1))
+    def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
+        """Move nothing."""
+        return Transfer(0.0, page.history, page.mark)
+
+    def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
+        """Move nothing."""
+        return Transfer(0.0, 0.0, page.mark)
+
+    def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
+        """Return 1 for each page."""
+        return np.ones(cash.shape)

@@ -21,12 +21,28 @@ class Pages:
     visited_at
         Seconds since the epoch of the last visit, nan before the first.
     importance
-        Shares of all the importance there is.
+        How much each matters (w), up to one factor that is common to all pages at all times.
+    cash
+        What a visit would move: the residual of push, the cash of AOPIC; may be negative.
+    shape, scale_s
+        Posterior of the rate of change, Gamma(shape a, rate parameter b in seconds), the site's prior included.
+    cost, cost_changed
+        What a visit costs in any case, and what it costs in addition if the page has changed; in units of the budget
+        (fetches, or bytes). A page never visited costs both.
+    notice
+        Evidence from outside that it changed since the last visit (a sitemap's date): -ln of the probability that it
+        did not; 0 for none.
     """
 
     slot: Slots
     visited_at: Floats
     importance: Floats
+    cash: Floats
+    shape: Floats
+    scale_s: Floats
+    cost: Floats
+    cost_changed: Floats
+    notice: Floats
 
 
 class Policy(ABC):
@@ -35,3 +51,15 @@ class Policy(ABC):
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:
         """Return what a visit at `now` is worth, shape (n,), finite; the highest is visited first."""
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return for pages that were visited where each stands in its host's queue, shape (n,): smaller is sooner.
+
+        An instant (s since the epoch), where the policy knows one; infinity for what need not be visited again. By
+        default the value, upside down.
+        """
+        return -self.value(pages, now)
+
+    def chosen(self, values: Floats) -> None:
+        """Take note of the values of the pages that are being visited, in order; most policies have no use for it."""
+        return

@@ -1,4 +1,4 @@
-"""One record of 64 bytes for each page that has been fetched, in the order of the first fetch."""
+"""One record of 88 bytes for each page that has been fetched, in the order of the first fetch."""
 
 from __future__ import annotations
 
@@ -19,26 +19,37 @@ _FIELDS: Final = [
     ("digest", "<u8"),
     ("simhash", "<u8"),
     ("event", "<u8"),  # journal pointer of the last event that has links
-    ("importance", "<f4"),
-    ("rate_shape", "<f4"),  # posterior of the rate of change: Gamma(shape, scale)
+    ("importance", "<f8"),  # the value x of push, the history H of AOPIC
+    ("mark", "<f4"),  # the clock G at the last visit, for AOPIC
+    ("rate_shape", "<f4"),  # evidence on the rate of change: what the visits add to the prior Gamma(shape, scale)
     ("rate_scale_s", "<f4"),
+    ("alias", "<u4"),  # slot of the page that this one only leads to, NO_SLOT where it has content of its own
+    ("changed", "<u4"),  # when the content last changed, as far as is known; like visited
+    ("wire_bytes", "<u4"),  # of the last whole body, as it came over the wire
     ("visits", "<u2"),
     ("changes", "<u2"),
     ("status", "<u2"),  # HTTP status of the last visit
     ("outcome", "u1"),  # `Outcome` of the last visit
     ("depth", "u1"),
+    ("misses", "u1"),  # visits in a row that found the page gone
+    ("flags", "u1"),  # the bits below
 ]
 
 
 def _record() -> np.dtype[Any]:
-    """Return the fields one after another, filled up to a cache line."""
+    """Return the fields one after another, filled up to a multiple of eight."""
     names, formats = zip(*_FIELDS, strict=True)
     ends = np.cumsum([np.dtype(form).itemsize for form in formats]).tolist()
-    return np.dtype({"names": list(names), "formats": list(formats), "offsets": [0, *ends[:-1]], "itemsize": 64})
+    return np.dtype({"names": list(names), "formats": list(formats), "offsets": [0, *ends[:-1]], "itemsize": -(-ends[-1] // 8) * 8})
 
 
 RECORD: Final = _record()
-"""A record: 60 bytes of fields, each where its type wants to be, and 4 to spare."""
+"""A record: 82 bytes of fields, each where its type wants to be, and 6 to spare."""
+
+MEMBER: Final = 1
+"""In `flags`: its site's virtual cash goes to this page too."""
+VALIDATED: Final = 2
+"""In `flags`: the server sent validators, so a visit that finds no change is cheap."""
 
 
 class Records:
