@@ -2,6 +2,9 @@
 
 A scheme is judgement only. It is told what a page has and where it links, and answers with amounts; whoever asks moves
 them. The virtual page gets whatever is not paid to a link, so the amounts of a `Transfer` say all there is to say.
+
+Amounts are floats in a crawl. `visit` and `remove` work with any number, so with fractions the laws can be checked
+exactly; that is why a plain 0 stands where 0.0 would turn a fraction into a float.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ class Account(NamedTuple):
 
     cash: float
     history: float
-    mark: float = 0.0
+    mark: float = 0
 
 
 class Links(NamedTuple):
@@ -68,11 +71,11 @@ class Transfer(NamedTuple):
 
     moved: float
     history: float
-    mark: float = 0.0
-    internal: float = 0.0
-    external: float = 0.0
-    back_internal: float = 0.0
-    back_external: float = 0.0
+    mark: float = 0
+    internal: float = 0
+    external: float = 0
+    back_internal: float = 0
+    back_external: float = 0
 
 
 class Importance(ABC):
@@ -108,7 +111,7 @@ class Importance(ABC):
         links
             Its links now.
         total
-            The clock G: all cash moved so far, in units of all the cash there is.
+            The clock G before the visit: all cash moved so far, in units of all the cash there is.
         same
             Whether the links are the very ones held, so that nothing has to be taken back.
         """
@@ -128,3 +131,12 @@ class Importance(ABC):
         total
             The clock G.
         """
+
+    def each(self, value: float, links: Links) -> tuple[float, float]:
+        """Return what of `value` goes to each internal and to each external link; the virtual page gets the rest."""
+        if links.through:
+            return 0 * value, value
+        if not links.out:
+            return 0 * value, 0 * value
+        share = (1 - self.tax) * value / links.out
+        return share * self.internal, share

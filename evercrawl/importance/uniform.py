@@ -23,11 +23,11 @@ class Uniform(Importance):
 
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
         """Move nothing."""
-        return Transfer(0.0, page.history, page.mark)
+        return Transfer(0, page.history, page.mark)
 
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
         """Move nothing."""
-        return Transfer(0.0, 0.0, page.mark)
+        return Transfer(0, 0, page.mark)
 
     def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
         """Return 1 for each page."""
