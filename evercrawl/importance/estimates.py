@@ -1,0 +1,65 @@
+"""What a ledger says about importance, by the estimators of the literature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from evercrawl.importance.ledger import Ledger
+    from evercrawl.importance.network import Page
+
+Estimate: TypeAlias = Literal["history", "paper", "identity", "scheme"]
+
+
+def shares(
+    ledger: Ledger, estimate: Literal["history", "paper", "identity", "scheme"] = "scheme"
+) -> dict[Hashable, float]:
+    """Return the importance of each page as a share of 1.
+
+    Parameters
+    ----------
+    ledger
+        With some visits behind it.
+    estimate
+        `history`: H. `paper`: H + C, still with the cash put in. `identity`: H + C - C0, which on links that stay is
+        one power step ahead of H. `scheme`: what the scheme makes of it, in floats.
+
+    Examples
+    --------
+    >>> from evercrawl.importance.aopic import AOPIC
+    >>> from evercrawl.importance.ledger import Ledger
+    >>> ledger = Ledger(AOPIC(tax=0.5))
+    >>> ledger.add("a", cash=0.5), ledger.add("b", cash=0.5)
+    (None, None)
+    >>> ledger.visit("a", ["b"])
+    >>> shares(ledger, "paper"), shares(ledger, "identity")
+    ({'a': 0.4166667, 'b': 0.5833333}, {'a': 0.25, 'b': 0.75})
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
+    """
+    found = {name: _worth(page, estimate) for name, page in ledger.pages.items()}
+    if estimate == "scheme":
+        found = dict(zip(ledger.pages, _of_scheme(ledger), strict=True))
+    whole = sum(found.values())
+    return {name: worth / whole for name, worth in found.items()}
+
+
+def _worth(page: Page, estimate: str) -> float:
+    if estimate == "history":
+        return page.history
+    return page.history + page.cash - (page.put_in if estimate == "identity" else 0)
+
+
+def _of_scheme(ledger: Ledger) -> list[float]:
+    pages = ledger.pages.values()
+    cash = np.array([float(page.cash) for page in pages])
+    history = np.array([float(page.history) for page in pages])
+    mark = np.array([float(page.mark) for page in pages])
+    found: list[float] = ledger.scheme.importance(cash, history, mark, float(ledger.total)).tolist()
+    return found
