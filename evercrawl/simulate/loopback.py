@@ -1,4 +1,4 @@
-"""Serve a `MadeWeb` on this machine's loopback addresses, and remember who asked for what and when."""
+"""Serve a made-up web on this machine's loopback addresses, and remember who asked for what and when."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from evercrawl.clock import SystemClock
 from evercrawl.simulate.made_web import Answer, MadeWeb
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
     from evercrawl.clock import Clock
+    from evercrawl.simulate.living_web import LivingWeb
 
 NETWORK = "127.0.0.0/8"
 
@@ -125,13 +127,48 @@ class Loopback:
         """Answer one request; return whether the connection may carry another."""
         method, path, headers = _parsed(await reader.readuntil(b"\r\n\r\n"))
         at = self._clock.now()
-        answer = self.web.answer(origin, path, headers, at) if method in ("GET", "HEAD") else Answer(405)
+        answer = self._answer(origin, path, headers, at) if method in ("GET", "HEAD") else Answer(405)
         await self._clock.sleep(self._latency_s)
         writer.write(_written(answer, with_body=method != "HEAD"))
         await writer.drain()
         size = len(answer.body)
         self.log.append(Served(at, self._clock.now(), origin, path, answer.status, size, headers))
         return headers.get("connection", "").lower() != "close"
+
+    def _answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        return self.web.answer(origin, path, headers, at)
+
+
+class LivingLoopback(Loopback):
+    """A running server of any web; hosts and addresses are as those of `Loopback`.
+
+    Parameters
+    ----------
+    make
+        Origins of the hosts -> the web; called once the server has been entered.
+    hosts
+        How many.
+
+    Attributes
+    ----------
+    living
+        The web, once the server has been entered.
+    """
+
+    living: LivingWeb
+
+    def __init__(self, make: Callable[[tuple[str, ...]], LivingWeb], hosts: int = 20) -> None:
+        super().__init__(hosts)
+        self._make = make
+
+    async def __aenter__(self) -> Self:
+        """Bind, and make the web of what was bound."""
+        await super().__aenter__()
+        self.living = self._make(self.web.origins)
+        return self
+
+    def _answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        return self.living.answer(origin, path, headers, at)
 
 
 def _bound(addresses: list[str], tries: int = 20) -> list[socket.socket]:

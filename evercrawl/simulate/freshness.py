@@ -1,0 +1,71 @@
+"""How fresh a crawl kept its copies: computed from when it asked and when the pages changed, nothing sampled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Floats
+
+
+def fresh_s(asked: Floats, changes: Floats, start: float, end: float) -> float:
+    """Return for how much of the time from `start` to `end` the copy of one page equals the page.
+
+    Parameters
+    ----------
+    asked
+        Instants at which the page was fetched (or said to be unchanged), in order.
+    changes
+        Instants at which it changed, in order.
+
+    Examples
+    --------
+    Fetched at 1 and 5, changed at 4 and 9: fresh from 1 to 4 and from 5 to 9.
+
+    >>> fresh_s(np.array([1.0, 5.0]), np.array([4.0, 9.0]), 0.0, 10.0)
+    7.0
+    """
+    if not len(asked):
+        return 0.0
+    stale_at = np.append(changes, np.inf)[np.searchsorted(changes, asked, side="right")]
+    until = np.minimum(stale_at, np.append(asked[1:], np.inf))
+    return float(np.maximum(np.minimum(until, end) - np.maximum(asked, start), 0.0).sum())
+
+
+def weighted(asked: Sequence[Floats], changes: Sequence[Floats], weights: Floats, start: float, end: float) -> float:
+    """Return the mean over time and pages, by weight, of being fresh.
+
+    Parameters
+    ----------
+    asked, changes
+        Of each page, as for `fresh_s`.
+    weights
+        Of each page, shape (n,).
+
+    References
+    ----------
+    Cho, Garcia-Molina (2003). Effective page refresh policies for Web crawlers.
+    """
+    fresh = [
+        fresh_s(of, changed, start, end) if weight else 0.0
+        for of, changed, weight in zip(asked, changes, weights.tolist(), strict=True)
+    ]
+    return float(np.dot(weights, fresh) / (weights.sum() * (end - start)))
+
+
+def even(rates_per_s: Floats, fetches_per_s: Floats) -> Floats:
+    """Return the share of time for which pages are fresh that are fetched at even intervals: (1 - e^-r)/r, r = rate/f.
+
+    Examples
+    --------
+    >>> even(np.array([1.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0])).round(4)
+    array([0.6321, 1. , 0. ])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = rates_per_s / fetches_per_s
+        fresh = -np.expm1(-r) / r
+    return np.where(rates_per_s == 0, (fetches_per_s > 0).astype(float), np.where(fetches_per_s > 0, fresh, 0.0))

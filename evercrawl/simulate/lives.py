@@ -1,0 +1,159 @@
+"""A crawl's life in a living web: the shipped loop on a virtual clock, and when it asked for which page."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl import catalog, importance, schedule
+from evercrawl.config import Config
+from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.robots import RobotsKeeper
+from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.parse.digest import keys
+from evercrawl.parse.urls import hostname
+from evercrawl.progress import Limits
+from evercrawl.simulate import freshness, truth
+from evercrawl.simulate.clock import VirtualClock, run_virtual
+from evercrawl.simulate.network import MadeNetwork, inline
+from evercrawl.store.disk import RealDisk
+from evercrawl.store.partition import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from evercrawl.simulate.living_web import LivingWeb
+    from evercrawl.types import Floats
+
+LATENCY_S = 0.001
+
+
+@dataclass(slots=True)
+class Life:
+    """What a crawl of a living web asked for.
+
+    Attributes
+    ----------
+    web
+        The web, whose pages are counted by number.
+    asked
+        Page number -> instants at which it was fetched, or said to be unchanged.
+    began_at, ended_at
+        The run's.
+    fetches, calendar
+        All requests for pages; those for pages of an endless calendar.
+    read
+        Those pages, each once.
+    """
+
+    web: LivingWeb
+    asked: dict[int, Floats]
+    began_at: float
+    ended_at: float
+    fetches: int
+    calendar: int
+    read: list[str]
+
+    @property
+    def fetches_per_s(self) -> float:
+        """Return the budget that was used."""
+        return self.fetches / (self.ended_at - self.began_at)
+
+    def freshness(self, weights: Floats, start: float, end: float) -> float:
+        """Return the mean freshness by weight between two instants."""
+        none = np.zeros(0)
+        pages = range(self.web.plan.count)
+        asked = [self.asked.get(number, none) for number in pages]
+        changes = [self.web.changes(number, end) for number in pages]
+        return freshness.weighted(asked, changes, weights, start, end)
+
+
+def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float, ended_at: float) -> Life:
+    """Return the life that a log of requests tells: instant, URL and status of each, in order."""
+    times: defaultdict[int, list[float]] = defaultdict(list)
+    fetches, calendar, read = 0, 0, dict[str, None]()
+    for at, url, status in log:
+        if url.endswith("/robots.txt"):
+            continue
+        fetches += 1
+        if truth.in_calendar(url):
+            calendar += 1
+            read |= {url: None} if status in (200, 304) else {}
+        elif status in (200, 304):
+            times[web.numbers.get(url, -1)].append(at)
+    asked = {number: np.array(of) for number, of in times.items()}
+    return Life(web, asked, began_at, ended_at, fetches, calendar, list(read))
+
+
+class _Hasty(RealDisk):
+    """Files that need not survive a power cut."""
+
+    def sync(self, name: str) -> None:
+        pass
+
+
+def relive(
+    web: LivingWeb,
+    fetches_per_s: float,
+    seconds: float,
+    *,
+    policy: str = "price",
+    scheme: str = "push",
+    look: Callable[[Crawl], None] = lambda _: None,
+) -> Life:
+    """Crawl a living web on a virtual clock, from the instant at which it begins to change.
+
+    Parameters
+    ----------
+    fetches_per_s, seconds
+        The budget, and for how long.
+    policy, scheme
+        Names of policy and importance.
+    look
+        Shown the crawl when it has ended.
+    """
+    with tempfile.TemporaryDirectory(prefix="evercrawl-life-") as folder:
+        return run_virtual(_lived(web, Path(folder), fetches_per_s, seconds, policy, scheme, look), start=web.began_at)
+
+
+async def _lived(
+    web: LivingWeb,
+    folder: Path,
+    fetches_per_s: float,
+    seconds: float,
+    policy: str,
+    scheme: str,
+    look: Callable[[Crawl], None],
+) -> Life:
+    clock, guard = VirtualClock(), Guard()
+    config = Config(rate_per_s=fetches_per_s, delay_s=LATENCY_S, refresh_after_s=0.0, policy=policy, importance=scheme)
+    network = MadeNetwork(web, clock, lambda _: LATENCY_S, judge=guard.judge)
+    partition = Partition(folder, keys, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder))
+    robots = RobotsKeeper(":memory:", config.product_token, config.exchange_deadline_s)
+    try:
+        one = Crawl(
+            partition, config, network, _names(web.origins), clock, inline, guard,
+            catalog.pick(schedule, schedule.Policy, policy)(),  # type: ignore[type-abstract]
+            robots,
+            importance=catalog.pick(importance, importance.Importance, scheme)(),  # type: ignore[type-abstract]
+        )  # fmt: skip
+        await one.run(web.seeds, Limits(seconds=seconds))
+        look(one)
+    finally:
+        await network.close()
+        robots.close()
+        partition.close()
+    log = ((asked.at, asked.url, asked.status) for asked in network.log)
+    return life(web, log, web.began_at, web.began_at + seconds)
+
+
+def _names(origins: Sequence[str]) -> StaticResolver:
+    """Return names of which each leads to an address of its own."""
+    return StaticResolver({hostname(f"{origin}/"): [f"8.8.8.{1 + i}"] for i, origin in enumerate(origins)})

@@ -1,0 +1,217 @@
+"""The plan of a living web, drawn from a seed: hosts, pages, links and how often each page changes."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Floats
+
+SMALLEST: Final = 12  # pages of a host, where there are enough for all
+LEAST: Final = 6  # for a front page, a section and what the curiosities need
+MEDIAN_PER_CYCLE: Final = 0.25
+"""Changes of the median page while a round-robin visits each page once."""
+SPREAD: Final = 2.5
+"""Standard deviation of the logarithm of the rates, after the page histories that Cho and Garcia-Molina collected."""
+HOST_SHARE: Final = 0.6
+"""Part of that variance that lies between hosts rather than within them."""
+POPULARITY: Final = 1.1  # exponent of the Pareto law that says how often a page is linked to from outside
+TOPICS: Final = (
+    "news", "guides", "people", "places", "music", "science", "garden", "kitchen", "history", "travel", "letters",
+    "maps", "sport", "film", "books", "weather", "market", "law", "health", "school", "sea", "forest", "city", "night",
+)  # fmt: skip
+
+
+class Kind(enum.Enum):
+    """What answers at a URL of the plan."""
+
+    PAGE = "page"  # content of its own
+    COPY = "copy"  # exactly the content of another page
+    MOVED = "moved"  # 301 to another page
+    HOP = "hop"  # 302 to another page
+    GONE = "gone"  # 404, always
+    PRIVATE = "private"  # behind robots.txt
+
+
+class Validators(enum.Enum):
+    """What a host tells about the version it serves."""
+
+    TAG = "tag"  # an ETag
+    TAG_AND_DATE = "tag and date"  # an ETag, and a Last-Modified that is right
+    WRONG_DATE = "wrong date"  # Last-Modified is always the present
+    NONE = "none"
+
+
+@dataclass(slots=True)
+class Planned:
+    """One URL of the plan.
+
+    Attributes
+    ----------
+    host, path
+        Where it is.
+    kind
+        What answers there.
+    target
+        Number of the page that a redirect leads to, or that a copy copies; -1 otherwise.
+    links
+        Numbers of the pages it links to, in order, each once.
+    calendar
+        Whether it links to the host's endless calendar too.
+    rate
+        Changes a cycle, on average.
+    vanishes
+        When it becomes 410, in cycles; infinity for never.
+    """
+
+    host: int
+    path: str
+    kind: Kind = Kind.PAGE
+    target: int = -1
+    links: list[int] = field(default_factory=list[int])
+    calendar: bool = False
+    rate: float = 0.0
+    vanishes: float = float("inf")
+
+
+class Plan:
+    """All URLs of a living web, but for its endless calendars.
+
+    Parameters
+    ----------
+    seed
+        Draws everything.
+    hosts, pages
+        How many; the pages are those with content of their own, six a host or more.
+
+    Attributes
+    ----------
+    pages
+        The `Planned`; those of kind PAGE first.
+    count
+        How many those are.
+    home
+        Number of each host's front page.
+    validators
+        Of each host.
+    branches
+        Host -> new pages that each page of its calendar links to.
+    slow
+        The host that asks for a Crawl-delay.
+    """
+
+    def __init__(self, seed: int, hosts: int = 20, pages: int = 2000) -> None:
+        assert pages >= LEAST * hosts, "too few pages for so many hosts"
+        self._draw = np.random.default_rng([seed, 0])
+        self.pages: list[Planned] = []
+        self.count = pages
+        self.home: list[int] = []
+        self._sections: list[list[int]] = []
+        self._articles: list[list[int]] = []
+        for host, size in enumerate(sizes(hosts, pages)):
+            self._add_host(host, size)
+        self._link()
+        self._change(hosts)
+        self._add_curiosities(hosts)
+        self.validators = self._draw_validators(hosts)
+        self.branches = {0: 2, hosts // 3: 10, hosts // 2: 3} if hosts > 3 else {0: 10}
+        for number in [n for host in self.branches for n in (self.home[host], *self._sections[host])]:
+            self.pages[number].calendar = True
+        self.slow = hosts - 1
+
+    def _add_host(self, host: int, size: int) -> None:
+        """Add a front page, sections, and articles in equal parts under each."""
+        start, count = len(self.pages), max(1, min(round(size**0.5 / 1.5), len(TOPICS)))
+        names = [str(name) for name in self._draw.permutation(TOPICS)[:count]]
+        self.home.append(start)
+        self.pages.append(Planned(host, "/"))
+        self.pages += [Planned(host, f"/{name}/") for name in names]
+        self.pages += [Planned(host, f"/{names[i % count]}/{i + 1}") for i in range(size - 1 - count)]
+        self._sections.append(list(range(start + 1, start + 1 + count)))
+        self._articles.append(list(range(start + 1 + count, start + size)))
+
+    def _link(self) -> None:
+        """Draw navigation within the hosts, and links between them that prefer popular pages."""
+        popular = self._draw.pareto(POPULARITY, self.count) + 0.05
+        popular[self.home] *= 10.0
+        outside = np.minimum(self._draw.zipf(1.8, self.count) - 1, 12)
+        outside[self.home] += 3
+        far = iter(self._draw.choice(self.count, int(outside.sum()), p=popular / popular.sum()).tolist())
+        for host, home in enumerate(self.home):
+            sections, articles = self._sections[host], self._articles[host]
+            best = sorted(articles, key=lambda n: -popular[n])[:5]
+            self.pages[home].links = [*sections, *best]
+            for place, section in enumerate(sections):
+                under = articles[place :: len(sections)]
+                self.pages[section].links = [home, *sections, *under]
+                for i, article in enumerate(under):
+                    near = [under[i - 1], under[(i + 1) % len(under)], *self._draw.choice(articles, 2).tolist()]
+                    self.pages[article].links = [home, section, *near]
+        for number, page in enumerate(self.pages):
+            linked = page.links + [next(far) for _ in range(int(outside[number]))]
+            page.links = [n for n in dict.fromkeys(linked) if n != number]
+
+    def _change(self, hosts: int) -> None:
+        """Draw the rates of change; hosts are spread evenly over their part of the distribution, in random order."""
+        levels = [NormalDist().inv_cdf((i + 0.5) / hosts) for i in range(hosts)]
+        of_host = self._draw.permutation(levels)[[page.host for page in self.pages]]
+        own = self._draw.standard_normal(self.count)
+        deviation = HOST_SHARE**0.5 * of_host + (1 - HOST_SHARE) ** 0.5 * own
+        rates: Floats = MEDIAN_PER_CYCLE * np.exp(SPREAD * np.clip(deviation, -2.5, 2.5))
+        for page, rate in zip(self.pages, rates.tolist(), strict=True):
+            page.rate = rate
+
+    def _add_curiosities(self, hosts: int) -> None:
+        """Add what is no plain page: a few on each host, linked from its front page or from articles."""
+        for host in range(hosts):
+            home, articles = self.pages[self.home[host]], self._articles[host]
+            some: list[int] = self._draw.permutation(articles).tolist()
+            home.links.append(self._add(Planned(host, "/go/latest", Kind.HOP, some[0])))
+            home.links.append(self._add(Planned(host, "/private/drafts", Kind.PRIVATE)))
+            moved = self._add(Planned(host, "/old/about", Kind.MOVED, some[1]))
+            gone = self._add(Planned(host, "/lost/page", Kind.GONE))
+            for number in some[2:6]:
+                self.pages[number].links += [moved, gone]
+            if host % 4 == 0:
+                original = self.pages[some[2]]
+                original.rate = 0.0  # a copy that lags behind would be none
+                original.links.append(self._add(Planned(host, "/print/1", Kind.COPY, some[2])))
+            for number in some[6 : 6 + len(some) // 100]:
+                self.pages[number].vanishes = float(self._draw.uniform(2.0, 4.0))
+
+    def _add(self, page: Planned) -> int:
+        self.pages.append(page)
+        return len(self.pages) - 1
+
+    def _draw_validators(self, hosts: int) -> list[Validators]:
+        kinds = [Validators.TAG] * hosts
+        odd: Sequence[int] = self._draw.permutation(hosts).tolist()
+        for host in odd[: hosts // 3]:
+            kinds[host] = Validators.TAG_AND_DATE
+        for host, kind in zip(odd[::-1], (Validators.NONE, Validators.WRONG_DATE), strict=False):
+            kinds[host] = kind
+        return kinds
+
+
+def sizes(hosts: int, pages: int) -> list[int]:
+    """Return how many pages each host has: after Zipf, the largest first.
+
+    Examples
+    --------
+    >>> sizes(4, 100)
+    [48, 24, 16, 12]
+    >>> sum(sizes(20, 2000)), min(sizes(20, 2000))
+    (2000, 27)
+    """
+    least = max(LEAST, min(SMALLEST, pages // (2 * hosts)))
+    parts = 1.0 / np.arange(1, hosts + 1)
+    counts: list[int] = np.maximum(least, np.floor(pages * parts / parts.sum())).astype(int).tolist()
+    counts[0] += pages - sum(counts)
+    return counts
