@@ -1,0 +1,75 @@
+"""What counts as a change, with the hash that the crawl computes."""
+
+import random
+
+import pytest
+
+from evercrawl.change.extent import changed, extent
+from evercrawl.parse.html import read
+from evercrawl.parse.simhash import simhash
+
+
+def page(nonce: str, words: str) -> bytes:
+    return (
+        f"<html><head><meta name=csrf content={nonce}></head><body><p class={nonce}>{words}</p></body></html>".encode()
+    )
+
+
+def hashed(body: bytes) -> int:
+    return read(body, "http://example.com/", "text/html").simhash
+
+
+def words(count: int, seed: int = 1) -> list[str]:
+    rng = random.Random(seed)
+    return [f"w{rng.randrange(10**6)}" for _ in range(count)]
+
+
+def test_a_nonce_is_no_change_of_the_page():
+    before, after = page("a1", "The quick brown fox"), page("b2", "The quick brown fox")
+    assert before != after
+    assert not changed(1, hashed(after), 2, hashed(before))
+    assert changed(1, hashed(after), 2, hashed(before), same_bits=-1)
+
+
+def test_other_words_are():
+    before, after = page("a1", "The quick brown fox"), page("a1", "The quick red fox")
+    assert changed(1, hashed(after), 2, hashed(before))
+    assert not changed(1, hashed(after), 1, hashed(before))
+
+
+def test_without_words_the_bytes_decide():
+    assert changed(1, 0, 2, 0)
+    assert changed(1, 5, 2, 0)
+    assert changed(1, 0, 2, 5)
+    assert not changed(7, 0, 7, 0)
+
+
+def hidden(count: int) -> float:
+    """How many edits of one word go unseen, of 60."""
+    found = 0
+    for seed in range(60):
+        text = words(count, seed)
+        edited = [*text[:50], "edited", *text[51:]]
+        found += not changed(1, simhash(" ".join(edited)), 2, simhash(" ".join(text)))
+    return found / 60
+
+
+def test_a_short_page_hides_few_edits_and_a_long_one_many():
+    assert hidden(200) < 0.1
+    assert 0.1 < hidden(2000) < 0.6
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.8])
+def test_extent_is_the_share_of_new_words(share):
+    found = []
+    for seed in range(100):
+        text, other = words(1500, seed), words(1500, seed + 1000)
+        new = int(share * 1500)
+        found.append(extent(simhash(" ".join(other[:new] + text[new:])), simhash(" ".join(text))))
+    assert sum(found) / 100 == pytest.approx(share, abs=0.06)
+
+
+def test_extent_has_ends():
+    assert extent(9, 9) == 0.0
+    assert extent(0, 9) == extent(9, 0) == extent(0, 0) == 1.0
+    assert extent((1 << 64) - 1, 1) == 1.0
