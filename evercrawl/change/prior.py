@@ -36,8 +36,8 @@ SITE_PAGES: Final = 2.0
 """Pages that the crawl's level counts for in a site's: rates differ within sites not much less than between them."""
 CRAWL_SITES: Final = 2.0
 """Sites that the default counts for in the crawl's level: a guess, soon outweighed."""
-LEAST_SCALE_S: Final = SHAPE * 60.0
-"""Mean rate of one change a minute: nothing that is polled for freshness needs more."""
+LEAST_SCALE_S: Final = SHAPE * 1.0
+"""Mean rate of one change a second: nothing that is polled for freshness needs more."""
 MOST_SCALE_S: Final = SHAPE * 100 * 365.25 * 86_400.0
 """Mean rate of one change in a hundred years: a site of still pages is not given up for ever."""
 ROUNDS: Final = 3
@@ -132,6 +132,12 @@ class SitePriors:
         """Return the scale of one site's prior."""
         crawl = self._told / (self._heard + CRAWL_SITES)
         level = (self._sums[site] + SITE_PAGES * crawl) / (self._weights[site] + SITE_PAGES)
+        return min(max(DEFAULT_SCALE_S * math.exp(-level), LEAST_SCALE_S), MOST_SCALE_S)
+
+    @property
+    def crawl_scale_s(self) -> float:
+        """The scale of the prior of a page whose site has shown nothing."""
+        level = self._told / (self._heard + CRAWL_SITES)
         return min(max(DEFAULT_SCALE_S * math.exp(-level), LEAST_SCALE_S), MOST_SCALE_S)
 
     def prior(self, site: int) -> tuple[float, float]:

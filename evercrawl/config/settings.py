@@ -129,7 +129,7 @@ class Config:
     )
 
     policy: str = _setting("breadth_first", "strategy", "--policy", network.strategy(), "which page next")
-    importance: str = _setting("uniform", "strategy", "--importance", network.strategy(), "how much a page matters")
+    importance: str = _setting("push", "strategy", "--importance", network.strategy(), "how much a page matters")
 
     allow_net: tuple[str, ...] = _setting(
         (), "network", "--allow-net", network.networks(), "inside networks that may be reached; public ones always may"

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.crawl.outlinks import Outlinks, outlinks
 from evercrawl.crawl.reading import PERMANENT, Reading
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
-from evercrawl.store.codec import encode_slots
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
-from evercrawl.store.state import RETRIES
+from evercrawl.store.state import RETIRED, RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evercrawl.crawl.cash import Cashier
+    from evercrawl.crawl.changes import Changes
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.store.partition import Partition
@@ -33,8 +35,12 @@ class Learner:
     ----------
     partition, frontier, scope
         What is written to, queued in, and asked which links to follow.
+    cashier, changes
+        What a visit does to the cash, and what it teaches about change.
     max_redirects
         Redirects followed one after another.
+    refresh_after_s
+        Least time between two visits of a page; one that is gone waits for multiples of it.
 
     Attributes
     ----------
@@ -44,12 +50,25 @@ class Learner:
         Visits that brought new content to a known page, and bytes of bodies as on the wire.
     """
 
-    def __init__(self, partition: Partition, frontier: Frontier, scope: Scope, *, max_redirects: int) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        frontier: Frontier,
+        scope: Scope,
+        cashier: Cashier,
+        changes: Changes,
+        *,
+        max_redirects: int,
+        refresh_after_s: float,
+    ) -> None:
         self._partition = partition
         self._state = partition.state
         self._frontier = frontier
         self._scope = scope
+        self._cashier = cashier
+        self._changes = changes
         self._max_redirects = max_redirects
+        self._refresh_after_s = refresh_after_s
         self.visits = 0
         self.outcomes: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
@@ -83,7 +102,7 @@ class Learner:
         targets = self._targets(readings)
         for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
             event = self._event(reading, pointer, slots, found)
-            self._partition.remember(event)
+            self._partition.remember(event, reading.before.held)
             if found is not None:
                 self._queue(found)
             self._requeue(reading, event)
@@ -111,12 +130,16 @@ class Learner:
         return Entry(exchange)
 
     def _targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
-        """Return, for each reading, the slots of its followed links and what they made known."""
+        """Return, for each reading, the slots of where it leads, NO_SLOT for what is out of scope, and what is new.
+
+        Where it leads is its redirect, or its followed links and then its canonical URL, if that is another.
+        """
         urls: list[str] = []
         spans: list[tuple[int, int]] = []
         for reading in readings:
             start = len(urls)
             urls += [reading.redirect] if reading.redirect else reading.targets
+            urls += [reading.canonical] if reading.canonical else []
             spans.append((start, len(urls)))
         if not urls:
             return [(_NONE, None)] * len(readings)
@@ -134,8 +157,7 @@ class Learner:
                 found = self._discover(reading, [urls[i] for i in mine], refused)
                 slots[mine] = self._state.table.find(keys[mine])
                 at = upto
-            of = slots[start:stop]
-            result.append((of[of != NO_SLOT], found))
+            result.append((slots[start:stop], found))
         return result
 
     def _discover(self, reading: Reading, urls: list[str], refused: set[tuple[str, int]]) -> Discovery | None:
@@ -184,51 +206,75 @@ class Learner:
         return found
 
     def _event(self, reading: Reading, pointer: Pointer | None, slots: Slots, found: Discovery | None) -> Visit:
-        exchange, before = reading.exchange, reading.before
+        exchange, before, old = reading.exchange, reading.before, reading.before.held
         self._find_original(reading)
-        alias = NO_SLOT
-        if reading.outcome == Outcome.DUPLICATE:
-            alias = self._state.original(reading.digest)
-        elif reading.outcome == Outcome.REDIRECT and exchange.status in PERMANENT and len(slots):
-            alias = int(slots[0]) if slots[0] != reading.slot else NO_SLOT
-        targets = encode_slots(slots) if len(slots) else b""
         flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
-        content = 0
-        if flags & KEEP and exchange.status != 304:
-            old = before.last
-            if old is not None and (old.etag, old.last_modified) != (reading.etag, reading.last_modified):
+        etag, last_modified = reading.etag, reading.last_modified
+        alias, links, content = self._alias(reading, slots), self._links(reading, slots), 0
+        if flags & KEEP and old is not None:
+            if exchange.status == 304:
+                etag, last_modified = old.etag, old.last_modified
+            if (old.etag, old.last_modified, old.alias) != (etag, last_modified, alias):
                 flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
-                targets, title, mime, language = old.targets, old.title, old.mime, old.language
-                content = old.content or before.event
+                links, title, mime = Outlinks(old.targets, old.external, old.out), old.title, old.mime
+                language, content = old.language, old.content or before.event
         own = flags & HAS_LINKS
+        settled = self._cashier.settle(reading, flags, alias, links)
+        change = self._changes.learn(reading, flags)
         return Visit(
             slot=reading.slot,
             host=reading.host.number,
             at=exchange.at,
             outcome=reading.outcome,
             status=exchange.status,
-            flags=flags,
+            flags=flags | settled.flags | change.flags,
             visits=before.visits + 1,
             changes=before.changes + (1 if flags & CHANGED else 0),
             interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,
             fetch_s=round(exchange.elapsed_s, 6),
             size_bytes=len(exchange.body),
             wire_bytes=len(exchange.wire),
-            digest=reading.digest or before.digest,
+            digest=reading.digest if own else reading.digest or before.digest,
             simhash=reading.simhash,
-            alias=alias,
+            alias=alias if own else NO_SLOT,
             archive=pointer,
             retry_at=reading.host.away_until if reading.host.away_until > exchange.at else 0.0,
-            targets=targets,
-            etag=reading.etag if own else "",
-            last_modified=reading.last_modified if own else "",
+            changed_at=change.changed_at,
+            targets=links.targets if own else b"",
+            etag=etag if own else "",
+            last_modified=last_modified if own else "",
             mime=mime,
             title=title,
             language=language,
             error=reading.error,
             found=found,
             content=content,
+            links=settled.links,
+            out=links.out if own else 0,
+            external=links.external if own else b"",
+            transfer=settled.transfer,
+            evidence=change.evidence,
+            misses=_misses(reading),
         )
+
+    def _alias(self, reading: Reading, slots: Slots) -> int:
+        """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""
+        alias = NO_SLOT
+        if reading.outcome == Outcome.DUPLICATE:
+            alias = self._state.original(reading.digest)
+        elif reading.outcome == Outcome.REDIRECT and reading.exchange.status in PERMANENT:
+            alias = int(slots[0])
+        elif reading.flags & KEEP and reading.before.held is not None:
+            held = reading.before.held
+            alias = held.alias if held.outcome != Outcome.DUPLICATE else NO_SLOT
+        elif reading.canonical:
+            alias = int(slots[-1])
+        return alias if alias != reading.slot else NO_SLOT
+
+    def _links(self, reading: Reading, slots: Slots) -> Outlinks:
+        """Return the links of what was read; a canonical URL is none."""
+        targets = [reading.redirect] if reading.redirect else reading.targets
+        return outlinks(reading.exchange.request.url, reading.slot, targets, slots[: len(targets)], reading.withheld)
 
     def _find_original(self, reading: Reading) -> None:
         """Tell originals from copies anew, unless the page was an original and has not changed."""
@@ -248,8 +294,9 @@ class Learner:
     def _requeue(self, reading: Reading, event: Visit) -> None:
         if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
-        else:
-            self._frontier.add_seen(reading.host.number, reading.slot)
+        elif event.outcome != Outcome.GONE or event.misses < RETIRED:
+            wait_s = self._refresh_after_s * 2.0 ** min(event.misses, RETIRED) if event.misses else 0.0
+            self._frontier.add_seen(reading.host.number, reading.slot, not_before=event.at + wait_s)
 
     def _count(self, reading: Reading, event: Visit) -> None:
         self.visits += 1
@@ -258,6 +305,13 @@ class Learner:
             self.errors[reading.error.partition(":")[0]] += 1
         self.changed += 1 if event.flags & CHANGED else 0
         self.bytes_in += event.wire_bytes
+
+
+def _misses(reading: Reading) -> int:
+    """Return how many visits in a row found the page gone or in trouble."""
+    if reading.outcome == Outcome.REFUSED:
+        return reading.before.misses
+    return reading.before.misses + 1 if reading.outcome in (Outcome.GONE, Outcome.ERROR) else 0
 
 
 def _coding(headers: dict[str, str]) -> str:

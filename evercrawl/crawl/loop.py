@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.crawl.access import GO, WAIT, Access
+from evercrawl.crawl.cash import Cashier
+from evercrawl.crawl.changes import Changes
+from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.learning import Learner
+from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.reading import Before, Reading, read, rest
 from evercrawl.crawl.recall import recall
@@ -20,7 +24,7 @@ from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.storing import Storing
 from evercrawl.errors import NoRoomError
-from evercrawl.importance.uniform import Uniform
+from evercrawl.importance.push import Push
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.frontier import Frontier
@@ -37,7 +41,6 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.hosts import Host
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
 
 REPORT_S: Final = 0.5
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
@@ -71,7 +74,7 @@ class Crawl:
     watch
         Told of the progress now and then.
     importance
-        How much a page matters, for the policy; uniform where none is given.
+        How much a page matters; push where none is given.
     """
 
     def __init__(
@@ -96,11 +99,14 @@ class Crawl:
         self._clock = clock
         self._watch = watch
         self._begun_at = clock.now()
-        self._importance = importance or Uniform()
+        scheme = importance or Push(internal=partition.birth.scheme.internal)
+        assert scheme.handout == state.accounts.handout, "the crawl was begun with another kind of scheme"
+        notices = Notices(state.accounts)
+        changes = Changes(state, notices)
+        self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=_counts_bytes(config))
         self.frontier = Frontier(
             policy,
-            state.table.following,
-            self._columns,
+            self.columns,
             state.visited_at,
             delay_s=config.delay_s,
             connections_per_host=config.connections_per_host,
@@ -109,7 +115,15 @@ class Crawl:
             refresh_after_s=config.refresh_after_s,
         )
         self._scope = Scope(config, self._pages_of)
-        self._learner = Learner(partition, self.frontier, self._scope, max_redirects=config.max_redirects)
+        self._learner = Learner(
+            partition,
+            self.frontier,
+            self._scope,
+            Cashier(state, scheme),
+            changes,
+            max_redirects=config.max_redirects,
+            refresh_after_s=config.refresh_after_s,
+        )
         self._storing = Storing(
             partition,
             clock,
@@ -190,11 +204,6 @@ class Crawl:
         hosts = self._state.known.rows()["host"]
         self.frontier.fill(hosts[new], new, new=True)
         self.frontier.fill(hosts[seen], seen, new=False)
-
-    def _columns(self, slots: Slots) -> tuple[Floats, Floats]:
-        """Return what a policy is told of pages: visited_at and importance, each of shape (n,)."""
-        visited_at, cash = self._state.columns(slots)
-        return visited_at, self._importance.importance(cash, self._state.known.count)
 
     # Choose and fetch
 
@@ -382,6 +391,11 @@ class Crawl:
         progress = self.progress(now)
         self._watch(progress)
         return Summary(progress.visits, progress.fetched, progress.known, now - self._begun_at, self._reason)
+
+
+def _counts_bytes(config: Config) -> bool:
+    """Whether bytes are what the crawl has little of: unless a ceiling of fetches a second is all that is set."""
+    return bool(config.rate_bytes_per_s) or not config.rate_per_s
 
 
 def _validators(before: Before) -> tuple[tuple[str, str], ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evercrawl.clock import SystemClock
 from evercrawl.errors import StoreError
 from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
 from evercrawl.store.events import Visit
 from evercrawl.store.lock import holder
 from evercrawl.store.partition import Partition
@@ -71,4 +72,4 @@ def visits(partition: Partition, slot: int) -> Iterator[Visit]:
 
 
 def _opened(directory: Path) -> Partition:
-    return Partition(directory, keys, os.urandom, now=SystemClock().now(), writable=False)
+    return Partition(directory, keys, os.urandom, now=SystemClock().now(), writable=False, site=site)

@@ -39,10 +39,24 @@ class Before:
         Instant of the last visit; None before the first.
     digest, outcome
         Of the last visit with content; 0 where there was none.
-    event, last
-        Journal pointer of the last event with links, 0 where there is none; and the event itself, where it was read.
     depth, hops
         Links from a seed, redirects in a row.
+    last
+        The last event with content, where that content is still held: its validators, and its archive record.
+    event, held
+        Journal pointer of the last event with links, 0 where there is none; and the event itself.
+    history, mark, member
+        Its cash account: see `Account`, and whether it has a share of its site's virtual cash.
+    shape, scale_s
+        What the visits so far add to the prior of its rate of change.
+    changed_at, seen_at
+        When the content held last changed, as far as is known; the last visit that saw it.
+    simhash, size_bytes
+        Of the content held.
+    misses
+        Visits in a row that found it gone, or in trouble.
+    validated
+        Whether its server sends validators.
     """
 
     visits: int = 0
@@ -50,10 +64,22 @@ class Before:
     visited_at: float | None = None
     digest: int = 0
     outcome: int = 0
-    event: int = 0
     depth: int = 0
     hops: int = 0
     last: Visit | None = None
+    event: int = 0
+    held: Visit | None = None
+    history: float = 0.0
+    mark: float = 0.0
+    member: bool = False
+    shape: float = 0.0
+    scale_s: float = 0.0
+    changed_at: float = 0.0
+    seen_at: float = 0.0
+    simhash: int = 0
+    size_bytes: int = 0
+    misses: int = 0
+    validated: bool = False
 
 
 @dataclass(slots=True)
@@ -75,6 +101,8 @@ class Reading:
     last_modified: str = ""
     error: str = ""
     redirect: str = ""
+    canonical: str = ""
+    withheld: int = 0
     targets: list[str] = field(default_factory=list[str])
 
     @property
@@ -149,6 +177,7 @@ def _redirect(reading: Reading) -> None:
         reading.error = f"redirect: to {location[:200]!r}, which cannot be fetched"
     else:
         reading.outcome, reading.redirect = Outcome.REDIRECT, target
+        reading.flags |= HAS_LINKS  # the content that was held, if any, is not this URL's any more
 
 
 def _content(reading: Reading, agent: str) -> None:
@@ -188,5 +217,8 @@ def _document(reading: Reading, body: bytes, content_type: str, *, nofollow: boo
     if document.noindex:
         reading.flags |= NOINDEX
     if not (nofollow or document.nofollow):
-        extra = [target for target in (document.canonical, document.refresh) if target]
-        reading.targets = document.targets + extra if extra else document.targets
+        reading.targets = document.targets
+        if document.refresh and document.refresh not in reading.targets:
+            reading.targets = [*document.targets, document.refresh]
+    if document.canonical != url:
+        reading.canonical = document.canonical

@@ -6,20 +6,30 @@ from typing import TYPE_CHECKING
 
 from evercrawl.crawl.reading import Before
 from evercrawl.store.events import Visit
+from evercrawl.store.records import MEMBER, VALIDATED
+from evercrawl.store.table import NO_RECORD, ROOT
 
 if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 
 def recall(partition: Partition, slot: int) -> Before:
-    """Return what the record of a page and its last event with content say; for a new page, how it was found."""
+    """Return what the record of a page and its last event with links say; for a new page, how it was found."""
     state = partition.state
-    index = state.record_of(slot)
+    cell = int(state.table.record[slot])
+    index = cell if not cell & NO_RECORD else state.lost.get(slot)
     if index is None:
-        cell = int(state.table.record[slot])
-        return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF)
+        return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, member=bool(cell & ROOT))
     record = state.records.rows[index].item()
-    _, _, ticks, _, digest, _, event, _, _, _, visits, changes, _, outcome, depth = record
+    _, _, ticks, size, digest, simhash, event, history, mark, shape, scale_s, _, changed, _, seen, visits = record[:16]
+    changes, _, outcome, depth, misses, flags = record[16:22]
     read_back = partition.journal.read(event) if event else None
-    last = read_back if isinstance(read_back, Visit) else None
-    return Before(visits, changes, state.instant(ticks), digest, outcome, event, depth, 0, last)
+    held = read_back if isinstance(read_back, Visit) else None
+    cash = {"history": history, "mark": mark, "member": bool(flags & MEMBER), "event": event, "held": held}
+    if cell & NO_RECORD:  # its content was lost with a damaged disk
+        return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, **cash)
+    return Before(
+        visits, changes, state.instant(ticks), digest, outcome, depth, 0, held if digest else None, **cash,
+        shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen), simhash=simhash, misses=misses,
+        validated=bool(flags & VALIDATED), size_bytes=size,
+    )  # fmt: skip

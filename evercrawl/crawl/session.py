@@ -25,9 +25,11 @@ from evercrawl.fetch.resolve import (
     read_resolve_file,
 )
 from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.store.lock import Lock, lock_for_crawl
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.trouble import in_words
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config
 
+INTERNAL: Final = 0.1  # weight of a link within a site, where there are others
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 
@@ -89,7 +92,8 @@ async def crawl(
     clock = SystemClock()
     partition = Partition(
         directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
-        agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock,
+        agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=site,
+        scheme=_scheme(config, seeds),
     )  # fmt: skip
     with contextlib.closing(partition):
         if not seeds and not partition.state.known.count:  # it was killed before it had stored the first
@@ -113,7 +117,13 @@ async def _run(
 ) -> Summary:
     guard = Guard(config.allow_net)
     policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
-    scheme = catalog.pick(importance, importance.Importance, config.importance)()  # type: ignore[type-abstract]
+    begun = partition.birth.scheme
+    if begun.name != config.importance:
+        raise ConfigError(
+            f"the crawl in {partition.directory} was begun with importance = {begun.name}, and its cash is under way; "
+            f"go on with --importance {begun.name}, or begin another crawl in another directory"
+        )
+    scheme = catalog.pick(importance, importance.Importance, begun.name)(internal=begun.internal)  # type: ignore[type-abstract]
     network = CurlNetwork(
         clock,
         (lambda _: "") if config.proxy else guard.judge,
@@ -137,6 +147,13 @@ async def _run(
     finally:
         await network.close()
         robots.close()
+
+
+def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
+    """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
+    kind = catalog.pick(importance, importance.Importance, config.importance)  # type: ignore[type-abstract]
+    alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
+    return Scheme(config.importance, kind.handout, 1.0 if alone else INTERNAL)
 
 
 def _names(config: Config, clock: Clock) -> Resolver:

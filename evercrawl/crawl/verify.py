@@ -139,7 +139,7 @@ def _events(
 ) -> State | None:
     """Fold the journal from its first event, checking each and its archive record; None where it cannot be folded."""
     lost = {e.archive: number for _, number, e in events(partition, upto) if isinstance(e, Lost)}
-    folded = State(partition.disk, partition.birth.made_at, partition.state.keys, writable=False)
+    folded = partition.empty_state()
     check = EventCheck(folded, partition.state, found)
     archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)
     seen = 0
@@ -149,7 +149,7 @@ def _events(
                 watch("events", seen, upto)
             if not check.event(event, number):
                 return None
-            folded.replay(event, pointer)
+            folded.replay(event, pointer, number)
             if isinstance(event, Visit) and event.archive is not None:
                 archive.visit(event, number)
             seen += 1

@@ -233,20 +233,60 @@ def pay(
 
 
 @compiled
-def pay_slots(
-    known: int, cash: NDArray[np.float32], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
+def _arrive(
+    known: int, saved: int, cash: NDArray[np.float32], slot: Whole, amount: float, at_seq: int, chunk_seq: Keys
 ) -> float:
-    """Add amounts to cells by slot, but for those in chunks that were saved later; return what did not arrive."""
-    residue = 0.0
+    """Add `amount` to a cell unless a snapshot has it with that amount; return what arrived, then or now."""
+    if slot >= known:
+        return 0.0
+    chunk = slot >> CHUNK_BITS
+    if slot < saved and chunk_seq[chunk] >= np.uint64(at_seq):
+        return amount
+    return amount - _give(cash, slot, amount)
+
+
+@compiled
+def pay_slots(
+    known: int, saved: int, cash: NDArray[np.float32], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
+) -> float:
+    """Add amounts to cells by slot, but for those that were saved later; return what arrived."""
+    arrived = 0.0
     for i in range(targets.size):
-        slot = np.int64(targets[i])
-        if slot >= known:
-            residue += amounts[i]
+        arrived += _arrive(known, saved, cash, np.int64(targets[i]), amounts[i], at_seq, chunk_seq)
+    return arrived
+
+
+@compiled
+def pay_links(
+    known: int,
+    saved: int,
+    cash: NDArray[np.float32],
+    targets: NDArray[np.uint8],
+    external: NDArray[np.uint8],
+    inside: float,
+    outside: float,
+    at_seq: int,
+    chunk_seq: Keys,
+) -> float:
+    """Add to the cell of each delta-coded target `outside` if its bit in `external` is set, else `inside`."""
+    arrived = 0.0
+    slot = np.int64(0)
+    gap = np.int64(0)
+    shift = 0
+    count = 0
+    for byte in targets:
+        gap |= np.int64(byte & 127) << shift
+        shift += 7
+        if byte >= 128:
             continue
-        chunk = slot >> CHUNK_BITS
-        if chunk >= chunk_seq.size or chunk_seq[chunk] < np.uint64(at_seq):
-            residue += _give(cash, slot, amounts[i])
-    return residue
+        slot += gap
+        leaves = (count >> 3) < external.size and (external[count >> 3] >> (count & 7)) & 1
+        arrived += _arrive(known, saved, cash, slot, outside if leaves else inside, at_seq, chunk_seq)
+        count += 1
+        slot += 1
+        gap = np.int64(0)
+        shift = 0
+    return arrived
 
 
 @compiled

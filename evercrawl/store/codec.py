@@ -29,6 +29,20 @@ def encode_slots(slots: Slots) -> bytes:
     return out[:size].tobytes()
 
 
+def encode_slot(slot: int) -> bytes:
+    """Return `encode_slots` of a single slot.
+
+    >>> encode_slot(300).hex(" ")
+    'ac 02'
+    """
+    data = bytearray()
+    while slot >= 128:
+        data.append(slot & 127 | 128)
+        slot >>= 7
+    data.append(slot)
+    return bytes(data)
+
+
 def decode_slots(data: bytes) -> Slots:
     """Return the slots in ascending order, shape (n,), that `encode_slots` made `data` of.
 

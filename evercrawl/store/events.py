@@ -19,6 +19,14 @@ HAS_LINKS: Final = (
     8  # `targets`, validators and title are this event's own; otherwise those of the last event that has them
 )
 NOINDEX: Final = 32  # the page asks not to be found by searching
+MEMBER: Final = 64  # from now on, its site's virtual cash goes to this page too
+JOINS: Final = 128  # and it did not before
+LEAVES: Final = 256  # it did before, and does not any more
+VALIDATED: Final = 512  # the server sent validators, and has not been seen to ignore them
+DATE_TRUE: Final = 1024  # its Last-Modified agrees with what the visit saw
+DATE_FALSE: Final = 2048  # its Last-Modified contradicts it
+LISTED_TRUE: Final = 4096  # a sitemap or feed had said that it changed, and it had
+LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it had not
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 
@@ -70,15 +78,29 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         Segment number, offset and length of the response (or revisit) record; None where nothing was archived.
     retry_at
         The host is to be left alone until then (Retry-After, back-off); 0 = no wish.
-    cash
-        What the page gave away.
+    changed_at
+        When the content last changed, as far as is known; 0 where the visit brought no new content.
     targets
-        Slots of the followed links, new ones included, sorted and delta-coded (`codec.encode_slots`).
+        Slots of the followed links, new ones included, sorted and delta-coded (`codec.encode_slots`); never the page's
+        own.
     error
         "" or the failure's class and sentence.
     content
         Journal pointer of the visit whose archive record has the body, for one with links of its own whose record is a
         revisit; 0 where the body is in its own.
+    links
+        Journal pointer of the event whose links held before this visit; 0 where there is none, or no cash moved.
+    out
+        Distinct links to other pages, whether they are followed or not.
+    external
+        A bit for each of `targets`, the low bits first: whether it is on another site; empty where none is.
+    transfer
+        The cash that moved, packed by `transfers.pack`; empty where none did.
+    evidence
+        What the visits so far say about the page's rate of change, packed by `transfers.pack_evidence`; empty where
+        this visit said nothing new.
+    misses
+        Visits in a row that found the page gone or in trouble, this one included.
     """
 
     slot: int
@@ -98,7 +120,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     alias: int = NO_SLOT
     archive: tuple[int, int, int] | None = None
     retry_at: float = 0.0
-    cash: float = 0.0
+    changed_at: float = 0.0
     targets: bytes = b""
     etag: str = ""
     last_modified: str = ""
@@ -108,6 +130,12 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     error: str = ""
     found: Discovery | None = None
     content: int = 0
+    links: int = 0
+    out: int = 0
+    external: bytes = b""
+    transfer: bytes = b""
+    evidence: bytes = b""
+    misses: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

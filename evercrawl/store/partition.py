@@ -35,12 +35,31 @@ FORMAT: Final = 1
 FILE: Final = "crawl.json"
 
 
+class Scheme(msgspec.Struct, frozen=True):
+    """How importance is learned in a crawl, which cannot be changed while cash is under way.
+
+    Attributes
+    ----------
+    name
+        In the catalogue.
+    handout
+        Whether the virtual page spends; see `Accounts`.
+    internal
+        Weight of a link within a site.
+    """
+
+    name: str = "push"
+    handout: bool = False
+    internal: float = 1.0
+
+
 class Birth(msgspec.Struct):
     """What a crawl directory says of itself: version of its format, the crawl's id and when it was made."""
 
     format: int
     id: str
     made_at: float
+    scheme: Scheme = Scheme()
 
 
 def is_crawl(directory: Path) -> bool:
@@ -71,13 +90,16 @@ class Partition:
         disk: Disk | None = None,
         fold_all: bool = False,
         lock: Lock | None = None,
+        site: Callable[[str], str] = str,
+        scheme: Scheme | None = None,
     ) -> None:
         self.directory = directory
+        self._site = site
         self.repairs: list[str] = []
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
-            self.birth = self._born(random, now, writable)
+            self.birth = self._born(random, now, writable, scheme or Scheme())
             self.archive = Archive(
                 self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
@@ -88,7 +110,7 @@ class Partition:
             self.close()
             raise
 
-    def _born(self, random: Callable[[int], bytes], now: float, writable: bool) -> Birth:
+    def _born(self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme) -> Birth:
         data = self.disk.read(FILE, 0, self.disk.size(FILE))
         if data:
             try:
@@ -107,7 +129,7 @@ class Partition:
             )
         if self.disk.names("journal-"):  # this file is written before any other
             raise StoreError(f"{self.directory / FILE} is lost, and a journal is there; restore it from a copy")
-        birth = Birth(FORMAT, random(4).hex(), now)
+        birth = Birth(FORMAT, random(4).hex(), now, scheme)
         self.disk.replace(FILE, [msgspec.json.encode(birth)])
         return birth
 
@@ -143,6 +165,9 @@ class Partition:
             self.disk,
             self.birth.made_at,
             self._keys,
+            self._site,
+            self.journal.read,
+            handout=self.birth.scheme.handout,
             known=head.known if head else 0,
             tail=head.tail if head else [],
             writable=writable and not fold_all,
@@ -151,13 +176,21 @@ class Partition:
             snapshot.restore(self.state, loaded)
         self._archive_end = head.archive_end if head else (0, 0)
         given_up = False
-        for pointer, _, event in self.journal.replay(head.position if head else 0):
-            self.state.replay(event, pointer)
+        for pointer, number, event in self.journal.replay(head.position if head else 0):
+            self.state.replay(event, pointer, number)
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, _end(event))
             given_up = given_up or isinstance(event, Lost)
+        self.state.saved = None  # what is folded from now on is in no snapshot
         if given_up:  # the archive was cut in between
             self._archive_end = max(map(_end, self._named()), default=(0, 0))
+
+    def empty_state(self) -> State:
+        """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
+        return State(
+            self.disk, self.birth.made_at, self._keys, self._site, self.journal.read,
+            handout=self.birth.scheme.handout, writable=False,
+        )  # fmt: skip
 
     def _named(self) -> Iterator[Visit]:
         """Yield the visits whose records should be in the archive."""
@@ -196,10 +229,13 @@ class Partition:
         """Return segment and size at which the archive ended by the journal, when this was opened."""
         return self._archive_end
 
-    def remember(self, event: Event) -> int:
-        """Journal an event whose discoveries are admitted, and fold it; return its pointer. Not yet acknowledged."""
+    def remember(self, event: Event, held: Visit | None = None) -> int:
+        """Journal an event whose discoveries are admitted, and fold it; return its pointer. Not yet acknowledged.
+
+        `held` is the event that `links` points to, where it is at hand.
+        """
         pointer = self.journal.append(event)
-        self.state.apply(event, pointer)
+        self.state.apply(event, pointer, held=held)
         return pointer
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:

@@ -26,12 +26,13 @@ _FIELDS: Final = [
     ("alias", "<u4"),  # slot of the page that this one only leads to, NO_SLOT where it has content of its own
     ("changed", "<u4"),  # when the content last changed, as far as is known; like visited
     ("wire_bytes", "<u4"),  # of the last whole body, as it came over the wire
+    ("seen", "<u4"),  # the last visit that saw the content; like visited
     ("visits", "<u2"),
     ("changes", "<u2"),
     ("status", "<u2"),  # HTTP status of the last visit
     ("outcome", "u1"),  # `Outcome` of the last visit
     ("depth", "u1"),
-    ("misses", "u1"),  # visits in a row that found the page gone
+    ("misses", "u1"),  # visits in a row that found it gone, or in trouble
     ("flags", "u1"),  # the bits below
 ]
 
@@ -40,11 +41,12 @@ def _record() -> np.dtype[Any]:
     """Return the fields one after another, filled up to a multiple of eight."""
     names, formats = zip(*_FIELDS, strict=True)
     ends = np.cumsum([np.dtype(form).itemsize for form in formats]).tolist()
-    return np.dtype({"names": list(names), "formats": list(formats), "offsets": [0, *ends[:-1]], "itemsize": -(-ends[-1] // 8) * 8})
+    size = -(-ends[-1] // 8) * 8
+    return np.dtype({"names": list(names), "formats": list(formats), "offsets": [0, *ends[:-1]], "itemsize": size})
 
 
 RECORD: Final = _record()
-"""A record: 82 bytes of fields, each where its type wants to be, and 6 to spare."""
+"""A record: 86 bytes of fields, each where its type wants to be, and 2 to spare."""
 
 MEMBER: Final = 1
 """In `flags`: its site's virtual cash goes to this page too."""

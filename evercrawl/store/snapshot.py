@@ -16,7 +16,7 @@ import xxhash
 import zstandard
 
 from evercrawl.errors import StoreError
-from evercrawl.store.records import RECORD
+from evercrawl.store.table import CHUNK_SLOTS, Saved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.store.journal import Journal
     from evercrawl.store.state import State
 
-VERSION: Final = 1
+VERSION: Final = 2
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = 1 << 20
 RECORDS_A_PIECE: Final = 1 << 17
@@ -45,6 +45,10 @@ class Head(msgspec.Struct):
         How many there were.
     tail
         URLs of the URL log's unfinished block.
+    accounts
+        Cash that is in no page's cell.
+    notes
+        Numbers that whoever looks at the crawl from outside likes to know, such as the price.
     """
 
     version: int
@@ -60,6 +64,8 @@ class Head(msgspec.Struct):
     changes: int
     wire_bytes: int
     archive_end: tuple[int, int]
+    accounts: tuple[float, float, float, int, bytes] = (0.0, 0.0, 0.0, 0, b"")
+    notes: dict[str, float] = {}
 
 
 class Piece(msgspec.Struct):
@@ -101,7 +107,7 @@ async def write(
     head = Head(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
         state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
-        archive_end,
+        archive_end, state.accounts.save(), dict(state.notes),
     )  # fmt: skip
     frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
@@ -141,25 +147,30 @@ def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
     return None, troubles
 
 
-def restore(state: State, loaded: Loaded) -> dict[str, NDArray[np.uint64]]:
-    """Fill `state` from a snapshot; return for each column the sequences at which its pieces were copied."""
+def restore(state: State, loaded: Loaded) -> None:
+    """Fill `state` from a snapshot; it takes note of how far each piece of the cash column reaches."""
     head = loaded.head
     state.table.rebuild(np.ascontiguousarray(state.known.rows(0, head.known)["key"]))
     state.records.resize(head.records)
-    state.hosts = list(head.hosts)
+    state.accounts.restore(head.accounts)
+    state.notes = dict(head.notes)
+    for name in head.hosts:
+        state.add_host(name)
     state.host_numbers = {name: number for number, name in enumerate(head.hosts)}
     state.away = dict(head.away)
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
-    copied: dict[str, list[int]] = {}
+    copied = np.zeros(max(-(-head.known // CHUNK_SLOTS), 1), np.uint64)
     for piece in loaded.pieces:
         target = _column(state, piece.column)
         raw = zstandard.ZstdDecompressor().decompress(piece.data)
         target[piece.start : piece.start + piece.count] = np.frombuffer(raw, target.dtype)
-        copied.setdefault(piece.column, []).append(piece.sequence)
+        if piece.column == "cash":
+            copied[piece.start // CHUNK_SLOTS] = piece.sequence
     counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
     state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
     state.index_originals()
-    return {column: np.array(at, np.uint64) for column, at in copied.items()}
+    state.find_lost()
+    state.saved = Saved(head.known, copied)
 
 
 def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]]:
@@ -218,7 +229,9 @@ def read(disk: Disk, name: str) -> Loaded:
         raise StoreError(
             f"{name} was made by a newer evercrawl (format {head.version}, this one reads {VERSION}); upgrade evercrawl"
         )
+    if head.version < VERSION:
+        raise ValueError("it was made by an older evercrawl")
     return Loaded(name, head, [msgspec.msgpack.decode(frame, type=Piece) for frame in frames[1:]])
 
 
-assert RECORD.itemsize == 64
+assert SLOTS_A_PIECE == CHUNK_SLOTS

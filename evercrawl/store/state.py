@@ -12,11 +12,30 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import numpy as np
 
+from evercrawl.store import transfers
+from evercrawl.store.accounts import Accounts
 from evercrawl.store.arena import reserve
-from evercrawl.store.events import CHANGED, HAS_LINKS, UNCHANGED, Discovery, Event, Found, Visit
+from evercrawl.store.codec import encode_slot
+from evercrawl.store.events import (
+    CHANGED,
+    DATE_FALSE,
+    DATE_TRUE,
+    HAS_LINKS,
+    JOINS,
+    LEAVES,
+    LISTED_FALSE,
+    LISTED_TRUE,
+    UNCHANGED,
+    Discovery,
+    Event,
+    Found,
+    Visit,
+)
+from evercrawl.store.events import MEMBER as MEMBER_NOW
+from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
-from evercrawl.store.records import Records
-from evercrawl.store.table import NO_RECORD, KeyMap, Table
+from evercrawl.store.records import MEMBER, VALIDATED, Records
+from evercrawl.store.table import NO_RECORD, ROOT, KeyMap, Saved, Table
 from evercrawl.store.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -24,12 +43,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.store.disk import Disk
-    from evercrawl.types import Floats, Keys, Slots
+    from evercrawl.types import Keys, Slots
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
+HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
+RETIRED: Final = 6  # visits in a row that find a page gone, after which it is asked for no more
 
+_DATES: Final = (
+    (DATE_TRUE, "date_true"),
+    (DATE_FALSE, "date_false"),
+    (LISTED_TRUE, "listed_true"),
+    (LISTED_FALSE, "listed_false"),
+)
 _NONE: Final = np.zeros(0, np.uint32)
 
 
@@ -44,10 +71,29 @@ class State:
         Start of the crawl, seconds since the epoch; instants in records count from here.
     keys
         URLs -> 64-bit keys.
+    site
+        Host name -> its site.
+    read
+        Journal pointer -> its event.
+    handout
+        Whether the virtual page spends; see `Accounts`.
     known, tail
         How many URLs a snapshot says there were, and those of the unfinished block.
     writable
         False for a reader beside a running crawl: nothing is written or cut.
+
+    Attributes
+    ----------
+    sites, site_of
+        Sites by index, and the index of each host's, u32 by host.
+    accounts
+        Cash that is in no page's cell.
+    lost
+        Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
+    notes
+        Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots.
+    saved
+        What the snapshot had that this was restored from; None where there was none.
     """
 
     def __init__(
@@ -55,19 +101,31 @@ class State:
         disk: Disk,
         epoch: float,
         keys: Callable[[list[str]], Keys],
+        site: Callable[[str], str] = str,
+        read: Callable[[int], Event] | None = None,
         *,
+        handout: bool = False,
         known: int = 0,
         tail: list[str] | None = None,
         writable: bool = True,
     ) -> None:
         self.epoch = epoch
         self.keys = keys
+        self._site = site
+        self._read = read
         self.known = KnownLog(disk, known, writable=writable)
         self.urls = UrlLog.open(disk, known, tail or [], writable=writable)
         self.table = Table()
         self.records = Records()
         self.hosts: list[str] = []
         self.host_numbers: dict[str, int] = {}
+        self.sites: list[str] = []
+        self.site_of: Slots = reserve(np.uint32, 1 << 28)
+        self._site_numbers: dict[str, int] = {}
+        self.accounts = Accounts(handout=handout)
+        self.lost: dict[int, int] = {}
+        self.saved: Saved | None = None
+        self.notes: dict[str, float] = {}
         self.away: dict[int, float] = {}  # host -> leave it alone until then
         self.outcomes: Counter[int] = Counter()  # pages by their last outcome
         self.visits = 0
@@ -85,70 +143,167 @@ class State:
             new.append(name)
         return number
 
-    def admit(self, found: Discovery, at: float, keys: Keys) -> None:
-        """Take note of URLs that are in the table since just now."""
+    def admit(self, found: Discovery, at: float, keys: Keys, number: int = 0) -> None:
+        """Take note of URLs that are in the table since just now; `number` counts events, for replay."""
         assert found.first_slot == self.known.count, "slots are given out in the order of the journal"
         for name in found.new_hosts:
             self.host_numbers.setdefault(name, len(self.hosts))
-            self.hosts.append(name)
+            self.add_host(name)
         self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops)
         self.urls.append(found.urls)
         new = slice(found.first_slot, found.first_slot + len(found.urls))
         self.table.record[new] = NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255)
+        for slot, (url, host) in enumerate(zip(found.urls, found.hosts, strict=True), found.first_slot):
+            if found.depth == 0 or (url[-1] == "/" and url.count("/") == 3):
+                self.table.record[slot] |= ROOT
+                self._join(slot, host, number)
 
-    def replay(self, event: Event, pointer: int) -> None:
-        """Fold one event that was read back from the journal."""
-        if not (isinstance(event, (Visit, Found))) or event.found is None:
-            self.apply(event, pointer)
-            return
-        found = event.found
-        if found.urls:
+    def add_host(self, name: str) -> None:
+        """Take note of the next host, and of its site if that is new."""
+        site = self._site(name)
+        number = self._site_numbers.get(site)
+        if number is None:
+            number = self._site_numbers[site] = len(self.sites)
+            self.sites.append(site)
+            if number == self.accounts.count:  # else a snapshot has it
+                self.accounts.add_site()
+        self.site_of[len(self.hosts)] = number
+        self.hosts.append(name)
+
+    def replay(self, event: Event, pointer: int, number: int) -> None:
+        """Fold one event that was read back from the journal, the one with this number."""
+        if isinstance(event, (Visit, Found)) and event.found is not None and event.found.urls:
+            found = event.found
             keys = self.keys(found.urls)
             slots, new = self.table.intern(keys)
             assert new.all(), "the journal names a URL twice"
             assert int(slots[0]) == found.first_slot, "the journal leaves out a URL"
-            self.admit(found, event.at, keys)
-        self.apply(event, pointer)
+            self.admit(found, event.at, keys, number)
+        self.apply(event, pointer, number)
 
-    def apply(self, event: Event, pointer: int) -> None:
-        """Fold one event whose discoveries are admitted already."""
+    def apply(self, event: Event, pointer: int, number: int = 0, held: Visit | None = None) -> None:
+        """Fold one event whose discoveries are admitted already.
+
+        Parameters
+        ----------
+        event, pointer, number
+            What happened, its place in the journal, and how many events were before.
+        held
+            The event that `links` points to, where it is at hand.
+        """
         if isinstance(event, Visit):
             self._visited(event, pointer)
+            self._count_dates(event)
+            self._settle(event, number, held)
         elif not isinstance(event, Found):
             self._lost(event.slot)
 
     def _visited(self, event: Visit, pointer: int) -> None:
-        slot = event.slot
+        slot, flags = event.slot, event.flags
         rows = self.records.rows
-        outcome = 0
         if event.visits == 1:
-            cell = int(self.table.record[slot])  # a snapshot may have been copied after this visit
-            depth = cell & 0xFF if cell & NO_RECORD else int(self.known.row(slot)["depth"])
-            index = self.records.add()
-            self.table.record[slot] = index
-            old_event, importance, shape, scale = 0, 0.0, 0.0, 0.0
+            index, depth = self._new_record(slot)
+            old = rows[index].item()
+            outcome = 0
         else:
             index = int(self.table.record[slot])
-            record = rows[index].item()
-            _, _, _, size, held, similar, old_event, importance, shape, scale, _, _, _, outcome, depth = record
+            old = rows[index].item()
+            outcome, depth = old[18], old[19]
             self.outcomes[outcome] -= 1
-            if event.flags & UNCHANGED or (held and not event.flags & HAS_LINKS):
+            if flags & UNCHANGED or (old[4] and not flags & HAS_LINKS):
                 # the content is the one held, and so are its size and its likeness; trouble brings none
-                event = msgspec.structs.replace(event, size_bytes=size, simhash=similar)
+                event = msgspec.structs.replace(event, size_bytes=old[3], simhash=old[5])
+        links, history, mark, shape, scale_s, alias, changed, wire, seen = old[6:15]
+        if flags & HAS_LINKS:
+            links, alias, wire = pointer, event.alias, event.wire_bytes
+        elif event.visits == 1:
+            alias = NO_SLOT
+        if event.transfer:
+            history, mark = transfers.unpack(event.transfer)[:2]
+        if event.evidence:
+            shape, scale_s = transfers.unpack_evidence(event.evidence)
+        if event.changed_at:
+            changed = self.ticks(event.changed_at)
+        if event.outcome in HELD:
+            seen = self.ticks(event.at)
         rows[index] = (
             slot, event.host, self.ticks(event.at), min(event.size_bytes, 0xFFFFFFFF), event.digest, event.simhash,
-            pointer if event.flags & HAS_LINKS else old_event, importance, shape, scale,
+            links, history, mark, shape, scale_s, alias, changed, min(wire, 0xFFFFFFFF), seen,
             min(event.visits, 0xFFFF), min(event.changes, 0xFFFF), event.status, event.outcome, depth,
+            min(event.misses, 0xFF),
+            (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0),
         )  # fmt: skip
         self.outcomes[event.outcome] += 1
         self.visits += 1
-        self.changes += event.flags & CHANGED
+        self.changes += flags & CHANGED
         self.wire_bytes += event.wire_bytes
         if event.retry_at:
             self.away[event.host] = event.retry_at
-        if event.outcome == Outcome.OK and event.digest and not (event.flags & UNCHANGED and outcome == Outcome.OK):
+        if event.outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and outcome == Outcome.OK):
             number = int(self._digests.intern(np.array([event.digest], np.uint64))[0][0])
             self._originals[number] = slot
+
+    def _new_record(self, slot: int) -> tuple[int, int]:
+        """Return the index of the record of a page that has none, and the page's depth."""
+        cell = int(self.table.record[slot])  # a snapshot may have been copied after this visit
+        depth = cell & 0xFF if cell & NO_RECORD else int(self.known.row(slot)["depth"])
+        index = self.lost.pop(slot, None)
+        if index is None:
+            index = self.records.add()
+        self.table.record[slot] = index
+        return index, depth
+
+    def _count_dates(self, event: Visit) -> None:
+        if event.flags & (DATE_TRUE | DATE_FALSE | LISTED_TRUE | LISTED_FALSE):
+            row = self.accounts.sites[self.site_of[event.host]]
+            for flag, column in _DATES:
+                if event.flags & flag:
+                    row[column] += 1
+
+    def _settle(self, event: Visit, number: int, held: Visit | None) -> None:
+        """Move the cash that a visit moved."""
+        if event.flags & JOINS:
+            self._join(event.slot, event.host, number)
+        if event.flags & LEAVES:
+            given = self.accounts.leave(int(self.site_of[event.host]))
+            self.accounts.virtual += given - self._pay(event.slot, given, number)
+        if not event.transfer:
+            return
+        moved = transfers.unpack(event.transfer)
+        own = event if event.flags & HAS_LINKS else None
+        if held is None and event.links and (own is None or moved.takes_back):
+            held = self._recall(event.links)
+        arrived = self._pay(event.slot, -moved.moved, number)
+        arrived += self._pay_along(own or held, moved.internal, moved.external, number)
+        if moved.takes_back:
+            arrived += self._pay_along(held, -moved.back_internal, -moved.back_external, number)
+        self.accounts.virtual -= arrived
+        self.accounts.total += moved.moved
+        self.accounts.spend()
+
+    def _join(self, slot: int, host: int, number: int) -> None:
+        given = self.accounts.join(int(self.site_of[host]))
+        if given:
+            self.accounts.virtual -= self._pay(slot, -given, number) + given
+        self.accounts.spend()
+
+    def _pay(self, slot: int, amount: float, number: int) -> float:
+        """Add to the cash of one page; return what arrived."""
+        return self.table.pay_links(encode_slot(slot), b"", amount, 0.0, number + 1, self.saved)
+
+    def _pay_along(self, links: Visit | None, internal: float, external: float, number: int) -> float:
+        """Pay each of the links of an event; return what arrived."""
+        if links is None or not (internal or external):
+            return 0.0
+        if links.alias != NO_SLOT:
+            return self._pay(links.alias, external, number)
+        return self.table.pay_links(links.targets, links.external, internal, external, number + 1, self.saved)
+
+    def _recall(self, pointer: int) -> Visit:
+        assert self._read is not None, "a state without a journal cannot look back"
+        event = self._read(pointer)
+        assert isinstance(event, Visit), "links are those of a visit"
+        return event
 
     def _lost(self, slot: int) -> None:
         index = int(self.table.record[slot])
@@ -159,6 +314,15 @@ class State:
                 row["outcome"] = 0
             facts = self.known.row(slot)
             self.table.record[slot] = NO_RECORD | int(facts["hops"]) << 8 | int(facts["depth"])
+            self.lost[slot] = index
+
+    def find_lost(self) -> None:
+        """Learn again, from the records, which pages' contents were lost and not yet fetched again."""
+        rows = self.records.rows[: self.records.count]
+        for index in np.flatnonzero(rows["outcome"] == 0).tolist():
+            slot = int(rows["slot"][index])
+            if self.table.record[slot] & NO_RECORD:
+                self.lost[slot] = index
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""
@@ -194,14 +358,6 @@ class State:
         """Return the instant of the last visit to a page that has a record."""
         return self.epoch + float(self.records.rows["visited"][self.table.record[slot]]) / TICKS_PER_S
 
-    def columns(self, slots: Slots) -> tuple[Floats, Floats]:
-        """Return visited_at (nan before the first visit) and cash of pages, each of shape (n,)."""
-        cells = self.table.record[slots]
-        seen = (cells & np.uint32(NO_RECORD)) == 0
-        visited_at = np.full(len(slots), np.nan)
-        visited_at[seen] = self.epoch + self.records.rows["visited"][cells[seen]] / TICKS_PER_S
-        return visited_at, self.table.cash[slots].astype(np.float64)
-
     def unanswered(self, hosts: list[int]) -> list[int]:
         """Return those of `hosts` from which no answer came when they were last asked."""
         rows = self.records.rows[: self.records.count]
@@ -223,8 +379,9 @@ class State:
         rows = rows[rows["outcome"] != 0]
         first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
         error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
+        retired = ~first & (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
         trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
         again = (refused | error & (rows["status"] == 0) | trouble) & ~first
-        seen = rows[~(first | again)]
+        seen = rows[~(first | again | retired)]
         new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
         return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from evercrawl.types import Floats, Ints, Keys, Slots
 
-__all__ = ["CHUNK_SLOTS", "NO_RECORD", "KeyMap", "Table", "reserve"]
+__all__ = ["CHUNK_SLOTS", "NO_RECORD", "ROOT", "KeyMap", "Saved", "Table", "reserve"]
 
 NO_RECORD: Final = 0x8000_0000
 """Set in `Table.record` while a URL has no record; the bits below are then free for what its finder wants to keep."""
+ROOT: Final = 0x0001_0000
+"""Below `NO_RECORD`: the URL is a root of its site, a seed or the front page of a host."""
 CHUNK_SLOTS: Final = 1 << 20
 """Slots that a snapshot saves at one time, as `pay_slots` counts."""
 
@@ -28,7 +30,6 @@ _TOGETHER: Final = 64  # segments that are filled at a time, when a map is rebui
 _SCRATCH: Final = 3 * 128  # numbers, as the kernels want them
 _CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])  # 12 bytes side by side: one cache miss
 _USUAL_LOAD: Final = 0.8  # segments are between 0.72 and 0.9 full
-_NOTHING_SAVED: Final = np.zeros(0, np.uint64)
 
 
 class KeyMap:
@@ -146,7 +147,8 @@ class Table(KeyMap):
     Attributes
     ----------
     cash
-        Shares of all the cash there is, f32, by slot; zero at `known` and beyond.
+        What each page holds of its own, f32, by slot, without its share of the virtual page's; zero at `known` and
+        beyond.
     record
         Index of the page's record, or `NO_RECORD` and what its finder keeps below that bit; u32, by slot.
     following
@@ -207,20 +209,62 @@ class Table(KeyMap):
         paid = pointer(wanted), len(wanted), pointer(given), self._cash
         return float(_KERNELS["pay"](*self._map, self._scratch, *paid))
 
-    def pay_slots(self, slots: Slots, amounts: Floats, at_seq: int = 1, chunk_seq: Keys = _NOTHING_SAVED) -> float:
-        """Add `amounts`, shape (n,), to the cash of `slots`; return the residue as `pay` does.
+    def pay_slots(self, slots: Slots, amounts: Floats, at_seq: int = 1, saved: Saved | None = None) -> float:
+        """Add `amounts`, shape (n,), to the cash of `slots`; return what arrived.
 
         Parameters
         ----------
         slots, amounts
-            Who gets how much; the amount of a slot beyond `known` is all residue.
-        at_seq, chunk_seq
-            For replay over a snapshot: the payment's journal sequence, and the sequence at which each chunk of
-            `CHUNK_SLOTS` slots was saved, 0 for never. A cell whose chunk was saved at `at_seq` or later has got its
-            amount already: it is passed over and adds no residue.
+            Who gets how much; nothing arrives at a slot beyond `known`.
+        at_seq, saved
+            For replay over a snapshot: the payment's number in the journal, counted from 1, and what the snapshot has.
+            A cell that was saved at `at_seq` or later has got its amount already: it is passed over and counts as paid.
         """
         targets, given = np.ascontiguousarray(slots, np.uint32), np.ascontiguousarray(amounts, np.float64)
         assert targets.shape == given.shape, "one amount a slot"
-        saved = np.ascontiguousarray(chunk_seq, np.uint64)
-        paid = pointer(targets), len(targets), pointer(given), at_seq, pointer(saved), len(saved)
-        return float(_KERNELS["pay_slots"](self.known, self._cash, *paid))
+        paid = pointer(targets), len(targets), pointer(given)
+        count, *chunks = (saved or _NOTHING).cells
+        return float(_KERNELS["pay_slots"](self.known, count, self._cash, *paid, at_seq, *chunks))
+
+    def pay_links(
+        self,
+        targets: bytes,
+        external: bytes,
+        inside: float,
+        outside: float,
+        at_seq: int = 1,
+        saved: Saved | None = None,
+    ) -> float:
+        """Add `inside` to the cash of each of the slots, or `outside` where it is external; return what arrived.
+
+        Parameters
+        ----------
+        targets
+            Slots as `codec.encode_slots` makes them.
+        external
+            A bit for each of them, the low bits first; missing ones are 0.
+        at_seq, saved
+            As for `pay_slots`.
+        """
+        links = targets, len(targets), external, len(external), inside, outside
+        count, *chunks = (saved or _NOTHING).cells
+        return float(_KERNELS["pay_links"](self.known, count, self._cash, *links, at_seq, *chunks))
+
+
+class Saved:
+    """Which cells of cash a snapshot has, and how much of the journal is in each.
+
+    Parameters
+    ----------
+    known
+        Slots it has.
+    chunks
+        For each `CHUNK_SLOTS` of them the number of events that were folded when they were copied.
+    """
+
+    def __init__(self, known: int, chunks: Keys) -> None:
+        self._chunks = np.ascontiguousarray(chunks, np.uint64)
+        self.cells = known, pointer(self._chunks), len(self._chunks)
+
+
+_NOTHING: Final = Saved(0, np.zeros(1, np.uint64))

@@ -38,7 +38,7 @@ def event(number):
     return Visit(
         number, number % 7, 1.7e9 + number / 8, Outcome.OK, 200, flags=HAS_LINKS, visits=1, size_bytes=number * 100,
         digest=chance.getrandbits(64), simhash=chance.getrandbits(64), alias=NO_SLOT, archive=(0, number * 1000, 999),
-        cash=chance.random(), targets=chance.randbytes(chance.randrange(60)), title=f"Page {number}",
+        changed_at=chance.random(), targets=chance.randbytes(chance.randrange(60)), title=f"Page {number}",
         found=found if urls else None,
     )  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_files_are_full_at_their_size(disk, tmp_path):
         assert [again.read(pointer) for pointer in pointers[::-1]] == events(300)[::-1]
 
 
-@pytest.mark.parametrize("segment_bytes", [2000, 10**9])
+@pytest.mark.parametrize("segment_bytes", [2500, 10**9])
 def test_crash_at_every_byte(tmp_path, segment_bytes):
     """However little of the journal reached the disk, what there is of it is a beginning, and it goes on from there."""
     source, target = tmp_path / "source", tmp_path / "target"

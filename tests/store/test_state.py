@@ -4,7 +4,6 @@ import random
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,7 +59,7 @@ class Folder:
     def replayed(self) -> State:
         state = State(RealDisk(Path(tempfile.mkdtemp())), EPOCH, keys)
         for pointer, event in self.events:
-            state.replay(event, pointer)
+            state.replay(event, pointer, pointer >> 8)
         return state
 
     def record(self, slot: int):
@@ -118,15 +117,6 @@ def test_before_its_first_visit_a_page_has_depth_and_hops_but_no_record(folder):
     assert (cell & 0xFF, cell >> 8 & 0xFF, folder.state.record_of(3)) == (5, 2, None)
     folder.visit(3)
     assert int(folder.record(3)["depth"]) == 5
-
-
-def test_columns_for_the_policy(folder):
-    folder.visit(1)
-    visited_at, importance = folder.state.columns(np.array([0, 1, 2], np.uint32))
-    assert np.isnan(visited_at[[0, 2]]).all()
-    assert visited_at[1] == pytest.approx(EPOCH + 2.0, abs=1 / 16)
-    assert folder.state.visited_at(1) == visited_at[1]
-    assert importance.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_instants_are_kept_to_a_sixteenth_of_a_second():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from evercrawl.errors import StoreError
 from evercrawl.store import _table_entries, _table_kernels
 from evercrawl.store import table as table_module
-from evercrawl.store.table import CHUNK_SLOTS, NO_RECORD, KeyMap, Table
+from evercrawl.store.codec import encode_slots
+from evercrawl.store.table import CHUNK_SLOTS, NO_RECORD, KeyMap, Saved, Table
 from evercrawl.types import NO_SLOT
 
 TOP = 2**64 - 1
@@ -128,10 +129,26 @@ def test_pays_slots_but_not_those_saved_later():
     table = Table(segment_capacity=1 << 14)
     table.intern(np.arange(1 << 21, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     slots = np.array([3, 1 << 20, (1 << 21) - 1, 1 << 21, NO_SLOT], np.uint32)
-    residue = table.pay_slots(slots, np.array([1.0, 2.0, 4.0, 8.0, 16.0]), 10, array([10, 9]))
+    saved = Saved((1 << 21) - 1, array([10, 9]))
+    arrived = table.pay_slots(slots, np.array([1.0, 2.0, 4.0, 8.0, 16.0]), 10, saved)
     assert table.cash[slots[:3]].tolist() == [0.0, 2.0, 4.0]  # slot 3 had its 1.0 before it was saved
-    assert residue == 24.0  # nobody has the last two slots
-    assert table.pay_slots(slots[:1], np.array([0.1])) == 0.1 - float(np.float32(0.1))
+    assert arrived == 7.0  # nobody has the last two slots
+    table.pay_slots(slots[2:3], np.array([1.0]), 1, saved)
+    assert table.cash[slots[2]] == 5.0  # the snapshot ends before this slot
+    assert table.pay_slots(slots[:1], np.array([0.1])) == pytest.approx(0.1, rel=1e-7)
+    assert table.pay_slots(slots[:1], np.array([0.1])) != 0.1
+
+
+def test_pays_links_by_kind():
+    table = small()
+    table.intern(np.arange(1, 400, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    slots = np.array([0, 3, 5, 127, 128, 300, 301, 302, 303], np.uint32)
+    arrived = table.pay_links(encode_slots(slots), bytes([0b00000101, 0b1]), 0.25, 2.0)
+    assert table.cash[slots].tolist() == [2.0, 0.25, 2.0, 0.25, 0.25, 0.25, 0.25, 0.25, 2.0]
+    assert arrived == 3 * 2.0 + 6 * 0.25
+    assert table.pay_links(encode_slots(slots[:2]), b"", 0.5, 9.0, 3, Saved(2, array([3]))) == 1.0
+    assert table.cash[slots[:2]].tolist() == [2.0, 0.75]  # the first was saved with it
+    assert table.pay_links(b"", b"", 1.0, 1.0) == 0.0
 
 
 def test_a_replay_over_a_chunk_saved_halfway_ends_where_memory_was():
@@ -146,7 +163,7 @@ def test_a_replay_over_a_chunk_saved_halfway_ends_where_memory_was():
             saved = live.cash[:3].copy()
     replayed.cash[:3] = saved
     for sequence in range(2, 8):  # the journal is folded from where the snapshot began
-        replayed.pay_slots(slots, np.full(3, 0.1 * sequence), sequence, array([4]))
+        replayed.pay_slots(slots, np.full(3, 0.1 * sequence), sequence, Saved(3, array([4])))
     assert replayed.cash[:3].tolist() == live.cash[:3].tolist()
 
 

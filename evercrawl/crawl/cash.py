@@ -1,0 +1,99 @@
+"""What cash each visit moves: the scheme's judgement, brought together with what the crawl knows of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.importance.base import Account, Links
+from evercrawl.store import transfers
+from evercrawl.store.events import HAS_LINKS, JOINS, LEAVES, MEMBER
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.outlinks import Outlinks
+    from evercrawl.crawl.reading import Reading
+    from evercrawl.importance.base import Importance
+    from evercrawl.store.events import Visit
+    from evercrawl.store.state import State
+
+_READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
+
+
+class Settlement(NamedTuple):
+    """What a visit does to the cash: event flags, the packed transfer, and where the links held before are."""
+
+    flags: int
+    transfer: bytes
+    links: int
+
+
+class Cashier:
+    """Settles visits.
+
+    Parameters
+    ----------
+    state
+        Who has what.
+    scheme
+        Judges what a visit moves.
+    """
+
+    def __init__(self, state: State, scheme: Importance) -> None:
+        self._state = state
+        self._scheme = scheme
+
+    def settle(self, reading: Reading, flags: int, alias: int, links: Outlinks) -> Settlement:
+        """Return what cash a visit moves.
+
+        Parameters
+        ----------
+        reading
+            The visit; its outcome is final.
+        flags, alias, links
+            Of the event that is about to be written; `links` are its own where it has any.
+        """
+        before, outcome = reading.before, reading.outcome
+        gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
+        if outcome not in _READ and not gone:
+            return Settlement(MEMBER if before.member else 0, b"", 0)
+        member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT
+        change = JOINS if member and not before.member else LEAVES if before.member and not member else 0
+        transfer = self._transfer(reading, flags, alias, links, gone=gone)
+        packed = transfers.pack(transfer) if any(transfer[2:]) else b""
+        needed = before.event if packed and (transfer.takes_back or not flags & HAS_LINKS) else 0
+        return Settlement(change | (MEMBER if member else 0), packed, needed)
+
+    def _transfer(self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool) -> transfers.Moved:
+        before, total = reading.before, self._state.accounts.total
+        held = before.held
+        account, was = self._account(reading), _links_of(held) if held is not None else None
+        if gone:
+            moved = self._scheme.remove(account, was, total)
+        elif not flags & HAS_LINKS:
+            moved = self._scheme.visit(account, was, was or Links(), total, same=True)
+        else:
+            now = Links(out=links.out, through=_leads_on(reading.outcome, alias, links.targets))
+            same = held is not None and _same(held, alias, links) and was == now
+            moved = self._scheme.visit(account, was, now, total, same=same)
+        return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:])
+
+    def _account(self, reading: Reading) -> Account:
+        """Return what the page has, its cash as it can be written down."""
+        state, before = self._state, reading.before
+        cash = float(state.table.cash[reading.slot])
+        if before.member:
+            cash += state.accounts.share(int(state.site_of[reading.host.number]))
+        return Account(transfers.rounded(cash), before.history, before.mark)
+
+
+def _links_of(event: Visit) -> Links:
+    return Links(out=event.out, through=_leads_on(event.outcome, event.alias, event.targets))
+
+
+def _leads_on(outcome: int, alias: int, targets: bytes) -> bool:
+    """Whether a page only leads to another, which gets all that it gets."""
+    return alias != NO_SLOT or (outcome == Outcome.REDIRECT and bool(targets))
+
+
+def _same(held: Visit, alias: int, links: Outlinks) -> bool:
+    return (held.alias, held.targets, held.external, held.out) == (alias, *links)

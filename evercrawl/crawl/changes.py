@@ -1,0 +1,169 @@
+"""What each visit teaches about how often its page changes, and about whose dates are to be trusted."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.change import dates, extent, gamma
+from evercrawl.change.prior import SitePriors
+from evercrawl.store import transfers
+from evercrawl.store.events import (
+    CHANGED,
+    DATE_FALSE,
+    DATE_TRUE,
+    HAS_LINKS,
+    LISTED_FALSE,
+    LISTED_TRUE,
+    UNCHANGED,
+    VALIDATED,
+)
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from evercrawl.crawl.notices import Notices
+    from evercrawl.crawl.reading import Before, Reading
+    from evercrawl.store.state import State
+
+FORGET: Final = 0.05
+"""Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
+_FIRST_CYCLE_S: Final = 86_400.0
+_CYCLE_WEIGHT: Final = 1e-3  # of one visit in the mean interval
+
+
+class Lesson(NamedTuple):
+    """What a visit says of change: event flags, the packed evidence, and when the content changed (0: it did not)."""
+
+    flags: int = 0
+    evidence: bytes = b""
+    changed_at: float = 0.0
+
+
+class Changes:
+    """Learns rates of change, page by page and site by site.
+
+    Parameters
+    ----------
+    state
+        What is known; the evidence in its records is where learning goes on from.
+    notices
+        What sitemaps and feeds announced.
+
+    Attributes
+    ----------
+    priors
+        What is believed of a site's pages before they have shown anything.
+    cycle_s
+        Mean time between two visits of a page, over the visits.
+    """
+
+    def __init__(self, state: State, notices: Notices) -> None:
+        self._state = state
+        self._notices = notices
+        self.priors = priors_of(state)
+        self.cycle_s = _FIRST_CYCLE_S
+        self._intervals = 0
+
+    def learn(self, reading: Reading, flags: int) -> Lesson:
+        """Return what a visit teaches; `flags` are its event's so far."""
+        before, at = reading.before, reading.exchange.at
+        said_at = self._notices.date(reading.slot)
+        self._notices.visited(reading.slot)
+        if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
+            return Lesson(VALIDATED if before.validated else 0)
+        cheap = VALIDATED if _validated(reading, flags) else 0
+        date_at = self._date(reading)
+        if not before.digest:
+            return Lesson(cheap, b"", date_at if date_at is not None and date_at < at else at)
+        if reading.outcome == Outcome.TRUNCATED:
+            return Lesson(cheap, b"", at if flags & CHANGED else 0.0)
+        site = int(self._state.site_of[reading.host.number])
+        self._grow()
+        changed = _changed(reading, flags)
+        interval_s = max(at - before.seen_at, 0.0)
+        truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
+        age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
+        evidence = self._evidence(before, site, changed, interval_s, age_s)
+        changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
+        return Lesson(cheap | truth, transfers.pack_evidence(*evidence), changed_at)
+
+    def _evidence(
+        self, before: Before, site: int, changed: bool, interval_s: float, age_s: float | None
+    ) -> tuple[float, float]:
+        held = (before.shape, before.scale_s)
+        self._intervals += 1
+        self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
+        weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
+        kept = gamma.forget(*held, weight)
+        after = gamma.learn_evidence(*kept, self.priors.prior(site), interval_s, changed, age_s)
+        self.priors.learn(site, held if any(held) else None, after)
+        return after
+
+    def _truth(
+        self, reading: Reading, site: int, changed: bool, interval_s: float, date_at: float | None, said_at: float
+    ) -> int:
+        """Return what the visit says of the site's dates, as event flags."""
+        flags = 0
+        if date_at is not None:
+            held = reading.before.held
+            before_at = dates.http_date(held.last_modified) if held is not None else None
+            word = dates.judge(changed, interval_s, date_at, before_at, _served_at(reading))
+            flags |= 0 if word is None else DATE_TRUE if word else DATE_FALSE
+        if said_at:
+            flags |= LISTED_TRUE if changed else LISTED_FALSE
+        return flags
+
+    def _age_s(self, site: int, at: float, interval_s: float, date_at: float | None, said_at: float) -> float | None:
+        """Return how long ago the change was, where somebody who can be trusted says so."""
+        row = self._state.accounts.sites[site]
+        if dates.trusted(int(row["date_true"]), int(row["date_false"])):
+            age_s = dates.age_s(date_at, at, interval_s)
+            if age_s is not None:
+                return age_s
+        if said_at and dates.trusted(int(row["listed_true"]), int(row["listed_false"])):
+            return dates.age_s(said_at, at, interval_s)
+        return None
+
+    def _date(self, reading: Reading) -> float | None:
+        """Return the page's Last-Modified; None where there is none, or none but the one seen before."""
+        text, held = reading.exchange.headers.get("last-modified", ""), reading.before.held
+        if not text or (held is not None and reading.before.digest and text == held.last_modified):
+            return None
+        return dates.http_date(text)
+
+    def _grow(self) -> None:
+        self.priors.grow(len(self._state.sites))
+
+
+def priors_of(state: State) -> SitePriors:
+    """Return the priors that the evidence of all records makes."""
+    rows: Any = state.records.rows[: state.records.count]
+    priors = SitePriors(len(state.sites))
+    shape, scale_s = rows["rate_shape"], rows["rate_scale_s"]
+    seen = (shape != 0) | (scale_s != 0)
+    priors.fit(state.site_of[rows["host"]].astype("int64"), shape, scale_s, seen, len(state.sites))
+    return priors
+
+
+def _changed(reading: Reading, flags: int) -> bool:
+    """Whether the page, not only some byte of it, is another than before."""
+    before = reading.before
+    if flags & UNCHANGED:
+        return False
+    return extent.changed(reading.digest, reading.simhash, before.digest, before.simhash)
+
+
+def _validated(reading: Reading, flags: int) -> bool:
+    """Whether a visit that finds nothing new will be cheap: there are validators, and they are not ignored."""
+    if reading.exchange.status == 304:
+        return True
+    asked = reading.before.validated and flags & UNCHANGED
+    return bool(reading.etag or reading.last_modified) and not asked if flags & (HAS_LINKS | UNCHANGED) else False
+
+
+def _served_at(reading: Reading) -> float:
+    """Return the instant of the answer by the server's clock, by ours where it does not tell."""
+    at = dates.http_date(reading.exchange.headers.get("date", ""))
+    return at if at is not None else reading.exchange.at

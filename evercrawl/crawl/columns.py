@@ -1,0 +1,101 @@
+"""What a policy is told of pages, gathered from state, importance and beliefs about change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.change.prior import SHAPE
+from evercrawl.schedule.base import Pages
+from evercrawl.store.known import TICKS_PER_S
+from evercrawl.store.records import MEMBER, VALIDATED
+from evercrawl.store.table import NO_RECORD, ROOT
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from evercrawl.change.prior import SitePriors
+    from evercrawl.crawl.notices import Notices
+    from evercrawl.importance.base import Importance
+    from evercrawl.store.state import State
+    from evercrawl.types import Floats, Slots
+
+HEAD_BYTES: Final = 600.0  # of a request and the head of its answer: what a visit costs that finds nothing new
+USUAL_BYTES: Final = 20_000.0  # of a body, before any was seen
+
+
+class Columns:
+    """Gathers the columns of `Pages`.
+
+    Parameters
+    ----------
+    state, scheme, priors, notices
+        Who has what, how much that matters, how fast sites change, and what sitemaps say changed.
+    in_bytes
+        Whether the budget is counted in bytes; else in fetches, of which each costs the same.
+    """
+
+    def __init__(
+        self, state: State, scheme: Importance, priors: SitePriors, notices: Notices, *, in_bytes: bool
+    ) -> None:
+        self._state = state
+        self._scheme = scheme
+        self._priors = priors
+        self._notices = notices
+        self._in_bytes = in_bytes
+
+    def __call__(self, slots: Slots) -> Pages:
+        """Return the columns of `slots`, shape (n,) each."""
+        state = self._state
+        self._priors.grow(len(state.sites))
+        cells = state.table.record[slots]
+        seen = (cells & np.uint32(NO_RECORD)) == 0
+        rows = state.records.rows[np.where(seen, cells, 0)]
+        sites = state.site_of[rows["host"]]
+        cash = self._cash(slots, cells, seen, rows, sites)
+        history = np.where(seen & (rows["alias"] == NO_SLOT), rows["importance"], 0.0)
+        mark = np.where(seen, rows["mark"], 0.0)
+        shape, scale_s = self._rate(seen, rows, sites)
+        cost, cost_changed = self._costs(seen, rows)
+        since = np.where(rows["seen"] > 0, rows["seen"], rows["visited"])  # a visit in vain tells nothing of change
+        return Pages(
+            slot=slots,
+            visited_at=np.where(seen, state.epoch + since / TICKS_PER_S, np.nan),
+            importance=self._scheme.importance(cash, history, mark, state.accounts.total),
+            cash=cash,
+            shape=shape,
+            scale_s=scale_s,
+            cost=cost,
+            cost_changed=cost_changed,
+            notice=self._notices.of(slots, sites),
+        )
+
+    def _cash(self, slots: Slots, cells: Slots, seen: NDArray[np.bool_], rows: NDArray[Any], sites: Slots) -> Floats:
+        """Return the cash of pages, the share of the virtual page's included."""
+        accounts = self._state.accounts
+        cash = self._state.table.cash[slots].astype(np.float64)
+        cash += np.where(seen & ((rows["flags"] & MEMBER) != 0), accounts.shares(sites), 0.0)
+        for i in np.flatnonzero(~seen & ((cells & np.uint32(ROOT)) != 0)).tolist():
+            host = int(self._state.known.row(int(slots[i]))["host"])
+            cash[i] += accounts.share(int(self._state.site_of[host]))
+        return cash
+
+    def _rate(self, seen: NDArray[np.bool_], rows: NDArray[Any], sites: Slots) -> tuple[Floats, Floats]:
+        """Return the posterior of the rate of change; of a page never read, the prior of all sites."""
+        priors = self._priors
+        shape = SHAPE + np.where(seen, rows["rate_shape"], 0.0).astype(np.float64)
+        scales_s = priors.scales_at(sites.astype(np.int64)) + rows["rate_scale_s"]
+        return shape, np.where(seen, scales_s, priors.crawl_scale_s)
+
+    def _costs(self, seen: NDArray[np.bool_], rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        ones = np.ones(len(rows))
+        if not self._in_bytes:
+            return ones, 0.0 * ones
+        visits = self._state.visits
+        body = np.where(seen, rows["wire_bytes"], self._state.wire_bytes / visits if visits else USUAL_BYTES)
+        cheap = seen & ((rows["flags"] & VALIDATED) != 0)
+        return HEAD_BYTES + np.where(cheap, 0.0, body), np.where(cheap, body, 0.0)

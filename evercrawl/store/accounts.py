@@ -1,0 +1,150 @@
+"""Cash that is not in a page's own cell: the virtual page's, and each site's share of it.
+
+A site's *members* are its pages that hold content of their own, and its unread roots; virtual cash goes to sites in
+equal parts, and inside a site to the members in equal parts. Nobody touches the members for that: a counter a site says
+how much each of them was given, and one counter for all how much each site was. A page's cash is its cell plus `share`.
+
+Where the virtual page spends nothing (push) there is a constant source of 1 a site instead, and the share of a member
+is its part of that; the cells then hold what came along links less what was passed on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.store.arena import reserve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Slots
+
+_SITES: Final = 1 << 26
+SITE: Final = np.dtype(
+    [
+        ("members", "<u4"),
+        ("date_true", "<u4"),  # visits at which Last-Modified agreed with what was seen, and at which it did not
+        ("date_false", "<u4"),
+        ("listed_true", "<u4"),  # the same for the dates of sitemaps and feeds
+        ("listed_false", "<u4"),
+        ("pad", "<u4"),
+        ("given", "<f8"),  # what each member was given so far
+        ("settled", "<f8"),  # what each site had been given when `given` was last brought up to date
+    ]
+)
+"""What is kept of a site."""
+
+
+class Accounts:
+    """The virtual page, and all sites.
+
+    Parameters
+    ----------
+    handout
+        Whether the virtual page spends; then there is cash of 1 in all, and at first it is the virtual page's.
+
+    Attributes
+    ----------
+    virtual
+        Cash of the virtual page that is not spent.
+    total
+        Cash moved by visits so far, G.
+    sites
+        A row of `SITE` for each.
+    count
+        Sites known.
+
+    Examples
+    --------
+    Two sites, of one and of two members, are given half each:
+
+    >>> accounts = Accounts(handout=True)
+    >>> accounts.add_site(), accounts.add_site()
+    (0, 1)
+    >>> before = accounts.join(0), accounts.join(1), accounts.join(1)
+    >>> accounts.spend()
+    >>> accounts.share(0), accounts.share(1), accounts.held()
+    (0.5, 0.25, 1.0)
+    """
+
+    def __init__(self, *, handout: bool) -> None:
+        self.handout = handout
+        self.virtual = 1.0 if handout else 0.0
+        self.total = 0.0
+        self.sites: NDArray[Any] = reserve(SITE, _SITES)
+        self.count = 0
+        self._active = 0  # sites with members
+        self._each = 0.0  # what each of them was given so far
+
+    def add_site(self) -> int:
+        """Return the index of a new site, without members."""
+        self.count += 1
+        return self.count - 1
+
+    def join(self, site: int) -> float:
+        """Count one more member; return its share so far, which its cell has to be lowered by: it was not there."""
+        self._settle(site)
+        row = self.sites[site]
+        if row["members"] == 0:
+            self._active += 1
+        row["members"] += 1
+        return float(row["given"])
+
+    def leave(self, site: int) -> float:
+        """Count one member less; return its share so far, which its cell has to be raised by."""
+        self._settle(site)
+        row = self.sites[site]
+        assert row["members"], "a page leaves that was no member"
+        row["members"] -= 1
+        if row["members"] == 0:
+            self._active -= 1
+        return float(row["given"])
+
+    def spend(self) -> None:
+        """Give the virtual page's cash away, where it is of the kind that does."""
+        if self.handout and self._active:
+            self._each += self.virtual / self._active
+            self.virtual = 0.0
+
+    def share(self, site: int) -> float:
+        """Return what the cash of a member of `site` is above its cell."""
+        members, _, _, _, _, _, given, settled = self.sites[site].item()
+        if not members:
+            return 0.0
+        return float(given + (self._each - settled) / members if self.handout else 1.0 / members)
+
+    def shares(self, sites: Slots | slice = slice(None)) -> Floats:
+        """Return `share` for many sites, shape (n,); for all that there are where none are named."""
+        rows = self.sites[: self.count][sites]
+        members = np.maximum(rows["members"], 1)
+        given = rows["given"] + (self._each - rows["settled"]) / members if self.handout else 1.0 / members
+        return np.where(rows["members"] > 0, given, 0.0)
+
+    def held(self) -> float:
+        """Return all cash that is in no cell: the virtual page's, and all members' shares; without sources."""
+        rows = self.sites[: self.count]
+        shares = float(np.dot(rows["members"], self.shares())) if self.handout else 0.0
+        return self.virtual + shares
+
+    def sources(self) -> float:
+        """Return the sum of the constant sources: 1 a site with members, none where the virtual page spends."""
+        return 0.0 if self.handout else float(self._active)
+
+    def save(self) -> tuple[float, float, float, int, bytes]:
+        """Return everything, for a snapshot."""
+        return self.virtual, self.total, self._each, self._active, self.sites[: self.count].tobytes()
+
+    def restore(self, saved: tuple[float, float, float, int, bytes]) -> None:
+        """Become what `save` saved."""
+        self.virtual, self.total, self._each, self._active, rows = saved
+        sites = np.frombuffer(rows, SITE)
+        self.count = len(sites)
+        self.sites[: self.count] = sites
+
+    def _settle(self, site: int) -> None:
+        row = self.sites[site]
+        if self.handout and row["members"]:
+            row["given"] += (self._each - row["settled"]) / row["members"]
+        row["settled"] = self._each

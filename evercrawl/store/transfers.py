@@ -1,0 +1,71 @@
+"""How the cash that a visit moved, and what it taught about change, are written in its event."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final, NamedTuple
+
+_KEPT: Final = Struct("<dffff")
+_RELINKED: Final = Struct("<dffffff")
+_EVIDENCE: Final = Struct("<ff")
+_SINGLE: Final = Struct("<f")
+
+
+class Moved(NamedTuple):
+    """What one visit moved.
+
+    Attributes
+    ----------
+    history, mark
+        The page's, after the visit.
+    moved
+        Taken from the page's own cash.
+    internal, external
+        Paid to each of the links of that kind that hold since the visit.
+    back_internal, back_external
+        Taken back from each of those that held before.
+    """
+
+    history: float
+    mark: float
+    moved: float
+    internal: float
+    external: float
+    back_internal: float = 0.0
+    back_external: float = 0.0
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether links that held before are asked to give back."""
+        return bool(self.back_internal or self.back_external)
+
+
+def pack(moved: Moved) -> bytes:
+    """Return 24 bytes, or 32 where something is taken back; all but the history is rounded to f32.
+
+    >>> unpack(pack(Moved(1.5, 0.0, 0.5, 0.25, 0.125)))
+    Moved(history=1.5, mark=0.0, moved=0.5, internal=0.25, external=0.125, back_internal=0.0, back_external=0.0)
+    """
+    return _RELINKED.pack(*moved) if moved.takes_back else _KEPT.pack(*moved[:5])
+
+
+def unpack(data: bytes) -> Moved:
+    """Return what `pack` packed, rounded."""
+    return Moved(*(_KEPT if len(data) == _KEPT.size else _RELINKED).unpack(data))
+
+
+def pack_evidence(shape: float, scale_s: float) -> bytes:
+    """Return what visits add to the prior's shape and scale, 8 bytes."""
+    return _EVIDENCE.pack(shape, scale_s)
+
+
+def unpack_evidence(data: bytes) -> tuple[float, float]:
+    """Return shape and scale."""
+    shape, scale_s = _EVIDENCE.unpack(data)
+    return shape, scale_s
+
+
+def rounded(amount: float) -> float:
+    """Return `amount` as `pack` keeps it."""
+    single: float = _SINGLE.unpack(_SINGLE.pack(amount))[0]
+    return single

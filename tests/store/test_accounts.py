@@ -1,0 +1,73 @@
+"""Virtual cash: who has a share of it, and that none is made or lost whatever happens."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.store.accounts import Accounts
+
+
+def test_sources_are_one_a_site():
+    accounts = Accounts(handout=False)
+    a, b = accounts.add_site(), accounts.add_site()
+    assert (accounts.share(a), accounts.sources()) == (0.0, 0.0)
+    for _ in range(4):
+        assert accounts.join(a) == 0.0
+    accounts.join(b)
+    assert (accounts.share(a), accounts.share(b), accounts.sources()) == (0.25, 1.0, 2.0)
+    accounts.leave(b)
+    assert (accounts.share(b), accounts.sources()) == (0.0, 1.0)
+    accounts.virtual = 5.0
+    accounts.spend()
+    assert accounts.virtual == 5.0
+
+
+def test_what_was_given_before_is_not_a_newcomers():
+    accounts = Accounts(handout=True)
+    site = accounts.add_site()
+    assert accounts.join(site) == 0.0
+    accounts.spend()
+    assert accounts.join(site) == 1.0  # its cell is lowered by as much
+    assert accounts.share(site) == 1.0
+    assert accounts.leave(site) == 1.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(0.0, 1.0)), max_size=60))
+def test_nothing_is_made_or_lost(steps):
+    """Cells and shares and what the virtual page has are always one."""
+    accounts = Accounts(handout=True)
+    for _ in range(4):
+        accounts.add_site()
+    members: list[list[float]] = [[], [], [], []]  # the cells of each site's members
+    for site, what, amount in steps:
+        cells = members[site]
+        if what == 0:
+            cells.append(-accounts.join(site))
+        elif cells and what == 1:
+            cell = cells.pop() + accounts.leave(site)
+            accounts.virtual += cell
+        elif cells:
+            moved = amount * (cells[0] + accounts.share(site))
+            cells[0] -= moved
+            accounts.virtual += moved
+        accounts.spend()
+        assert sum(map(sum, members)) + accounts.held() == pytest.approx(1.0, abs=1e-9)
+        shares = [accounts.share(i) for i in range(4)]
+        assert accounts.shares().tolist() == pytest.approx(shares)
+
+
+def test_it_becomes_what_was_saved():
+    accounts, again = Accounts(handout=True), Accounts(handout=True)
+    for site in (accounts.add_site(), accounts.add_site(), 0, 0, 1):
+        accounts.join(site)
+        accounts.spend()
+    accounts.sites["date_true"][1] = 7
+    again.restore(accounts.save())
+    assert again.save() == accounts.save()
+    assert again.shares(np.array([1, 0])).tolist() == accounts.shares(np.array([1, 0])).tolist()
+    accounts.virtual += 0.5
+    again.virtual += 0.5
+    accounts.spend()
+    again.spend()
+    assert (again.share(0), again.held()) == (accounts.share(0), accounts.held())
