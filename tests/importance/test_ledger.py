@@ -1,0 +1,68 @@
+"""The ledger: what is special about sites, aliases and the virtual page's ways."""
+
+import pytest
+
+from evercrawl.importance.aopic import AOPIC
+from evercrawl.importance.estimates import shares
+from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.push import Push
+
+
+def test_links_within_a_site_weigh_less_and_the_rest_goes_to_the_virtual_page():
+    ledger = Ledger(Push(tax=0.0, internal=0.1), site=lambda page: page[0])
+    ledger.add("a1")
+    ledger.visit("a1", ["a2", "b1"])
+    assert ledger.pages["a2"].cash == pytest.approx(0.05)
+    assert ledger.pages["b1"].cash == pytest.approx(0.5)
+    assert ledger.virtual == pytest.approx(0.45)
+
+
+def test_an_alias_has_no_source_and_keeps_nothing():
+    ledger = Ledger(Push(tax=0.5))
+    ledger.add("a")
+    ledger.add("b")
+    ledger.visit("a", ["c"])
+    ledger.alias("a", "b")
+    assert (ledger.pages["a"].weight, ledger.pages["a"].history) == (0, 0.0)
+    assert (ledger.pages["b"].cash, ledger.pages["c"].cash) == (1.0, 0.0)
+
+
+def test_a_page_cannot_be_its_own_alias():
+    ledger = Ledger(Push())
+    ledger.add("a")
+    with pytest.raises(AssertionError, match="nowhere"):
+        ledger.alias("a", "a")
+
+
+def test_virtual_cash_goes_by_weight_at_once_or_when_it_is_visited():
+    for at_once in (True, False):
+        ledger = Ledger(AOPIC(tax=0.5), at_once=at_once)
+        ledger.add("a", weight=1, cash=1.0)
+        ledger.add("b", weight=3)
+        ledger.visit("a", [])
+        if not at_once:
+            assert (ledger.virtual, ledger.total) == (1.0, 1.0)
+            ledger.visit_virtual()
+        assert (ledger.pages["a"].cash, ledger.pages["b"].cash) == (0.25, 0.75)
+        assert ledger.total == (1.0 if at_once else 2.0)
+        assert ledger.virtual_history == (0 if at_once else 1.0)
+
+
+def test_one_more_link_is_no_tax():
+    with pytest.raises(AssertionError, match="one more link"):
+        Ledger(Push(), convention="link")
+    ledger = Ledger(Push(tax=0.0), convention="link")
+    ledger.add("a")
+    ledger.visit("a", ["b", "c"])
+    assert ledger.pages["b"].cash == pytest.approx(1 / 3) == ledger.virtual
+
+
+def test_estimates():
+    ledger = Ledger(AOPIC(tax=0.0, window=float("inf")))
+    ledger.add("a", cash=0.75)
+    ledger.add("b", cash=0.25)
+    ledger.visit("a", ["b"])
+    assert shares(ledger, "history") == {"a": 1.0, "b": 0.0}
+    assert shares(ledger, "paper") == pytest.approx({"a": 0.75 / 1.75, "b": 1 / 1.75})
+    assert shares(ledger, "identity") == {"a": 0.0, "b": 1.0}
+    assert shares(ledger) == pytest.approx(shares(ledger, "paper"))
