@@ -156,3 +156,19 @@ def test_one_answer_asked_in_three_ways():
     assert priors.prior(3) == (SHAPE, priors.scale_s(3))
     assert priors.scale_s(5) == priors.scale_s(6)
     assert SitePriors(0).scales_at(np.zeros(0, np.int64)).shape == SitePriors().scales_s.shape == (0,)
+
+
+def test_a_fit_comes_nearer_to_a_slow_site_than_steps_from_the_default():
+    rng, true_s = np.random.default_rng(3), 2000 * DAY
+    steps, evidence = SitePriors(1), []
+    for rate in rng.gamma(SHAPE, 1 / true_s, 400).tolist():
+        found = (0.0, 0.0)
+        for changed in (rng.random(20) < -math.expm1(-rate * 10 * DAY)).tolist():
+            found = gamma.learn_evidence(*found, (SHAPE, true_s), 10 * DAY, changed)
+        steps.learn(0, None, found)
+        evidence.append(found)
+    stepped = math.log(steps.scale_s(0) / true_s)
+    refit(steps, evidence)
+    fitted = math.log(steps.scale_s(0) / true_s)
+    assert stepped < 0
+    assert abs(fitted) < 0.75 * abs(stepped)
