@@ -30,6 +30,7 @@ def recall(partition: Partition, slot: int) -> Before:
         return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, **cash)
     return Before(
         visits, changes, state.instant(ticks), digest, outcome, depth, 0, held if digest else None, **cash,
-        shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen), simhash=simhash, misses=misses,
+        shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen),
+        simhash=simhash, misses=misses,
         validated=bool(flags & VALIDATED), size_bytes=size,
     )  # fmt: skip

@@ -18,7 +18,6 @@ from evercrawl.store import snapshot
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.lock import holder
 from evercrawl.store.segment import segment_name, segments
-from evercrawl.store.state import State
 from evercrawl.store.tail import find_end
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from evercrawl.store.disk import Disk
     from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
 
     Watch: TypeAlias = Callable[[str, int, int], None]
 
