@@ -1,0 +1,255 @@
+"""Feeds: which pages an RSS (0.9 to 2.0) or Atom file tells of, and since when.
+
+References
+----------
+RSS 2.0 specification (RSS Advisory Board); RDF Site Summary 1.0; RFC 4287, The Atom Syndication Format.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from evercrawl.parse.pieces import texts
+from evercrawl.parse.urls import normalise
+from evercrawl.parse.xml_reader import XmlReader
+
+MAX_ENTRIES: Final = 10_000
+MAX_DATE_CHARS: Final = 64
+FEED_TYPES: Final = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
+_XML_TYPES: Final = frozenset({"application/xml", "text/xml"})
+_ENTRIES: Final = frozenset({"item", "entry"})
+_CHANGED: Final = frozenset({"updated", "modified"})  # Atom 1.0; Dublin Core and Atom 0.3
+_PUBLISHED: Final = frozenset({"pubDate", "published", "date", "issued"})  # RSS 2.0, Atom 1.0, Dublin Core, Atom 0.3
+_ROOT: Final = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
+_LOOK_BYTES: Final = 4_096
+_HEAD_BYTES: Final = 1 << 17
+_FEED_LINK: Final = re.compile(rb"application/(?:rss|atom)\+xml", re.I)
+_LINK: Final = re.compile(rb"<link\b([^<>]{1,2000})>", re.I)
+_ATTRIBUTE: Final = re.compile(r"([a-z-]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
+
+
+class Entry(NamedTuple):
+    """One page that a feed or a sitemap tells of.
+
+    Attributes
+    ----------
+    url
+        Normalised.
+    dated
+        When it changed last, or else when it was published, as written; "" where nothing is said.
+    """
+
+    url: str
+    dated: str = ""
+
+
+@dataclass(slots=True)
+class Feed:
+    """What a feed says.
+
+    Attributes
+    ----------
+    entries
+        Pages, in the order of the file, at most `MAX_ENTRIES`.
+    own, home
+        The feed's own address and the page it belongs to, normalised; "" where it does not say.
+    trouble
+        Why reading ended early, class first; "" where it did not.
+    """
+
+    entries: list[Entry] = field(default_factory=list[Entry])
+    own: str = ""
+    home: str = ""
+    trouble: str = ""
+
+
+class FeedElements:
+    """The elements of a feed (see `XmlReader`).
+
+    Parameters
+    ----------
+    url
+        Where the feed came from: what its links are relative to.
+    feed
+        What is filled.
+    """
+
+    def __init__(self, url: str, feed: Feed) -> None:
+        self._feed = feed
+        self._bases = [url]  # of the feed and of the entry
+        self._entry_depth = 0
+        self._link = self._guid = self._changed = self._published = ""  # of the entry
+        self._permanent = True
+
+    @staticmethod
+    def is_root(name: str) -> bool:
+        """Whether an element of this name is the root of a feed."""
+        return _local(name) in ("rss", "RDF", "feed")
+
+    def start(self, name: str, attributes: dict[str, str], depth: int) -> bool:
+        """Take note of an element; return whether its text is wanted."""
+        local = _local(name)
+        if depth == 1:
+            self._bases[0] = self._based(attributes)
+        elif not self._entry_depth and local in _ENTRIES:
+            self._entry_depth, self._bases[1:] = depth, [self._based(attributes)]
+        elif local == "link" and "href" in attributes:
+            self._linked(attributes, depth)
+        elif self._entry_depth:
+            wanted = local in ("link", "guid") or local in _CHANGED or local in _PUBLISHED
+            self._permanent = local != "guid" or attributes.get("isPermaLink", "true").strip().lower() != "false"
+            return wanted and depth == self._entry_depth + 1
+        return local == "link" and not self._entry_depth and ":" not in name and depth <= 3
+
+    def end(self, name: str, text: str, depth: int) -> None:
+        """Take note of the end of an element."""
+        if depth == self._entry_depth:
+            self._ended()
+        elif text:
+            self._said(_local(name), text)
+
+    def _said(self, local: str, text: str) -> None:
+        if not self._entry_depth:
+            self._feed.home = self._feed.home or normalise(text, self._bases[-1]) or ""
+        elif local == "link":
+            self._link = self._link or text
+        elif local == "guid":
+            self._guid = text if self._permanent else ""
+        elif local in _CHANGED:
+            self._changed = text[:MAX_DATE_CHARS]
+        else:
+            self._published = self._published or text[:MAX_DATE_CHARS]
+
+    def _linked(self, attributes: dict[str, str], depth: int) -> None:
+        """Take note of a link as Atom writes it, which stands in RSS too."""
+        rel = attributes.get("rel", "alternate").strip().lower()
+        if self._entry_depth:
+            if rel == "alternate" and depth == self._entry_depth + 1:
+                self._link = self._link or self._based(attributes, "href")
+            return
+        if rel == "self":
+            self._feed.own = normalise(attributes["href"], self._bases[0]) or ""
+        elif rel == "alternate":
+            self._feed.home = self._feed.home or normalise(attributes["href"], self._bases[0]) or ""
+
+    def _ended(self) -> None:
+        guid = self._guid if self._guid[:4].lower() == "http" else ""
+        reference = self._link or guid
+        url = normalise(reference, self._bases[-1]) if reference else None
+        if url is not None and len(self._feed.entries) < MAX_ENTRIES:
+            self._feed.entries.append(Entry(url, self._changed or self._published))
+        del self._bases[1:]
+        self._entry_depth = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self._link = self._guid = self._changed = self._published = ""
+        self._permanent = True
+
+    def _based(self, attributes: dict[str, str], name: str = "xml:base") -> str:
+        reference = attributes.get(name)
+        return (normalise(reference, self._bases[-1]) if reference else None) or self._bases[-1]
+
+
+def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
+    """Return what a feed says; of a broken one, what stands before the fault.
+
+    Parameters
+    ----------
+    body
+        The file with content codings undone; any bytes. What is no feed says nothing.
+    url
+        Where it came from, normalised.
+    content_type
+        The response's Content-Type.
+
+    Examples
+    --------
+    >>> read_feed(b"<rss><channel><link>/</link><item><link>/a</link><pubDate>Sun, 06 Sep 2009 16:20:00 GMT</pubDate>"
+    ...           b"</item></channel></rss>", "http://example.org/feed")
+    Feed(entries=[Entry(url='http://example.org/a', dated='Sun, 06 Sep 2009 16:20:00 GMT')],
+         own='', home='http://example.org/', trouble='')
+    """
+    feed = Feed()
+    elements = FeedElements(url, feed)
+    reader = XmlReader(lambda name, _: elements if elements.is_root(name) else None)
+    for text in texts(body, content_type):
+        reader.feed(text)
+        if reader.trouble:
+            break
+    reader.close()
+    feed.trouble = reader.trouble
+    return feed
+
+
+def links_of_feed(body: bytes, url: str, content_type: str = "") -> list[str]:
+    """Return where a feed links: its entries, then the page it belongs to; distinct and normalised.
+
+    Examples
+    --------
+    >>> links_of_feed(b"<feed><link href='/'/><entry><link href='a'/></entry></feed>", "http://example.org/atom.xml")
+    ['http://example.org/a', 'http://example.org/']
+    """
+    return targets(read_feed(body, url, content_type))
+
+
+def targets(feed: Feed) -> list[str]:
+    """Return where a feed that was read links: its entries, then the page it belongs to; distinct."""
+    urls = dict.fromkeys(entry.url for entry in feed.entries)
+    if feed.home:
+        urls[feed.home] = None
+    return list(urls)
+
+
+def is_feed(body: bytes, mime: str) -> bool:
+    """Whether a body is a feed: by its media type, or as XML whose root is one.
+
+    Examples
+    --------
+    >>> is_feed(b"", "application/atom+xml"), is_feed(b"<?xml version='1.0'?><!-- x --><rss>", "text/xml")
+    (True, True)
+    >>> is_feed(b"<urlset>", "text/xml"), is_feed(b"<rss>", "text/html")
+    (False, False)
+    """
+    if mime in _XML_TYPES:
+        start = re.sub(rb"<!--.*?-->", b"", body[:_LOOK_BYTES].replace(b"\0", b""), flags=re.S)
+        root = _ROOT.search(start)
+        return root is not None and root[1] in (b"rss", b"RDF", b"feed")
+    return mime in FEED_TYPES
+
+
+def feeds_of_page(body: bytes, base: str) -> list[str]:
+    """Return the feeds that the head of an HTML page names by <link rel=alternate>, normalised and distinct.
+
+    Parameters
+    ----------
+    body
+        The page in an encoding that extends ASCII; its first 128 KiB are looked at.
+    base
+        What its links are relative to.
+
+    Examples
+    --------
+    >>> feeds_of_page(b'<link rel="alternate" type="application/rss+xml" href="/feed?a&amp;b">', "http://example.org/x")
+    ['http://example.org/feed?a&b']
+    """
+    if _FEED_LINK.search(body, 0, _HEAD_BYTES) is None:
+        return []
+    found: dict[str, None] = {}
+    for link in _LINK.finditer(body, 0, _HEAD_BYTES):
+        if _FEED_LINK.search(link[1]) is None:
+            continue
+        matches = _ATTRIBUTE.finditer(link[1].decode("utf-8", "replace"))
+        said = {match[1].lower(): match[2] or match[3] or match[4] or "" for match in matches}
+        if "alternate" in said.get("rel", "").lower().split() and "href" in said:
+            url = normalise(html.unescape(said["href"]), base)
+            if url is not None:
+                found[url] = None
+    return list(found)
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]

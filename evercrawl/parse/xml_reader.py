@@ -1,0 +1,140 @@
+"""XML as events, a piece at a time, with a cap on everything that a file could make grow.
+
+Nothing is expanded: a document type, where entities are declared, ends the reading before it is looked into. An entity
+that nobody declared is left out. What was read before an error stays read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+from xml.parsers import expat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_DEPTH: Final = 64
+MAX_ELEMENTS: Final = 1_000_000
+MAX_NAMES: Final = 2_000  # distinct names of elements and attributes; the parser remembers each
+MAX_TEXT_CHARS: Final = 8_192  # of one element; a longer text counts as none
+MAX_QUIET_CHARS: Final = 1 << 20  # without an element: the parser looks at a tag anew with every piece until it ends
+
+
+class Elements(Protocol):
+    """What is to be done with the elements of one kind of file; names are as written, prefix and all."""
+
+    def start(self, name: str, attributes: dict[str, str], depth: int) -> bool:
+        """Take note of an element that begins (the root's depth is 1); return whether its text is wanted."""
+        ...
+
+    def end(self, name: str, text: str, depth: int) -> None:
+        """Take note of its end; the text is "" where it was not wanted."""
+        ...
+
+
+class _StopError(Exception):
+    """Nothing more of the file is to be read; the argument says why."""
+
+
+class XmlReader:
+    """Reads one file.
+
+    Parameters
+    ----------
+    kind_of
+        Name and attributes of the root -> what to do with the file's elements; None for a file that says nothing to us.
+
+    Attributes
+    ----------
+    trouble
+        Why reading ended early, class first; "" while nothing is wrong. Once set, what is fed is ignored.
+
+    Examples
+    --------
+    >>> class Words:
+    ...     def __init__(self) -> None:
+    ...         self.said = list[str]()
+    ...     def start(self, name: str, attributes: dict[str, str], depth: int) -> bool:
+    ...         return name == "b"
+    ...     def end(self, name: str, text: str, depth: int) -> None:
+    ...         self.said += [text] if text else []
+    >>> words = Words()
+    >>> reader = XmlReader(lambda root, attributes: words)
+    >>> reader.feed("<a><b>one</b><b>&lt;<![CDATA[t]]>wo&nbsp;</b><c>three")
+    >>> words.said, reader.trouble
+    (['one', '<two'], '')
+    >>> reader.feed("</b>")
+    >>> reader.trouble
+    'broken: mismatched tag: line 1, column 55'
+    """
+
+    def __init__(self, kind_of: Callable[[str, dict[str, str]], Elements | None]) -> None:
+        self.trouble = ""
+        self._kind_of = kind_of
+        self._elements: Elements | None = None
+        self._names: dict[str, str] = {}
+        self._depth = self._count = self._quiet_chars = self._chars = 0
+        self._parts: list[str] | None = None  # of the text that is wanted
+        self._wanted_depth = 0
+        self._parser = parser = expat.ParserCreate(intern=self._names)
+        parser.buffer_text = True
+        parser.UseForeignDTD(True)  # an entity that nobody declared is then no error
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+
+    def feed(self, text: str) -> None:
+        """Read on."""
+        self._quiet_chars += len(text)
+        self._parse(text, last=False)
+        if not self.trouble and self._quiet_chars > MAX_QUIET_CHARS:
+            self.trouble = f"large: {MAX_QUIET_CHARS} characters without an element"
+        elif not self.trouble and len(self._names) > MAX_NAMES:
+            self.trouble = f"many: more than {MAX_NAMES} names"
+
+    def close(self) -> None:
+        """Take note of the end of the file."""
+        self._parse("", last=True)
+
+    def _parse(self, text: str, *, last: bool) -> None:
+        if self.trouble:
+            return
+        try:
+            self._parser.Parse(text, last)
+        except expat.ExpatError as error:
+            self.trouble = f"broken: {error}"
+        except _StopError as stop:
+            self.trouble = str(stop)
+
+    def _doctype(self, *_: object) -> None:
+        raise _StopError("doctype: a file that declares a document type is not read")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._count += 1
+        self._quiet_chars = 0
+        if self._depth > MAX_DEPTH:
+            raise _StopError(f"deep: elements within more than {MAX_DEPTH} others")
+        if self._count > MAX_ELEMENTS:
+            raise _StopError(f"many: more than {MAX_ELEMENTS} elements")
+        if self._elements is None:
+            self._elements = self._kind_of(name, attributes)
+            if self._elements is None:
+                raise _StopError(f"other: the root is {name[:100]}")
+        if self._elements.start(name, attributes, self._depth) and self._parts is None:
+            self._parts, self._chars, self._wanted_depth = [], 0, self._depth
+            self._parser.CharacterDataHandler = self._text
+
+    def _text(self, text: str) -> None:
+        self._chars += len(text)
+        if self._parts is not None and self._chars <= MAX_TEXT_CHARS:
+            self._parts.append(text)
+
+    def _end(self, name: str) -> None:
+        text = ""
+        if self._parts is not None and self._depth == self._wanted_depth:
+            text = "".join(self._parts).strip() if self._chars <= MAX_TEXT_CHARS else ""
+            self._parts = None
+            self._parser.CharacterDataHandler = None
+        assert self._elements is not None, "an element ends that began"
+        self._elements.end(name, text, self._depth)
+        self._depth -= 1
