@@ -14,15 +14,19 @@ if TYPE_CHECKING:
 
     from evercrawl.types import Floats
 
-SMALLEST: Final = 12  # pages of a host, where there are enough for all
+ZIPF: Final = 1.4  # exponent of the sizes of the hosts
+SMALLEST: Final = 8  # pages of a host, where there are enough for all
 LEAST: Final = 6  # for a front page, a section and what the curiosities need
-MEDIAN_PER_CYCLE: Final = 0.25
+MEDIAN_PER_CYCLE: Final = 0.4
 """Changes of the median page while a round-robin visits each page once."""
 SPREAD: Final = 2.5
 """Standard deviation of the logarithm of the rates, after the page histories that Cho and Garcia-Molina collected."""
 HOST_SHARE: Final = 0.6
 """Part of that variance that lies between hosts rather than within them."""
-POPULARITY: Final = 1.1  # exponent of the Pareto law that says how often a page is linked to from outside
+POPULARITY: Final = 1.0  # exponent of the Pareto law that says how often a page is linked to from outside
+BOTH: Final = 0.5
+"""Correlation of popularity, by rank, with the part of the rate that is a page's own."""
+FRONT: Final = (1.0, 0.5)  # by how much front pages and sections change faster than articles, in standard deviations
 TOPICS: Final = (
     "news", "guides", "people", "places", "music", "science", "garden", "kitchen", "history", "travel", "letters",
     "maps", "sport", "film", "books", "weather", "market", "law", "health", "school", "sea", "forest", "city", "night",
@@ -117,8 +121,10 @@ class Plan:
         self._articles: list[list[int]] = []
         for host, size in enumerate(sizes(hosts, pages)):
             self._add_host(host, size)
-        self._link()
-        self._change(hosts)
+        popular = self._draw.pareto(POPULARITY, self.count) + 0.05
+        popular[self.home] *= 4.0
+        self._link(popular)
+        self._change(hosts, popular)
         self._add_curiosities(hosts)
         self.validators = self._draw_validators(hosts)
         self.branches = {0: 2, hosts // 3: 10, hosts // 2: 3} if hosts > 3 else {0: 10}
@@ -137,12 +143,9 @@ class Plan:
         self._sections.append(list(range(start + 1, start + 1 + count)))
         self._articles.append(list(range(start + 1 + count, start + size)))
 
-    def _link(self) -> None:
+    def _link(self, popular: Floats) -> None:
         """Draw navigation within the hosts, and links between them that prefer popular pages."""
-        popular = self._draw.pareto(POPULARITY, self.count) + 0.05
-        popular[self.home] *= 10.0
-        outside = np.minimum(self._draw.zipf(1.8, self.count) - 1, 12)
-        outside[self.home] += 3
+        outside = np.minimum(self._draw.zipf(1.5, self.count) + 2, 23)
         far = iter(self._draw.choice(self.count, int(outside.sum()), p=popular / popular.sum()).tolist())
         for host, home in enumerate(self.home):
             sections, articles = self._sections[host], self._articles[host]
@@ -158,11 +161,13 @@ class Plan:
             linked = page.links + [next(far) for _ in range(int(outside[number]))]
             page.links = [n for n in dict.fromkeys(linked) if n != number]
 
-    def _change(self, hosts: int) -> None:
+    def _change(self, hosts: int, popular: Floats) -> None:
         """Draw the rates of change; hosts are spread evenly over their part of the distribution, in random order."""
-        levels = [NormalDist().inv_cdf((i + 0.5) / hosts) for i in range(hosts)]
-        of_host = self._draw.permutation(levels)[[page.host for page in self.pages]]
-        own = self._draw.standard_normal(self.count)
+        of_host = self._draw.permutation(_normal(hosts))[[page.host for page in self.pages]]
+        own = (1 - BOTH**2) ** 0.5 * self._draw.standard_normal(self.count)
+        own += BOTH * _normal(self.count)[popular.argsort().argsort()]
+        own[self.home] += FRONT[0]
+        own[[section for sections in self._sections for section in sections]] += FRONT[1]
         deviation = HOST_SHARE**0.5 * of_host + (1 - HOST_SHARE) ** 0.5 * own
         rates: Floats = MEDIAN_PER_CYCLE * np.exp(SPREAD * np.clip(deviation, -2.5, 2.5))
         for page, rate in zip(self.pages, rates.tolist(), strict=True):
@@ -200,18 +205,23 @@ class Plan:
         return kinds
 
 
+def _normal(count: int) -> Floats:
+    """Return the middles of `count` equal parts of the normal distribution, in order."""
+    return np.array([NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)])
+
+
 def sizes(hosts: int, pages: int) -> list[int]:
     """Return how many pages each host has: after Zipf, the largest first.
 
     Examples
     --------
     >>> sizes(4, 100)
-    [48, 24, 16, 12]
+    [59, 21, 12, 8]
     >>> sum(sizes(20, 2000)), min(sizes(20, 2000))
-    (2000, 27)
+    (2000, 12)
     """
     least = max(LEAST, min(SMALLEST, pages // (2 * hosts)))
-    parts = 1.0 / np.arange(1, hosts + 1)
+    parts = np.arange(1, hosts + 1) ** -ZIPF
     counts: list[int] = np.maximum(least, np.floor(pages * parts / parts.sum())).astype(int).tolist()
     counts[0] += pages - sum(counts)
     return counts
