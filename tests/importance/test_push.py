@@ -44,6 +44,7 @@ def test_a_page_that_ends_is_forgotten_by_those_it_gave_to():
     ledger.remove("a")
     assert ledger.pages["b"].cash == 1.0
     assert ledger.pages["a"].cash == ledger.pages["a"].history == 0.0
+    assert ledger.pages["a"].held is None
 
 
 def test_importance_is_value_and_residual_but_never_negative():
