@@ -127,10 +127,14 @@ class Document:
         Title (white space folded), visible text, BCP 47 tag or "".
     targets
         Distinct normalised http(s) URLs that the page links to and lets be followed, in order of first appearance.
+    unpaid, withheld
+        Those of `targets` that the page does not vouch for (ugc, sponsored); how many more it does not let be followed.
     canonical, refresh
         Target of rel=canonical, of a meta refresh; "" where there is none.
-    simhash
-        64-bit similarity hash of the text; 0 for an empty text.
+    feeds
+        Where the page says that its feeds are, normalised.
+    simhash, words
+        64-bit similarity hash of the text, 0 for an empty one; 32 bits of the text's digest.
     noindex, nofollow
         What a meta robots element asks for.
     encoding
@@ -141,9 +145,13 @@ class Document:
     text: str = ""
     language: str = ""
     targets: list[str] = field(default_factory=list[str])
+    unpaid: list[str] = field(default_factory=list[str])
+    withheld: int = 0
     canonical: str = ""
     refresh: str = ""
+    feeds: list[str] = field(default_factory=list[str])
     simhash: int = 0
+    words: int = 0
     noindex: bool = False
     nofollow: bool = False
     encoding: str = "utf-8"

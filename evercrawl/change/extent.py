@@ -1,11 +1,9 @@
 """What counts as a change of a page, and how much of it changed.
 
-The digest sees every byte, so also the token or the time of day that a server writes into each answer. The similarity
-hash sees words only. Bytes that differ under words whose hash is the same are therefore no change *of the page*.
-
-The price: a long page hides small edits. One word replaced among n moves 50 / sqrt(n) of the 64 bits where all runs of
-words differ, and fewer where some come again and again: of such edits 3 % go unseen on a page of 200 words, a third
-and more of them on one of 2,000.
+The digest sees every byte, so also the token or the time of day that a server writes into the markup of each answer;
+bytes that differ around the same words are no change *of the page*. Whether the words are the same, their own digest
+tells. The similarity hash cannot: one word replaced among n words moves about 50 / sqrt(n) of its 64 bits, so on a page
+of 2,000 words a third of such edits leaves it as it was. It tells how much of a page is new.
 
 References
 ----------
@@ -17,26 +15,20 @@ from __future__ import annotations
 import math
 from typing import Final
 
-SAME_WORDS_BITS: Final = 0
-"""Up to so many differing bits the words count as the same; -1 takes every byte for a change."""
 _BITS: Final = 64
 
 
-def changed(
-    digest: int, simhash: int, digest_before: int, simhash_before: int, same_bits: int = SAME_WORDS_BITS
-) -> bool:
-    """Return whether a page is another than before, by the digests of its bytes and the hashes of its words.
+def changed(digest: int, words: int, digest_before: int, words_before: int) -> bool:
+    """Return whether a page is another than before, by the digests of its bytes and of its words.
 
-    A hash of 0 stands for no words (an image, an empty page): then the bytes decide.
+    A digest of 0 stands for no words (an image): then the bytes decide.
 
     Examples
     --------
-    >>> changed(1, 0b1011, 2, 0b1011), changed(1, 0b1011, 2, 0b0011), changed(1, 0, 2, 0)
+    >>> changed(1, 7, 2, 7), changed(1, 7, 2, 8), changed(1, 0, 2, 0)
     (False, True, True)
     """
-    if digest == digest_before:
-        return False
-    return not (simhash and simhash_before) or (simhash ^ simhash_before).bit_count() > same_bits
+    return digest != digest_before and (words != words_before or not words)
 
 
 def extent(simhash: int, simhash_before: int) -> float:

@@ -72,7 +72,7 @@ class Cashier:
         elif not flags & HAS_LINKS:
             moved = self._scheme.visit(account, was, was or Links(), total, same=True)
         else:
-            now = Links(out=links.out, through=_leads_on(reading.outcome, alias, links.targets))
+            now = Links(out=links.out, through=alias != NO_SLOT)
             same = held is not None and _same(held, alias, links) and was == now
             moved = self._scheme.visit(account, was, now, total, same=same)
         return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:])
@@ -87,12 +87,7 @@ class Cashier:
 
 
 def _links_of(event: Visit) -> Links:
-    return Links(out=event.out, through=_leads_on(event.outcome, event.alias, event.targets))
-
-
-def _leads_on(outcome: int, alias: int, targets: bytes) -> bool:
-    """Whether a page only leads to another, which gets all that it gets."""
-    return alias != NO_SLOT or (outcome == Outcome.REDIRECT and bool(targets))
+    return Links(out=event.out, through=event.alias != NO_SLOT)
 
 
 def _same(held: Visit, alias: int, links: Outlinks) -> bool:

@@ -152,7 +152,7 @@ def _changed(reading: Reading, flags: int) -> bool:
     before = reading.before
     if flags & UNCHANGED:
         return False
-    return extent.changed(reading.digest, reading.simhash, before.digest, before.simhash)
+    return extent.changed(reading.digest, reading.words, before.digest, before.words)
 
 
 def _validated(reading: Reading, flags: int) -> bool:

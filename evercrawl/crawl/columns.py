@@ -65,7 +65,8 @@ class Columns:
         return Pages(
             slot=slots,
             visited_at=np.where(seen, state.epoch + since / TICKS_PER_S, np.nan),
-            importance=self._scheme.importance(cash, history, mark, state.accounts.total),
+            importance=self._scheme.importance(cash, history, mark, state.accounts.total)
+            * 0.5 ** (rows["misses"] * seen),
             cash=cash,
             shape=shape,
             scale_s=scale_s,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
+
+
+MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
 
 
 class Learner:
@@ -255,6 +258,7 @@ class Learner:
             transfer=settled.transfer,
             evidence=change.evidence,
             misses=_misses(reading),
+            words=reading.words,
         )
 
     def _alias(self, reading: Reading, slots: Slots) -> int:
@@ -269,12 +273,26 @@ class Learner:
             alias = held.alias if held.outcome != Outcome.DUPLICATE else NO_SLOT
         elif reading.canonical:
             alias = int(slots[-1])
-        return alias if alias != reading.slot else NO_SLOT
+        return alias if alias != NO_SLOT and not self._leads_back(alias, reading.slot) else NO_SLOT
+
+    def _leads_back(self, alias: int, slot: int) -> bool:
+        """Whether an alias would close a ring, in which cash would go round for ever untaxed."""
+        for _ in range(MOST_ALIASES):
+            index = self._state.record_of(alias)
+            if alias in (slot, NO_SLOT) or index is None:
+                return alias == slot
+            alias = int(self._state.records.rows["alias"][index])
+        return True
 
     def _links(self, reading: Reading, slots: Slots) -> Outlinks:
         """Return the links of what was read; a canonical URL is none."""
         targets = [reading.redirect] if reading.redirect else reading.targets
-        return outlinks(reading.exchange.request.url, reading.slot, targets, slots[: len(targets)], reading.withheld)
+        slots, withheld = slots[: len(targets)], reading.withheld
+        if reading.unpaid:  # they are followed, and get nothing
+            paid = [i for i, target in enumerate(targets) if target not in reading.unpaid]
+            withheld += len(targets) - len(paid)
+            targets, slots = [targets[i] for i in paid], slots[paid]
+        return outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld)
 
     def _find_original(self, reading: Reading) -> None:
         """Tell originals from copies anew, unless the page was an original and has not changed."""

@@ -51,7 +51,7 @@ class Before:
         What the visits so far add to the prior of its rate of change.
     changed_at, seen_at
         When the content held last changed, as far as is known; the last visit that saw it.
-    simhash, size_bytes
+    simhash, words, size_bytes
         Of the content held.
     misses
         Visits in a row that found it gone, or in trouble.
@@ -77,6 +77,7 @@ class Before:
     changed_at: float = 0.0
     seen_at: float = 0.0
     simhash: int = 0
+    words: int = 0
     size_bytes: int = 0
     misses: int = 0
     validated: bool = False
@@ -94,6 +95,7 @@ class Reading:
     flags: int = 0
     digest: int = 0
     simhash: int = 0
+    words: int = 0
     title: str = ""
     language: str = ""
     mime: str = ""
@@ -103,6 +105,8 @@ class Reading:
     redirect: str = ""
     canonical: str = ""
     withheld: int = 0
+    unpaid: list[str] = field(default_factory=list[str])
+    feeds: list[str] = field(default_factory=list[str])
     targets: list[str] = field(default_factory=list[str])
 
     @property
@@ -205,7 +209,8 @@ def _content(reading: Reading, agent: str) -> None:
     if reading.mime in _HTML or (not reading.mime and body.lstrip()[:1] == b"<"):
         _document(reading, body, content_type, nofollow="nofollow" in directives)
     elif reading.mime == "text/plain":
-        reading.simhash = html.read_text(body, content_type).simhash
+        document = html.read_text(body, content_type)
+        reading.simhash, reading.words = document.simhash, document.words
 
 
 def _document(reading: Reading, body: bytes, content_type: str, *, nofollow: bool) -> None:
@@ -213,11 +218,13 @@ def _document(reading: Reading, body: bytes, content_type: str, *, nofollow: boo
     document = html.read(body, url, content_type, reading.exchange.headers.get("content-language", ""))
     reading.title = document.title[:_TITLE_CHARS]
     reading.language = document.language[:35]
-    reading.simhash = document.simhash
+    reading.simhash, reading.words = document.simhash, document.words
+    reading.feeds = document.feeds
     if document.noindex:
         reading.flags |= NOINDEX
     if not (nofollow or document.nofollow):
-        reading.targets = document.targets
+        reading.targets, reading.withheld = document.targets, document.withheld
+        reading.unpaid = document.unpaid
         if document.refresh and document.refresh not in reading.targets:
             reading.targets = [*document.targets, document.refresh]
     if document.canonical != url:

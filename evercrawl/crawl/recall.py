@@ -21,8 +21,10 @@ def recall(partition: Partition, slot: int) -> Before:
     if index is None:
         return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, member=bool(cell & ROOT))
     record = state.records.rows[index].item()
-    _, _, ticks, size, digest, simhash, event, history, mark, shape, scale_s, _, changed, _, seen, visits = record[:16]
-    changes, _, outcome, depth, misses, flags = record[16:22]
+    _, _, ticks, size, digest, simhash, event, history, mark, shape, scale_s, _, changed, _, seen, words, visits = (
+        record[:17]
+    )
+    changes, _, outcome, depth, misses, flags = record[17:23]
     read_back = partition.journal.read(event) if event else None
     held = read_back if isinstance(read_back, Visit) else None
     cash = {"history": history, "mark": mark, "member": bool(flags & MEMBER), "event": event, "held": held}
@@ -31,6 +33,6 @@ def recall(partition: Partition, slot: int) -> Before:
     return Before(
         visits, changes, state.instant(ticks), digest, outcome, depth, 0, held if digest else None, **cash,
         shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen),
-        simhash=simhash, misses=misses,
+        simhash=simhash, words=words, misses=misses,
         validated=bool(flags & VALIDATED), size_bytes=size,
     )  # fmt: skip

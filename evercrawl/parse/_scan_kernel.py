@@ -18,8 +18,11 @@ from evercrawl.parse._text_kernel import put_text
 
 MAX_URL_BYTES = 8192
 MAX_FACTS = 100
-TITLE, LANG, BASE, CANONICAL, ROBOTS, REFRESH = b"TLBCMR"
+TITLE, LANG, BASE, CANONICAL, ROBOTS, REFRESH, FEED = b"TLBCMRF"
+UNPAID, WITHHELD = 1, 2  # before a link: it gets no share of the page's cash; it is not to be followed either
 _NOFOLLOW, _CANONICAL, _REFRESH = spelt(b"nofollow"), spelt(b"canonical"), spelt(b"refresh")
+_UGC, _SPONSORED, _ALTERNATE = spelt(b"ugc"), spelt(b"sponsored"), spelt(b"alternate")
+_RSS, _ATOM = spelt(b"application/rss+xml"), spelt(b"application/atom+xml")
 _ROBOTS, _PRODUCT = spelt(b"robots"), spelt(b"evercrawl")
 
 
@@ -77,8 +80,13 @@ def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int) -> int:
         fact = BASE
     elif kind == tags.HTML:
         fact, k = LANG, tags.LANG
-    elif kind == tags.LINK and _has(src, values, tags.REL, _CANONICAL):
-        fact = CANONICAL
+    elif kind == tags.LINK:
+        if _has(src, values, tags.REL, _CANONICAL):
+            fact = CANONICAL
+        elif _has(src, values, tags.REL, _ALTERNATE) and (
+            _has(src, values, tags.TYPE, _RSS) or _has(src, values, tags.TYPE, _ATOM)
+        ):
+            fact = FEED
     elif kind == tags.META:
         k = tags.CONTENT
         if _has(src, values, tags.NAME, _ROBOTS) or _has(src, values, tags.NAME, _PRODUCT):
@@ -88,6 +96,16 @@ def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int) -> int:
     if fact and values[k, 0] >= 0:
         return _put_fact(fact, src, values[k, 0], values[k, 1], out, o, True)
     return o
+
+
+@compiled
+def _mark(src: Bytes, values: Spans) -> int:
+    """Return what is written before a link: 0 for an ordinary one."""
+    if values[tags.REL, 0] < 0:
+        return 0
+    if _has(src, values, tags.REL, _NOFOLLOW):
+        return WITHHELD
+    return UNPAID if _has(src, values, tags.REL, _UGC) or _has(src, values, tags.REL, _SPONSORED) else 0
 
 
 @compiled
@@ -118,7 +136,9 @@ def scan(
     src: Any, n: int, max_links: int, xml: int,
     text: Any, text_size: int, links: Any, facts: Any, fact_size: int, values: Any, sizes: Any,
 ) -> int:  # fmt: skip
-    """Write text, links (each ended by a newline) and facts (each a letter, a value and a NUL) of a page in UTF-8.
+    """Write text, links and facts of a page in UTF-8.
+
+    A link stands after its mark, if any, and ends with a newline; a fact is a letter, a value and a NUL.
 
     `sizes` becomes how many bytes there are of each; `values`, 16 numbers, is scratch.
     """
@@ -171,7 +191,11 @@ def _scan(
         elif wanted:
             k = tags.SRC if kind == tags.FRAME else tags.HREF
             size = values[k, 1] - values[k, 0] if values[k, 0] >= 0 else -1
-            if 0 <= size <= MAX_URL_BYTES and n_links < max_links and not _has(src, values, tags.REL, _NOFOLLOW):
+            if 0 <= size <= MAX_URL_BYTES and n_links < max_links:
+                mark = _mark(src, values)
+                if mark:
+                    links[at_links] = mark
+                    at_links += 1
                 at_links = _put_link(src, values[k, 0], values[k, 1], links, at_links)
                 n_links += 1
         if kind == tags.INLINE or kind == tags.BREAK or kind >= tags.ANCHOR or alone:

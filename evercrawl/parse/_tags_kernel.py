@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 INLINE, BREAK, RAW, TITLE, TEXTAREA, SCRIPT, TEMPLATE, NOSCRIPT, FOREIGN, PLAIN = range(10)
 ANCHOR, AREA, FRAME, BASE, LINK, META, HTML = range(10, 17)
-HREF, REL, SRC, NAME, CONTENT, EQUIV, LANG, VALUES = range(8)
+HREF, REL, SRC, NAME, CONTENT, EQUIV, LANG, TYPE, VALUES = range(9)
 
 _TAGS = {
     "style noembed noframes xmp": RAW,
@@ -55,7 +55,8 @@ _NAMES, _KINDS = _tags()
 BREAKS = np.array([k in (BREAK, TITLE, TEXTAREA, FOREIGN, PLAIN, FRAME, HTML) for k in range(HTML + 1)])
 """Which kinds of tag part the words before from those behind."""
 
-_WANTED = np.array([named(name) for name in ["href", "rel", "src", "name", "content", "http-equiv", "lang"]], np.uint64)
+_ATTRIBUTES = ["href", "rel", "src", "name", "content", "http-equiv", "lang", "type"]
+_WANTED = np.array([named(name) for name in _ATTRIBUTES], np.uint64)
 
 
 @compiled

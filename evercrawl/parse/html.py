@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import webencodings
 
+from evercrawl.parse.digest import digest
 from evercrawl.parse.encoding import decode, utf8
 from evercrawl.parse.scan import scan
 from evercrawl.parse.simhash import simhash, simhash_bytes
@@ -54,14 +55,19 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
     asked = {word for content in found.robots for word in _SPLIT.split(content.lower())}
     nofollow = not asked.isdisjoint(("nofollow", "none"))
     hrefs = found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
+    targets = [] if nofollow else resolve(base, hrefs)
     return Document(
         title=" ".join(found.title.split())[:MAX_TITLE],
         text=found.text.tobytes().decode("utf-8", "replace"),
         language=_tag(found.language) or _tag(language),
-        targets=[] if nofollow else resolve(base, hrefs),
+        targets=targets,
+        unpaid=resolve(base, found.unpaid) if found.unpaid else [],
+        withheld=len(set(resolve(base, found.withheld)).difference(targets)) if found.withheld else 0,
+        feeds=resolve(base, found.feeds) if found.feeds else [],
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),
+        words=digest(found.text.data) & 0xFFFFFFFF,
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
         encoding=encoding,
@@ -78,7 +84,7 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     """
     source, encoding = decode(body, content_type)
     text = " ".join(source.replace("\0", "").split())
-    return Document(text=text, simhash=simhash(text), encoding=encoding)
+    return Document(text=text, simhash=simhash(text), words=digest(text.encode()) & 0xFFFFFFFF, encoding=encoding)
 
 
 def _tag(language: str) -> str:

@@ -25,6 +25,10 @@ class Survey:
         Visible text in UTF-8, white space folded; shape (n,).
     hrefs
         What links that may be followed say, without fragments; repeated and unresolved.
+    unpaid, withheld
+        Those of `hrefs` that the page does not vouch for (ugc, sponsored); and those it does not let be followed.
+    feeds
+        Where the page says that its feeds are.
     title, language, base, canonical, refresh
         The first of its kind, "" where there is none; `refresh` is the whole content of the meta element.
     robots
@@ -39,6 +43,9 @@ class Survey:
     canonical: str = ""
     refresh: str = ""
     robots: list[str] = field(default_factory=list[str])
+    feeds: list[str] = field(default_factory=list[str])
+    unpaid: list[str] = field(default_factory=list[str])
+    withheld: list[str] = field(default_factory=list[str])
 
 
 def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
@@ -53,18 +60,31 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     ('A', b'one twothree', ['b'])
     """
     text, links, facts = _parts(source, max_links, xml)
-    survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1])
+    hrefs = links.tobytes().decode("utf-8", "replace").split("\n")[:-1]
+    marked = [href for href in hrefs if href[:1] in _MARKS]
+    survey = Survey(text, _sorted(hrefs) if marked else hrefs)
+    survey.unpaid = [href[1:] for href in marked if href[0] == _UNPAID]
+    survey.withheld = [href[1:] for href in marked if href[0] == _WITHHELD]
     for fact in facts.tobytes().decode("utf-8", "replace").split("\0")[:-1]:
         _learn(survey, fact[0], fact[1:])
     return survey
 
 
+def _sorted(hrefs: list[str]) -> list[str]:
+    """Return those that may be followed, without marks."""
+    return [href[1:] if href[:1] == _UNPAID else href for href in hrefs if href[:1] != _WITHHELD]
+
+
+_UNPAID, _WITHHELD = "\1", "\2"
+_MARKS = frozenset((_UNPAID, _WITHHELD))
 _FIELDS = {"T": "title", "L": "language", "B": "base", "C": "canonical", "R": "refresh"}
 
 
 def _learn(survey: Survey, kind: str, value: str) -> None:
     if kind == "M":
         survey.robots.append(value)
+    elif kind == "F":
+        survey.feeds.append(value)
     elif not getattr(survey, _FIELDS[kind]):
         setattr(survey, _FIELDS[kind], value)
 

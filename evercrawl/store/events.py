@@ -70,8 +70,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         How many there have been, this one included.
     size_bytes, wire_bytes
         Body after and before content decoding.
-    digest, simhash
-        64-bit exact and similarity hash of the content; 0 where there is none.
+    digest, simhash, words
+        64-bit exact and similarity hash of the content; 32 bits of the digest of its text; 0 where there is none.
     alias
         Slot of the redirect's target, or of the page whose content this is; NO_SLOT where it is neither.
     archive
@@ -136,6 +136,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     transfer: bytes = b""
     evidence: bytes = b""
     misses: int = 0
+    words: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

@@ -1,4 +1,4 @@
-"""One record of 88 bytes for each page that has been fetched, in the order of the first fetch."""
+"""One record of 96 bytes for each page that has been fetched, in the order of the first fetch."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _FIELDS: Final = [
     ("changed", "<u4"),  # when the content last changed, as far as is known; like visited
     ("wire_bytes", "<u4"),  # of the last whole body, as it came over the wire
     ("seen", "<u4"),  # the last visit that saw the content; like visited
+    ("words", "<u4"),  # 32 bits of the digest of its text
     ("visits", "<u2"),
     ("changes", "<u2"),
     ("status", "<u2"),  # HTTP status of the last visit
@@ -46,7 +47,7 @@ def _record() -> np.dtype[Any]:
 
 
 RECORD: Final = _record()
-"""A record: 86 bytes of fields, each where its type wants to be, and 2 to spare."""
+"""A record: 90 bytes of fields, each where its type wants to be, and 6 to spare."""
 
 MEMBER: Final = 1
 """In `flags`: its site's virtual cash goes to this page too."""

@@ -208,11 +208,11 @@ class State:
         else:
             index = int(self.table.record[slot])
             old = rows[index].item()
-            outcome, depth = old[18], old[19]
+            outcome, depth = old[19], old[20]
             self.outcomes[outcome] -= 1
             if flags & UNCHANGED or (old[4] and not flags & HAS_LINKS):
                 # the content is the one held, and so are its size and its likeness; trouble brings none
-                event = msgspec.structs.replace(event, size_bytes=old[3], simhash=old[5])
+                event = msgspec.structs.replace(event, size_bytes=old[3], simhash=old[5], words=old[15])
         links, history, mark, shape, scale_s, alias, changed, wire, seen = old[6:15]
         if flags & HAS_LINKS:
             links, alias, wire = pointer, event.alias, event.wire_bytes
@@ -228,7 +228,7 @@ class State:
             seen = self.ticks(event.at)
         rows[index] = (
             slot, event.host, self.ticks(event.at), min(event.size_bytes, 0xFFFFFFFF), event.digest, event.simhash,
-            links, history, mark, shape, scale_s, alias, changed, min(wire, 0xFFFFFFFF), seen,
+            links, history, mark, shape, scale_s, alias, changed, min(wire, 0xFFFFFFFF), seen, event.words,
             min(event.visits, 0xFFFF), min(event.changes, 0xFFFF), event.status, event.outcome, depth,
             min(event.misses, 0xFF),
             (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0),
