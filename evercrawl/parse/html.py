@@ -56,9 +56,10 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
     nofollow = not asked.isdisjoint(("nofollow", "none"))
     hrefs = found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
     targets = [] if nofollow else resolve(base, hrefs)
+    text = found.text.tobytes()
     return Document(
         title=" ".join(found.title.split())[:MAX_TITLE],
-        text=found.text.tobytes().decode("utf-8", "replace"),
+        text=text.decode("utf-8", "replace"),
         language=_tag(found.language) or _tag(language),
         targets=targets,
         unpaid=resolve(base, found.unpaid) if found.unpaid else [],
@@ -67,7 +68,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),
-        words=digest(found.text.data) & 0xFFFFFFFF,
+        words=_words(text),
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
         encoding=encoding,
@@ -84,7 +85,12 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     """
     source, encoding = decode(body, content_type)
     text = " ".join(source.replace("\0", "").split())
-    return Document(text=text, simhash=simhash(text), words=digest(text.encode()) & 0xFFFFFFFF, encoding=encoding)
+    return Document(text=text, simhash=simhash(text), words=_words(text.encode()), encoding=encoding)
+
+
+def _words(text: bytes) -> int:
+    """Return 32 bits of a text's digest; 0 for no text."""
+    return digest(text) & 0xFFFFFFFF if text else 0
 
 
 def _tag(language: str) -> str:

@@ -10,10 +10,16 @@ import pytest
 
 from evercrawl.config import Config, save
 from evercrawl.crawl import reading
+from evercrawl.crawl.cash import Cashier
+from evercrawl.crawl.changes import Changes
+from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.learning import Learner
+from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.scope import Scope
+from evercrawl.importance.push import Push
 from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.store.partition import Partition
@@ -31,13 +37,19 @@ class HandMade:
         self.directory, self.config = directory, Config()
         self.now = BEGAN_AT
         directory.mkdir(exist_ok=True)
-        self.partition = Partition(directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes)
+        self.partition = Partition(directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes, site=site)
         save(self.config, directory)
         self.state = self.partition.state
-        self._frontier = Frontier(BreadthFirst(), self.state.table.following, self.state.columns, self.state.visited_at)
+        notices, scheme = Notices(self.state.accounts), Push()
+        changes = Changes(self.state, notices)
+        self.columns = Columns(self.state, scheme, changes.priors, notices, in_bytes=True)
+        self._frontier = Frontier(BreadthFirst(), self.columns, self.state.visited_at)
         for name in self.state.hosts:
             self._frontier.add_host(name)
-        self._learner = Learner(self.partition, self._frontier, Scope(self.config, lambda _: 0), max_redirects=10)
+        self._learner = Learner(
+            self.partition, self._frontier, Scope(self.config, lambda _: 0), Cashier(self.state, scheme), changes,
+            max_redirects=10, refresh_after_s=3600.0,
+        )  # fmt: skip
 
     def seed(self, *urls: str) -> None:
         self._learner.seed(urls, self.now)
