@@ -170,6 +170,7 @@ class Learner:
             depth, hops = before.depth, hops + 1
             if hops > self._max_redirects:
                 reading.outcome, reading.error = Outcome.ERROR, f"redirect: more than {self._max_redirects} in a row"
+                reading.flags &= ~HAS_LINKS
                 return None
             if depth == 0:
                 self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
@@ -278,9 +279,11 @@ class Learner:
     def _leads_back(self, alias: int, slot: int) -> bool:
         """Whether an alias would close a ring, in which cash would go round for ever untaxed."""
         for _ in range(MOST_ALIASES):
-            index = self._state.record_of(alias)
-            if alias in (slot, NO_SLOT) or index is None:
+            if alias in (slot, NO_SLOT):
                 return alias == slot
+            index = self._state.record_of(alias)
+            if index is None:
+                return False
             alias = int(self._state.records.rows["alias"][index])
         return True
 

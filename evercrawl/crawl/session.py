@@ -82,6 +82,7 @@ async def crawl(
     new = not is_crawl(directory)
     if new and not seeds:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
+    scheme = _scheme(config, seeds)
     lock = lock or lock_for_crawl(directory)
     unsaved = not (directory / FILE_NAME).is_file()
     if new or unsaved:  # before anything makes this a crawl, which would go on without its settings
@@ -93,7 +94,7 @@ async def crawl(
     partition = Partition(
         directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
         agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=site,
-        scheme=_scheme(config, seeds),
+        scheme=scheme,
     )  # fmt: skip
     with contextlib.closing(partition):
         if not seeds and not partition.state.known.count:  # it was killed before it had stored the first

@@ -88,9 +88,18 @@ def test_what_a_page_teaches():
     assert found.language == "en"
 
 
-def test_canonical_and_refresh_are_links():
+def test_refresh_is_a_link_and_canonical_another_name():
     head = b'<link rel=canonical href=/c><meta http-equiv=refresh content="5; url=/r">'
-    assert reading(body=head).targets == ["http://example.org/c", "http://example.org/r"]
+    assert reading(body=head).targets == ["http://example.org/r"]
+    assert reading(body=head).canonical == "http://example.org/c"
+    assert reading(body=b"<link rel=canonical href=/dir/page>").canonical == ""
+
+
+def test_links_that_are_not_vouched_for():
+    body = b"<a href=/a>a</a><a rel=ugc href=/b>b</a><a rel='nofollow ugc' href=/c>c</a><a rel=nofollow href=/a>a</a>"
+    found = reading(body=body)
+    assert found.targets == ["http://example.org/a", "http://example.org/b"]
+    assert (found.unpaid, found.withheld) == (["http://example.org/b"], 1)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +168,12 @@ def test_a_copy_that_has_not_changed_is_still_one(answer):
     assert reading(before=before, **answer).outcome == Outcome.DUPLICATE
 
 
-@pytest.mark.parametrize("answer", [{"status": 500}, {"status": 404}, {"status": 0, "error": "reset"},
-                                    {"status": 302, "headers": {"location": "/"}}])  # fmt: skip
+def test_a_redirect_has_one_link_and_no_content():
+    found = reading(before=SAME, status=302, headers={"location": "/"})
+    assert (found.flags, found.redirect, found.digest) == (HAS_LINKS, "http://example.org/", 0)
+
+
+@pytest.mark.parametrize("answer", [{"status": 500}, {"status": 404}, {"status": 0, "error": "reset"}])
 def test_what_has_no_content_neither_changes_nor_confirms_it(answer):
     assert reading(before=SAME, **answer).flags == 0
 
