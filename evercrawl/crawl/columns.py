@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.change.prior import SitePriors
+    from evercrawl.config import Config
     from evercrawl.crawl.notices import Notices
     from evercrawl.importance.base import Importance
     from evercrawl.store.state import State
@@ -100,3 +101,8 @@ class Columns:
         body = np.where(seen, rows["wire_bytes"], self._state.wire_bytes / visits if visits else USUAL_BYTES)
         cheap = seen & ((rows["flags"] & VALIDATED) != 0)
         return HEAD_BYTES + np.where(cheap, 0.0, body), np.where(cheap, body, 0.0)
+
+
+def counts_bytes(config: Config) -> bool:
+    """Whether bytes are what the crawl has little of: unless a ceiling of fetches a second is all that is set."""
+    return bool(config.rate_bytes_per_s) or not config.rate_per_s

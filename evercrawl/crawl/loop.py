@@ -14,7 +14,7 @@ import numpy as np
 from evercrawl.crawl.access import GO, WAIT, Access
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
-from evercrawl.crawl.columns import Columns
+from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
@@ -103,7 +103,7 @@ class Crawl:
         assert scheme.handout == state.accounts.handout, "the crawl was begun with another kind of scheme"
         notices = Notices(state.accounts)
         changes = Changes(state, notices)
-        self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=_counts_bytes(config))
+        self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=counts_bytes(config))
         self.frontier = Frontier(
             policy,
             self.columns,
@@ -391,11 +391,6 @@ class Crawl:
         progress = self.progress(now)
         self._watch(progress)
         return Summary(progress.visits, progress.fetched, progress.known, now - self._begun_at, self._reason)
-
-
-def _counts_bytes(config: Config) -> bool:
-    """Whether bytes are what the crawl has little of: unless a ceiling of fetches a second is all that is set."""
-    return bool(config.rate_bytes_per_s) or not config.rate_per_s
 
 
 def _validators(before: Before) -> tuple[tuple[str, str], ...]:
