@@ -1,0 +1,406 @@
+"""When sitemaps are asked for, what they may list, and what outlives the process: real parts, a made-up web."""
+
+import contextlib
+import gzip
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from evercrawl.crawl import sitemaps as module
+from evercrawl.crawl.access import GO, Access
+from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
+from evercrawl.crawl.sitemap_cache import Listing, SitemapCache
+from evercrawl.crawl.sitemaps import FIRST_WAIT_S, LEAST_WAIT_S, MOST_WAIT_S, SHARE, Sitemaps
+from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.schedule.frontier import Frontier
+from evercrawl.simulate.clock import VirtualClock, run_virtual
+from evercrawl.simulate.made_web import Answer
+from evercrawl.simulate.network import MadeNetwork, NoAnswerError
+
+BEGAN_AT = 1_700_000_000.0
+HOUR, DAY = 3600.0, 86_400.0
+A, B, C = "http://a.example", "http://b.example", "http://c.example"
+MAP = f"{A}/sitemap.xml"
+
+
+def urlset(*locations: str, kind="url", dated=""):
+    date = f"<lastmod>{dated}</lastmod>" if dated else ""
+    inside = "".join(f"<{kind}><loc>{location}</loc>{date}</{kind}>" for location in locations)
+    root = "urlset" if kind == "url" else "sitemapindex"
+    return f"<{root}>{inside}</{root}>".encode()
+
+
+def index(*locations: str):
+    return urlset(*locations, kind="sitemap")
+
+
+def ok(body, **headers: str):
+    return Answer(200, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+
+
+class Heard:
+    """Keeps what sitemaps list."""
+
+    def __init__(self) -> None:
+        self.calls = []
+
+    def listed(self, urls, dates, at):
+        assert len(urls) == len(set(urls)) == len(dates)
+        self.calls.append((list(urls), list(dates), at))
+
+    @property
+    def urls(self):
+        return [url for urls, _, _ in self.calls for url in urls]
+
+    @property
+    def dates(self):
+        return {url: date for urls, dates, _ in self.calls for url, date in zip(urls, dates, strict=True)}
+
+
+class World:
+    """Sites whose robots.txt names `sitemaps`, by origin; `pages` maps a URL to an Answer, or a function of headers."""
+
+    def __init__(self, cache=":memory:", hosts=("a.example", "b.example"), *, delay_s=1.0) -> None:
+        self.named = {A: [MAP]}
+        self.pages = {}
+        self.robots = ""
+        self.heard = Heard()
+        self.cache, self.hosts, self.delay_s = str(cache), hosts, delay_s
+        self.now, self.stored_until = BEGAN_AT, BEGAN_AT + 1e9
+        self.sitemaps = None
+        self.latencies = {}
+        self.log, self.gaps = [], []
+
+    def answer(self, origin, path, headers, at):
+        if path == "/robots.txt":
+            lines = "".join(f"Sitemap: {url}\n" for url in self.named.get(origin, ()))
+            return ok(f"{self.robots}\n{lines}".encode(), content_type="text/plain")
+        said = self.pages.get(origin + path, Answer(404, {}, b"no"))
+        said = said(headers) if callable(said) else said
+        if isinstance(said, NoAnswerError):
+            raise said
+        return said
+
+    def run(self, seconds, *, met=(A,)):
+        """Let time pass; of each origin of `met` pages are visited, from so many seconds on."""
+        run_virtual(
+            self._run(seconds, dict.fromkeys(met, 0.0) | (met if isinstance(met, dict) else {})), start=self.now
+        )
+        return self.heard
+
+    async def _run(self, seconds, met) -> None:
+        clock, names, guard = VirtualClock(), StaticResolver({"*": ["8.8.4.4"]}), Guard()
+        began_at = clock.now()
+        frontier = Frontier(BreadthFirst(), lambda _: pytest.fail("no page waits"), lambda _: 0.0, delay_s=self.delay_s)
+        hosts = {name: frontier.add_host(name) for name in self.hosts}
+        network = MadeNetwork(
+            self, clock, lambda request: self.latencies.get(request.url, 0.25), self._watch, guard.judge
+        )
+        robots = RobotsKeeper(":memory:", "evercrawl", 30.0)
+        access = Access(
+            frontier, robots, guard, network, names, clock, hosts.get, lambda *_: None,
+            proxied=False, delay_s=self.delay_s, resumed_at=None,
+        )  # fmt: skip
+        cache = SitemapCache(self.cache)
+        self.sitemaps = one = Sitemaps(
+            self.heard, frontier, robots, access, network, hosts.get, cache, deadline_s=30.0,
+            connections_per_host=1, connections_per_ip=4, stored_until=self.stored_until,
+        )  # fmt: skip
+        unmet = set(met)
+        try:
+            while (now := clock.now()) < began_at + seconds:
+                for origin in sorted(unmet):
+                    host = hosts[origin.partition("//")[2]]
+                    if now < began_at + met[origin] or host.held or host.in_flight or host.ready_at > now:
+                        continue
+                    if access.judge(host, f"{origin}/", now) == GO:
+                        one.met(f"{origin}/", now)
+                        unmet.discard(origin)
+                one.start(now, 8)
+                until = min(one.next_at(), began_at + seconds, now + 0.5 if unmet else np.inf)
+                for exchange in await network.finished(max(until - now, 0.0)):
+                    if isinstance(exchange.request.tag, RobotsTag):
+                        access.take_robots(exchange, clock.now())
+                    else:
+                        one.take(exchange, clock.now())
+                access.check()
+                one.read(clock.now())
+        finally:
+            access.close()
+            await network.close()
+            robots.close()
+            cache.close()
+            self.now = clock.now()
+            self.log += [asked for asked in network.log if not asked.url.endswith("/robots.txt")]
+
+    def _watch(self, asked) -> None:
+        self.gaps.append((asked.url, asked.at))
+
+    @property
+    def asked(self):
+        return [asked.url for asked in self.log]
+
+    def times(self, url):
+        return [asked.at for asked in self.log if asked.url == url]
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def test_what_robots_txt_names_is_read_once_and_handed_on_with_its_dates(world):
+    world.pages[MAP] = ok(urlset(f"{A}/1", f"{A}/2", dated="2023-11-01"))
+    heard = world.run(60)
+    assert world.asked == [MAP]
+    assert heard.urls == [f"{A}/1", f"{A}/2"]
+    assert set(heard.dates.values()) == {1_698_796_800.0}
+    assert world.sitemaps.idle(world.now)
+
+
+def test_a_site_without_sitemaps_is_asked_for_none(world):
+    world.named = {}
+    assert world.run(60).urls == []
+    assert world.asked == []
+
+
+@pytest.mark.parametrize(("dated", "instant"), [
+    ("9999-12-31", None), ("soon", None), ("", None), ("0001-01-01", None), ("1900", None),
+    ("2023-11-15T00:00:00Z", BEGAN_AT), ("2023-10-01T00:00:00+02:00", 1_696_111_200.0),
+])  # fmt: skip
+def test_dates_that_cannot_be_are_none(world, dated, instant):
+    world.pages[MAP] = ok(urlset(f"{A}/1", dated=dated))
+    dates = world.run(60).dates
+    if instant == BEGAN_AT:  # it is less than a zone ahead of us: now
+        assert BEGAN_AT <= dates[f"{A}/1"] < BEGAN_AT + 60
+    else:
+        assert dates == {f"{A}/1": instant}
+
+
+# What a sitemap may list
+
+
+def test_only_its_own_hosts_are_listed(world):
+    other = [f"{B}/x", "javascript:alert(1)", "http://127.0.0.1/", f"{A}:8080/x", "http://sub.a.example/"]
+    world.pages[MAP] = ok(urlset(f"{A}/1", "https://a.example/2", *other))
+    assert world.run(60).urls == [f"{A}/1", "https://a.example/2"]
+
+
+def test_a_site_may_have_its_sitemap_elsewhere(world):
+    world.named = {A: [f"{B}/maps/a.xml"]}
+    world.pages[f"{B}/maps/a.xml"] = ok(urlset(f"{A}/1", f"{B}/maps/2", f"{B}/3"))
+    assert world.run(60).urls == [f"{A}/1", f"{B}/maps/2"]
+
+
+def test_a_sitemap_that_two_sites_name_speaks_for_both(world):
+    world.named = {A: [f"{B}/all/s.xml"], B: [f"{B}/all/s.xml"]}
+    world.pages[f"{B}/all/s.xml"] = ok(urlset(f"{A}/1", f"{B}/2"))
+    assert set(world.run(120, met=(A, B)).urls) == {f"{A}/1", f"{B}/2"}
+
+
+def answers_304(body):
+    return lambda headers: Answer(304, {}, b"") if "if-none-match" in headers else ok(body, ETag='"1"')
+
+
+def test_a_second_owner_has_it_read_again_though_it_is_unchanged(tmp_path):
+    world = World(tmp_path / "sitemaps.sqlite", ("a.example", "b.example", "c.example"))
+    world.named = {A: [f"{B}/all/s.xml"], C: [f"{B}/all/s.xml"]}
+    world.pages[f"{B}/all/s.xml"] = answers_304(urlset(f"{A}/1", f"{C}/2"))
+    assert world.run(60).urls == [f"{A}/1"]
+    world.stored_until = world.now
+    assert set(world.run(60, met=(C,)).urls) == {f"{A}/1", f"{C}/2"}
+    assert len(world.asked) == 2
+
+
+def test_a_second_owner_has_it_read_again_though_it_was_being_asked_for(world):
+    world.hosts += ("c.example",)
+    world.named = {A: [f"{B}/all/s.xml"], C: [f"{B}/all/s.xml"]}
+    world.pages[f"{B}/all/s.xml"] = Answer(301, {"Location": f"{B}/all/t.xml"}, b"")
+    world.pages[f"{B}/all/t.xml"] = answers_304(urlset(f"{A}/1", f"{C}/2"))
+    world.latencies[f"{B}/all/t.xml"] = 20.0
+    assert set(world.run(90, met={A: 0.0, C: 15.0}).urls) == {f"{A}/1", f"{C}/2"}
+    assert len(world.asked) == 4
+
+
+def test_a_page_disallowed_for_robots_is_none_for_its_own_sitemap(world):
+    world.robots = "User-agent: *\nDisallow: /sitemap.xml"
+    world.pages[MAP] = ok(urlset(f"{A}/1"))
+    assert world.run(60).urls == [f"{A}/1"]
+
+
+def test_addresses_inside_are_not_asked(world):
+    world.named = {
+        A: ["http://127.0.0.1/s.xml", "http://169.254.169.254/s.xml", "file:///etc/passwd", "javascript:1", "/ok.xml"]
+    }
+    world.hosts += ("127.0.0.1",)
+    world.pages[f"{A}/ok.xml"] = ok(urlset(f"{A}/1"))
+    assert world.run(120).urls == [f"{A}/1"]
+    assert world.asked == [f"{A}/ok.xml"]
+    assert dict(world.sitemaps.trouble) == {"refused_address": 1, "unknown_host": 1}
+    assert world.sitemaps.idle(world.now)
+
+
+# Indexes
+
+
+def test_indexes_are_followed_twice_and_each_sitemap_is_read_once(world):
+    world.pages[MAP] = ok(index(MAP, f"{A}/1.xml", f"{A}/1.xml", f"{B}/no.xml"))
+    world.pages[f"{A}/1.xml"] = ok(index(f"{A}/2.xml", MAP))
+    world.pages[f"{A}/2.xml"] = ok(index(f"{A}/3.xml") + urlset(f"{A}/no"))
+    world.pages[f"{A}/3.xml"] = ok(urlset(f"{A}/no"))
+    assert world.run(600).urls == []
+    assert world.asked == [MAP, f"{A}/1.xml", f"{A}/2.xml"]
+
+
+def test_children_inherit_who_vouches_for_them(world):
+    world.named = {A: [f"{B}/maps/index.xml"]}
+    world.pages[f"{B}/maps/index.xml"] = ok(index(f"{B}/maps/1.xml.gz", f"{B}/elsewhere/2.xml"))
+    world.pages[f"{B}/maps/1.xml.gz"] = ok(gzip.compress(urlset(f"{A}/1", f"{B}/no")), content_type="application/gzip")
+    assert world.run(60).urls == [f"{A}/1"]
+    assert f"{B}/elsewhere/2.xml" not in world.asked
+
+
+def test_a_site_has_so_many_sitemaps_and_urls_and_no_more(world, monkeypatch):
+    monkeypatch.setattr(module, "MAX_SITEMAPS", 4)
+    monkeypatch.setattr(module, "MAX_SITE_URLS", 5)
+    world.pages[MAP] = ok(index(*[f"{A}/{i}.xml" for i in range(100)]))
+    world.pages |= {f"{A}/{i}.xml": ok(urlset(*[f"{A}/{i}/{j}" for j in range(4)])) for i in range(100)}
+    heard = world.run(1200)
+    assert world.asked == [MAP, f"{A}/0.xml", f"{A}/1.xml", f"{A}/2.xml"]
+    assert heard.urls == [f"{A}/0/{j}" for j in range(4)] + [f"{A}/1/0"]
+
+
+# Manners
+
+
+def test_requests_rest_and_leave_turns_for_pages(world):
+    world.pages[MAP] = ok(index(*[f"{A}/{i}.xml" for i in range(5)]))
+    world.pages |= {f"{A}/{i}.xml": ok(urlset(f"{A}/{i}")) for i in range(5)}
+    world.run(120)
+    times = [at for url, at in world.gaps if url.startswith(A)]
+    assert times[1] - times[0] >= world.delay_s  # after robots.txt
+    assert len(times) == 7
+    assert all(later - earlier >= SHARE * world.delay_s for earlier, later in pairwise(times[1:]))
+
+
+@pytest.mark.parametrize("headers", [{"ETag": '"1"'}, {"Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"}, {}])
+def test_what_does_not_change_is_asked_for_less_and_less(world, headers):
+    def answer(asked):  # noqa: ANN202
+        held = asked.get("if-none-match") or asked.get("if-modified-since")
+        return Answer(304, {}, b"") if held and held in headers.values() else ok(urlset(f"{A}/1"), **headers)
+
+    world.pages[MAP] = answer
+    heard = world.run(5 * DAY)
+    waits = np.diff(world.times(MAP))
+    assert heard.urls == [f"{A}/1"]
+    assert waits == pytest.approx([FIRST_WAIT_S, 2 * FIRST_WAIT_S, 4 * FIRST_WAIT_S, DAY, DAY, DAY], abs=5)
+
+
+def test_what_changes_is_asked_for_more_and_more_up_to_hourly(world):
+    counted = iter(range(10_000))
+    world.pages[MAP] = lambda _: ok(urlset(f"{A}/{next(counted)}"))
+    heard = world.run(DAY)
+    waits = np.diff(world.times(MAP))
+    assert waits[:4] == pytest.approx([FIRST_WAIT_S, FIRST_WAIT_S / 2, LEAST_WAIT_S, LEAST_WAIT_S], abs=5)
+    assert waits.min() > LEAST_WAIT_S - 1
+    assert len(heard.urls) == len(world.times(MAP))
+
+
+@pytest.mark.parametrize("said", [Answer(503, {}, b""), NoAnswerError("timeout"), Answer(403, {}, b"")])
+def test_failures_are_waited_out_for_longer_and_longer(world, said):
+    world.pages[MAP] = said
+    assert world.run(4 * DAY).urls == []
+    waits = np.diff(world.times(MAP))
+    assert waits[0] == pytest.approx(LEAST_WAIT_S, abs=5)
+    assert waits.max() == pytest.approx(MOST_WAIT_S, abs=5)
+    assert world.sitemaps.idle(world.now)
+
+
+def test_retry_after_holds_for_the_host(world):
+    world.pages[MAP] = Answer(503, {"Retry-After": "7200"}, b"")
+    world.run(3 * HOUR)
+    assert np.diff(world.times(MAP)) == pytest.approx([7200], abs=5)
+
+
+def test_a_sitemap_that_is_gone_is_asked_for_rarely_and_keeps_no_crawl_from_being_idle(world):
+    world.run(20 * DAY)
+    assert np.diff(world.times(MAP)) == pytest.approx([DAY, 2 * DAY, 4 * DAY, 8 * DAY], abs=5)
+    assert world.sitemaps.trouble["gone"] == 5
+
+
+def test_redirects_are_followed_in_turn_and_not_for_ever(world):
+    world.pages[MAP] = Answer(301, {"Location": "/moved.xml"}, b"")
+    world.pages[f"{A}/moved.xml"] = ok(urlset(f"{A}/1"))
+    assert world.run(60).urls == [f"{A}/1"]
+    world = World()
+    world.pages[MAP] = Answer(302, {"Location": "/sitemap.xml"}, b"")
+    world.run(600)
+    assert len(world.asked) == module.MAX_HOPS + 1
+    assert world.sitemaps.idle(world.now)
+
+
+def test_a_large_sitemap_is_handed_on_in_pieces(world):
+    world.pages[MAP] = ok(gzip.compress(urlset(*[f"{A}/{i}" for i in range(20_000)])))
+    heard = world.run(60)
+    assert len(heard.urls) == len(set(heard.urls)) == 20_000
+    assert max(len(urls) for urls, _, _ in heard.calls) < 3000
+
+
+# Restarts
+
+
+def test_a_restart_goes_on_where_it_was(tmp_path):
+    world = World(tmp_path / "sitemaps.sqlite")
+    world.pages[MAP] = ok(urlset(f"{A}/1"), ETag='"1"')
+    world.run(HOUR)
+    world.stored_until = world.now
+    world.run(2 * HOUR)
+    assert len(world.asked) == 1
+    world.run(2 * HOUR)
+    assert len(world.asked) == 2
+    assert world.log[-1].headers["if-none-match"] == '"1"'
+    assert world.heard.urls == [f"{A}/1"]
+
+
+def test_what_was_lost_with_the_process_is_read_again_at_once(tmp_path):
+    world = World(tmp_path / "sitemaps.sqlite")
+    world.pages[MAP] = lambda headers: (
+        Answer(304, {}, b"") if "if-none-match" in headers else ok(urlset(f"{A}/1"), ETag='"1"')
+    )
+    world.run(HOUR)
+    world.stored_until = BEGAN_AT  # nothing that came later was acknowledged
+    world.run(60)
+    assert world.heard.urls == [f"{A}/1", f"{A}/1"]
+
+
+def test_a_lost_or_damaged_cache_costs_no_more_than_asking_again(tmp_path):
+    file = tmp_path / "sitemaps.sqlite"
+    world = World(file)
+    world.pages[MAP] = ok(urlset(f"{A}/1"))
+    world.run(60)
+    for spoil in (file.unlink, lambda: file.write_bytes(b"no database"), lambda: file.write_bytes(b"")):
+        with contextlib.suppress(FileNotFoundError):
+            spoil()
+        for more in ("-wal", "-shm"):
+            (tmp_path / f"sitemaps.sqlite{more}").unlink(missing_ok=True)
+        before = len(world.asked)
+        world.run(60)
+        assert len(world.asked) == before + 1
+
+
+def test_what_is_kept_is_what_was_known(tmp_path):
+    cache = SitemapCache(str(tmp_path / "s.sqlite"))
+    kept = Listing(
+        MAP, ("a.example", "b.example:8080"), 1, "urlset", '"e"', "date", (1 << 64) - 1, 7, 1.5, 2.5, 3.5, 4.5
+    )
+    cache.keep(kept)
+    cache.keep(kept)
+    cache.close()
+    cache = SitemapCache(str(tmp_path / "s.sqlite"))
+    (read,) = cache.all()
+    fields = [name for name in Listing.__slots__ if name not in ("moved", "hops", "busy", "stale")]
+    assert [getattr(read, name) for name in fields] == [getattr(kept, name) for name in fields]
+    cache.close()
