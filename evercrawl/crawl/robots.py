@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots
 from evercrawl.fetch.robots_policy import DEFAULT_FRESH_S, MIN_FRESH_S, ROBOTS_REDIRECTS, fresh_s, verdict
@@ -173,15 +173,24 @@ class RobotsKeeper:
 
 def unreachable(path: Path) -> dict[str, str]:
     """Return the origins in a crawl's cache whose robots.txt could not be fetched, and why; {} if it cannot say."""
+    rows = _read(path, "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", _CLOSED)
+    return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
+
+
+def stored(path: Path, origin: str) -> tuple[bytes, float] | None:
+    """Return the robots.txt of an origin in a crawl's cache, and until when it holds; None where there is none."""
+    rows = _read(path, "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?", origin, _CLOSED)
+    return (bytes(rows[0][0]), float(rows[0][1])) if rows else None
+
+
+def _read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
+    """Return what a cache answers, without a trace in its directory; [] if it cannot."""
     way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache:
-            rows = cache.execute(
-                "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", (_CLOSED,)
-            ).fetchall()
+            return cache.execute(query, values).fetchall()
     except sqlite3.Error:
-        return {}
-    return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
+        return []
 
 
 def _cache(path: str) -> sqlite3.Connection:

@@ -40,13 +40,17 @@ class Scope:
 
     def allows(self, url: str, depth: int, more: int = 0) -> bool:
         """Whether a URL found `depth` links away from a seed belongs, if `more` pages of its host are about to."""
+        return not self.excluded_by(url, depth, more)
+
+    def excluded_by(self, url: str, depth: int, more: int = 0) -> str:
+        """Return the name of the setting that keeps such a URL out; "" where it belongs."""
         if self._max_depth and depth > self._max_depth:
-            return False
+            return "max_depth"
         host = hostname(url)
         if self._kind != "any" and (site(host) if self._kind == "domains" else host) not in self._roots:
-            return False
+            return "scope"
         if self._include and not any(pattern.search(url) for pattern in self._include):
-            return False
+            return "include"
         if any(pattern.search(url) for pattern in self._exclude):
-            return False
-        return not self._max_pages or self._pages_of(host) + more < self._max_pages
+            return "exclude"
+        return "max_pages_per_host" if self._max_pages and self._pages_of(host) + more >= self._max_pages else ""

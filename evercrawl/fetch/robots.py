@@ -101,6 +101,22 @@ class Robots:
         """
         return self.rules(agent).allowed(path)
 
+    def deciding(self, agent: str, path: str) -> str:
+        r"""Return the rule that decides about `path`, as a line of the file; "" where none matches.
+
+        Examples
+        --------
+        >>> robots = parse(b"User-agent: *\nDisallow: /private/\nAllow: /private/open")
+        >>> robots.deciding("evercrawl", "/private/x"), robots.deciding("evercrawl", "/private/open")
+        ('Disallow: /private/', 'Allow: /private/open')
+        """
+        rules = (rule for group in self._groups.get(self._applies(agent), []) for rule in group)
+        fitting = [(len(text), allow, text) for allow, text in rules if not Rules([(False, text)]).allowed(path)]
+        if not fitting:
+            return ""
+        _, allow, text = max(fitting)
+        return f"{'Allow' if allow else 'Disallow'}: {text}"
+
     def crawl_delay_s(self, agent: str) -> float | None:
         """Return the seconds that the site wants between two visits of `agent`, None when it does not say.
 

@@ -1,0 +1,174 @@
+"""What a crawl believes of its pages at one instant: what every question about importance, change and time shares."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl import catalog, importance, schedule
+from evercrawl.change.gamma import survival
+from evercrawl.config import FILE_NAME, Config, load
+from evercrawl.crawl.changes import priors_of
+from evercrawl.crawl.columns import Columns, counts_bytes
+from evercrawl.crawl.notices import Notices
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.price import Price
+from evercrawl.store.known import TICKS_PER_S
+from evercrawl.store.state import RETIRED
+from evercrawl.store.table import NO_RECORD
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from evercrawl.importance.base import Importance
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Slots
+
+PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
+_NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
+
+
+class View:
+    """Answers by slot; nothing is written.
+
+    Parameters
+    ----------
+    partition
+        The crawl; one opened for reading.
+    config
+        Its settings.
+    now
+        The instant that is asked about, in seconds since the epoch.
+
+    Attributes
+    ----------
+    scheme, policy
+        As the crawl has them; the policy with the price that the last snapshot notes.
+    columns
+        Slots -> `Pages`.
+    """
+
+    def __init__(self, partition: Partition, config: Config, now: float) -> None:
+        self.partition = partition
+        self.state = partition.state
+        self.config = config
+        self.now = now
+        self.scheme = _scheme(partition)
+        self.priors = priors_of(self.state)
+        self.in_bytes = counts_bytes(config)
+        notices = Notices(self.state.accounts)
+        self.columns = Columns(self.state, self.scheme, self.priors, notices, in_bytes=self.in_bytes)
+        self.policy = _policy(config, self.state.notes)
+
+    @property
+    def price(self) -> float:
+        """What a unit of the budget is worth; nan where the policy has none, or it is not known yet."""
+        return self.policy.price if isinstance(self.policy, Price) else float("nan")
+
+    @cached_property
+    def importance(self) -> Floats:
+        """The importance of every known page, shape (known,), 0 for aliases; it sums to 1."""
+        return self._raw / self.total
+
+    @cached_property
+    def total(self) -> float:
+        """All importance there is, in the scheme's own units; 1 where there is none yet."""
+        return float(self._raw.sum()) or 1.0
+
+    @cached_property
+    def _raw(self) -> Floats:
+        raw = np.zeros(self.state.known.count)
+        for slots in self.pieces():
+            raw[slots] = self.columns(slots).importance
+        raw[self._aliases] = 0.0
+        return raw
+
+    @cached_property
+    def counted(self) -> int:
+        """How many pages importance is shared among: all that are known, aliases left out."""
+        return self.state.known.count - len(self._aliases)
+
+    @property
+    def _aliases(self) -> Slots:
+        """Return the slots of pages that only lead to another."""
+        rows = self.state.records.rows[: self.state.records.count]
+        slots: Slots = rows["slot"][rows["alias"] != NO_SLOT]
+        return slots
+
+    def pieces(self) -> Iterator[Slots]:
+        """Yield the slots of all known pages, some at a time."""
+        count = self.state.known.count
+        for start in range(0, count, PIECE):
+            yield np.arange(start, min(start + PIECE, count), dtype=np.uint32)
+
+    def records(self, slots: Slots) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Return which pages have a record, shape (n,), and the records; those of the others are not theirs."""
+        cells = self.state.table.record[slots]
+        seen = (cells & np.uint32(NO_RECORD)) == 0
+        return seen, self.state.records.rows[np.where(seen, cells, 0)]
+
+    def fresh(self, pages: Pages) -> Floats:
+        """Return the probability that the copy held is the page as it is now, shape (n,); nan where none is held.
+
+        The copy of a page that is gone is none any more.
+        """
+        seen, rows = self.records(pages.slot)
+        held = seen & (rows["seen"] > 0) & ~np.isin(rows["outcome"], _NO_COPY)
+        age_s = np.where(held, self.now - pages.visited_at, 0.0)
+        return np.where(held, survival(pages.shape, pages.scale_s, age_s) * np.exp(-pages.notice), np.nan)
+
+    def earliest_at(self, slots: Slots) -> Floats:
+        """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.
+
+        Of pages never visited it is nan. Each visit in a row that found a page gone or in trouble doubles the wait, as
+        `Learner` has it.
+        """
+        seen, rows = self.records(slots)
+        misses = np.minimum(rows["misses"], RETIRED)
+        wait_s = self.config.refresh_after_s * np.where(misses > 0, 2.0**misses, 1.0)
+        at = self.state.epoch + rows["visited"] / TICKS_PER_S + wait_s
+        retired = (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
+        return np.where(seen, np.where(retired, np.inf, at), np.nan)
+
+    def due_at(self, pages: Pages) -> Floats:
+        """Return when pages that were visited fall due, shape (n,): infinity for never, nan where it is not known.
+
+        That is when a visit will be worth the price, and not before `earliest_at`; policies without a price have
+        nothing but that.
+        """
+        earliest_at = self.earliest_at(pages.slot)
+        if not isinstance(self.policy, Price):
+            return earliest_at
+        if np.isnan(self.policy.price):
+            return np.full(len(pages.slot), np.nan)
+        return np.where(np.isnan(earliest_at), np.nan, np.maximum(self.policy.due(pages, self.now), earliest_at))
+
+
+def settings(directory: Path) -> tuple[Config, str]:
+    """Return the crawl's settings, and a sentence where the defaults have to stand in for them."""
+    file = directory / FILE_NAME
+    try:
+        return (load(file) if file.is_file() else Config()), ""
+    except (ConfigError, OSError) as error:
+        return Config(), f"{error}; until then the settings are taken to be the defaults"
+
+
+def _scheme(partition: Partition) -> Importance:
+    begun = partition.birth.scheme
+    return catalog.pick(importance, importance.Importance, begun.name)(internal=begun.internal)  # type: ignore[type-abstract]
+
+
+def _policy(config: Config, notes: dict[str, float]) -> Policy:
+    policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
+    if isinstance(policy, Price):
+        policy.price = notes.get("price", policy.price)
+        policy.patience = notes.get("patience_s", policy.patience)
+    return policy
