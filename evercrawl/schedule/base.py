@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats, Slots
@@ -44,9 +44,22 @@ class Pages:
     cost_changed: Floats
     notice: Floats
 
+    def part(self, first: int, last: int) -> Pages:
+        """Return the candidates from `first` up to, and not including, `last`."""
+        rows = slice(first, last)
+        return Pages(
+            self.slot[rows], self.visited_at[rows], self.importance[rows], self.cash[rows], self.shape[rows],
+            self.scale_s[rows], self.cost[rows], self.cost_changed[rows], self.notice[rows],
+        )  # fmt: skip
+
 
 class Policy(ABC):
     """An order in which to visit the pages whose hosts have rested."""
+
+    in_order: ClassVar[bool] = False
+    """Whether, on a host, new pages come as they were found, and visited ones strictly by `due`, which never changes
+    between two visits: then only the first of each is valued. Otherwise several are, and new ones are ranked anew now
+    and then."""
 
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:
@@ -60,6 +73,16 @@ class Policy(ABC):
         """
         return -self.value(pages, now)
 
-    def chosen(self, values: Floats) -> None:
-        """Take note of the values of the pages that are being visited, in order; most policies have no use for it."""
+    def chosen(self, values: Floats, now: float, known: int) -> None:
+        """Take note of the values of the pages that are being visited, in order; most policies have no use for it.
+
+        Parameters
+        ----------
+        values
+            As `value` gave them, shape (n,).
+        now
+            The instant, in seconds since the epoch.
+        known
+            How many pages share the budget: all that wait, new ones included.
+        """
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,9 @@ class BreadthFirst(Policy):
     Slot 7 was never visited; of the other two, slot 3 was visited first.
 
     >>> from evercrawl.schedule import Pages
-    >>> pages = Pages(np.array([5, 3, 7], np.uint32), np.array([200.0, 100.0, np.nan]), np.zeros(3))
+    >>> none = np.zeros(3)
+    >>> visited_at = np.array([200.0, 100.0, np.nan])
+    >>> pages = Pages(np.array([5, 3, 7], np.uint32), visited_at, none, none, none, none, none, none, none)
     >>> BreadthFirst().value(pages, now=300.0).argsort()[::-1]
     array([2, 1, 0])
 
@@ -32,7 +34,13 @@ class BreadthFirst(Policy):
     Najork, Wiener (2001). Breadth-first crawling yields high-quality pages.
     """
 
+    in_order: ClassVar[bool] = True
+
     def value(self, pages: Pages, now: float) -> Floats:
         """Return a rank: new pages by smaller slot, then visited ones by the time they have waited (s)."""
         waited = now - pages.visited_at
         return np.where(np.isnan(waited), _NEW - pages.slot, waited - _NEW)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return the instant of the last visit: who has waited longest is first."""
+        return pages.visited_at

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule.base import Pages
 from evercrawl.schedule.hosts import Address, Host
-from evercrawl.schedule.queues import Queue
-from evercrawl.types import NO_SLOT
+from evercrawl.schedule.lots import Lots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Policy
-    from evercrawl.types import Floats, Slots
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.types import Floats, Ints, Slots
 
-POOL: Final = 64  # rested hosts whose pages are valued against each other at once
+AT_ONCE: Final = 16  # hosts that wait for one address and are offered again together
+GATE_S: Final = 1.0  # after which the next of them are
+_VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
+_FILL: Final = 1 << 20  # pages of which columns are asked at once
+_NOTHING: Final = np.zeros(0)
 
 
 class Frontier:
@@ -31,24 +34,30 @@ class Frontier:
     Parameters
     ----------
     policy
-        Values the candidates: the first page of each queue of the rested hosts.
-    links
-        One cell a slot, for the queues.
+        Values the candidates: of each host the first pages to fall due and the best new ones.
     columns
-        Slots -> (visited_at with nan before the first visit, importance), for the policy.
+        Slots -> their columns, for the policy.
     visited_at
         Slot -> the instant of its last visit.
     delay_s, connections_per_host, connections_per_ip, ip_delay_s
         Politeness.
     refresh_after_s
         Least time between two visits of a page.
+
+    Attributes
+    ----------
+    hosts
+        By number.
+    addresses
+        By their text.
+    new_count, seen_count
+        How many pages wait that were never fetched (or are to be tried again), and how many to be refreshed.
     """
 
     def __init__(
         self,
         policy: Policy,
-        links: Slots,
-        columns: Callable[[Slots], tuple[Floats, Floats]],
+        columns: Callable[[Slots], Pages],
         visited_at: Callable[[int], float],
         *,
         delay_s: float = 1.0,
@@ -58,7 +67,6 @@ class Frontier:
         refresh_after_s: float = 3600.0,
     ) -> None:
         self._policy = policy
-        self._links = links
         self._columns = columns
         self._visited_at = visited_at
         self._delay_s = delay_s
@@ -66,8 +74,12 @@ class Frontier:
         self._per_ip = connections_per_ip
         self._ip_delay_s = ip_delay_s
         self._refresh_after_s = refresh_after_s
-        self._resting: list[tuple[float, int, Host]] = []
+        self._lots = Lots(in_order=policy.in_order)
         self._order = itertools.count()
+        self._gates: list[tuple[float, int, Address]] = []
+        self._rested: list[Host] = []  # what changed since the last choice: hosts, new pages, visited pages
+        self._new_hosts, self._new = array("I"), array("I")
+        self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self.hosts: list[Host] = []
         self.addresses: dict[str, Address] = {}
         self.new_count = 0
@@ -75,46 +87,53 @@ class Frontier:
 
     def add_host(self, name: str) -> Host:
         """Add the host with the next number."""
-        host = Host(len(self.hosts), name, Queue(self._links), Queue(self._links), delay_s=self._delay_s)
+        host = Host(len(self.hosts), name, delay_s=self._delay_s)
         self.hosts.append(host)
+        self._lots.add_host()
         return host
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
-        """Queue pages that were never fetched (or are to be tried again) at the end of their host's."""
-        host = self.hosts[number]
-        before = len(host.new)
-        host.new.extend(slots)
-        self.new_count += len(host.new) - before
-        self._rest(host)
+        """Add pages of a host that were never fetched, or are to be tried again."""
+        before = len(self._new)
+        self._new.extend(slots)
+        count = len(self._new) - before
+        self._new_hosts.extend((number,) * count)
+        self.hosts[number].new += count
+        self.new_count += count
 
-    def add_seen(self, number: int, slot: int) -> None:
-        """Queue a page that was just visited for its refresh."""
-        host = self.hosts[number]
-        host.seen.push(slot)
+    def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
+        """Add a page that was just visited, for its refresh: not before `refresh_after_s` have passed.
+
+        Who knows when it was visited says so, which saves asking for it.
+        """
+        at = self._visited_at(slot) if visited_at is None else visited_at
+        self._seen_hosts.append(number)
+        self._seen.append(slot)
+        self._seen_until.append(max(at + self._refresh_after_s, not_before))
+        self.hosts[number].seen += 1
         self.seen_count += 1
-        if len(host.seen) == 1:
-            self._look_ahead(host)
-        self._rest(host)
 
-    def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool) -> None:
-        """Queue many pages at once, on hosts whose queues are empty: slot i on host `numbers[i]`, in this order."""
-        if not len(slots):
-            return
-        order = np.argsort(numbers, kind="stable")
-        numbers, slots = numbers[order], slots[order]
-        last = np.append(numbers[1:] != numbers[:-1], True)
-        self._links[slots] = np.where(last, 0, np.append(slots[1:], 0) + 1)
-        ends = np.flatnonzero(last)
-        starts = np.append(0, ends[:-1] + 1)
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            host: Host = self.hosts[int(numbers[start])]
-            first, final, count = int(slots[start]), int(slots[end]), int(end - start + 1)
-            (host.new if new else host.seen).adopt(first, final, count)
-            if not new:
-                self._look_ahead(host)
+    def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | float = 0.0) -> None:
+        """Add many pages at once: slot i to host `numbers[i]`, in this order."""
+        numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
+        self._flush()
+        counts: Ints = np.bincount(numbers, minlength=len(self.hosts))
+        touched = np.flatnonzero(counts)
+        for number, count in zip(touched.tolist(), counts[touched].tolist(), strict=True):
+            host = self.hosts[number]
+            host.new, host.seen = host.new + count * new, host.seen + count * (not new)
             self._rest(host)
-        self.new_count += len(slots) if new else 0
-        self.seen_count += 0 if new else len(slots)
+        if new:
+            self.new_count += len(slots)
+            self._lots.append(numbers, slots)
+        else:
+            self.seen_count += len(slots)
+            self._lots.make_room(touched.astype(np.uint32), np.ascontiguousarray(counts[touched], np.int64))
+            for first in range(0, len(slots), _FILL):
+                part = slice(first, first + _FILL)
+                until = self._columns(slots[part]).visited_at + self._refresh_after_s
+                until = np.maximum(until, not_before if isinstance(not_before, float) else not_before[part])
+                self._lots.sleep(numbers[part], slots[part], until)
 
     def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
         """Take note of where the host's name leads."""
@@ -127,43 +146,32 @@ class Frontier:
     def choose(self, now: float, most: int) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
 
-        Each is (host, slot, whether it is from the queue of new ones), and off its queue: the caller begins a visit,
-        puts it back with `put_first`, or gives it up and calls `release`.
+        Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
+        back with `put_first`, or gives it up and calls `release`.
         """
-        rested = self._rested(now, most)
-        if not rested:
-            return []
-        offers = [(host, queue) for host in rested for queue in self._due(host, now)]
-        if len(offers) > len(rested) or len(rested) > most:
-            offers = self._best(offers, now)
         chosen: list[tuple[Host, int, bool]] = []
-        taken: set[int] = set()
-        for host, queue in offers:
-            if len(chosen) == most:
+        while not chosen and most > 0:
+            self._open_gates(now)
+            added = len(self._new)
+            self._flush()
+            if not added and self._lots.next_at() > now:
                 break
-            if host.number not in taken:
-                taken.add(host.number)
-                chosen.append((host, self._take(host, queue), queue is host.new))
-        for host in rested:
-            if host.number not in taken:
-                self._rest(host)
+            chosen = self._round(now, most)
         return chosen
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
-        """Put a chosen page back at the front of its queue."""
-        if new:
-            host.new.push_first(slot)
-            self.new_count += 1
-        else:
-            host.seen.push_first(slot)
-            self.seen_count += 1
-            self._look_ahead(host)
+        """Put a chosen page back in front of its host's."""
+        self._count(host, 1, new=new)
+        self._lots.put_back(host.number, slot, new=new)
         self._rest(host)
 
     def take_first(self, host: Host) -> tuple[int, bool] | None:
-        """Take the page that a host would offer next, rested or not; None when it has none."""
-        queue = host.new if len(host.new) else host.seen
-        return (self._take(host, queue), queue is host.new) if len(queue) else None
+        """Take a page that a host would offer next, rested or not, and say whether it is new; None when it has none."""
+        self._flush(valued=False)
+        taken = self._lots.take(host.number)
+        if taken is not None:
+            self._count(host, -1, new=taken[1])
+        return taken
 
     def release(self, host: Host) -> None:
         """Let a host offer pages again, whose chosen page was not asked for or whose rest was changed."""
@@ -172,109 +180,139 @@ class Frontier:
     def began(self, host: Host, now: float) -> None:
         """Take note of a request to `host` that starts now."""
         host.began(now)
-        if host.address is not None:
+        if host.address is not None and self._ip_delay_s:
             host.address.ready_at = max(host.address.ready_at, now + self._ip_delay_s)
-        self._rest(host)
+        if self._per_host > 1:
+            self._rest(host)
 
     def ended(self, host: Host, now: float) -> None:
         """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
         host.ended(now, rest_s=host.delay_s if self._per_host == 1 else 0.0)
         if host.address is not None and host.address.waiting:
-            waiting, host.address.waiting = host.address.waiting, []
-            for other in waiting:
-                self._rest(other)
+            self._admit(host.address, now)
         self._rest(host)
 
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
-        return self._resting[0][0] if self._resting else float("inf")
+        self._flush()
+        added = [self.hosts[number].ready_at for number in set(self._new_hosts)]
+        gates = [self._gates[0][0]] if self._gates else []
+        return min([self._lots.next_at(), *gates, *added])
 
     def idle(self, now: float) -> bool:
         """Whether nothing is left that was never fetched, except on hosts that are away."""
-        return self.new_count == 0 or all(host.away(now) for host in self.hosts if len(host.new))
+        return self.new_count == 0 or all(host.away(now) for host in self.hosts if host.new)
 
     def waiting(self, now: float) -> dict[str, int]:
         """Return how many hosts with new pages wait, by reason."""
         reasons: Counter[str] = Counter()
         for host in self.hosts:
-            if len(host.new) and (host.held or host.in_flight == 0):
+            if host.new and (host.held or host.in_flight == 0):
                 if host.held:
                     reasons[host.held] += 1
                 elif host.ready_at > now:
                     reasons[host.reason] += 1
         return dict(reasons)
 
-    def _rest(self, host: Host) -> None:
-        """Stand the host in the heap, or further in front; unless it is busy, held, or without pages."""
-        if host.held or host.in_flight >= self._per_host:
-            return
-        when = self._wants_at(host)
-        if when < host.queued_at:
-            host.queued_at = when  # an entry further back is stale from now on
-            heapq.heappush(self._resting, (when, next(self._order), host))
+    # One round of choosing
 
-    def _wants_at(self, host: Host) -> float:
-        if len(host.new):
-            return host.ready_at
-        if len(host.seen):
-            return max(host.ready_at, host.due_at)
-        return float("inf")
+    def _round(self, now: float, most: int) -> list[tuple[Host, int, bool]]:
+        """Collect candidates, have them valued, take the best; hosts that may not be asked are withdrawn."""
+        slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
+        del self._new_hosts[:], self._new[:]
+        values = keys = _NOTHING
+        if len(slots):
+            pages = self._columns(slots)
+            values = np.ascontiguousarray(self._policy.value(pages.part(0, valued), now), np.float64)
+            if due_from < len(slots):
+                keys = np.ascontiguousarray(self._policy.due(pages.part(due_from, len(slots)), now), np.float64)
+        assert len(values) == valued, "a policy values every page"
+        chosen, rows, out = self._pick(values, now, most)
+        pages_of = self._lots.pages(rows) if rows else []
+        self._lots.settle(values, keys, rows, out)
+        if rows:
+            self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.new_count + self.seen_count)
+        for host, (_, new) in zip(chosen, pages_of, strict=True):
+            self._count(host, -1, new=new)
+        return [(host, slot, new) for host, (slot, new) in zip(chosen, pages_of, strict=True)]
 
-    def _look_ahead(self, host: Host) -> None:
-        """Remember when the first page to be refreshed falls due."""
-        host.due_at = self._visited_at(host.seen.first) + self._refresh_after_s if len(host.seen) else float("inf")
+    def _pick(self, values: Floats, now: float, most: int) -> tuple[list[Host], array[int], array[int]]:
+        """Return the hosts to ask, with their rows, and the numbers of those that turn out not to be asked now.
 
-    def _rested(self, now: float, most: int) -> list[Host]:
-        """Take hosts that may be asked now off the heap, at most a pool of them, and one of each address.
-
-        What begins with the one decides when the next host of its address may be asked.
+        What begins with one host decides when the next of its address may be asked, so an address is asked once.
         """
-        rested: list[Host] = []
-        spoken_for: set[int] = set()
-        later: list[Host] = []
-        while self._resting and self._resting[0][0] <= now and len(rested) + len(later) < max(POOL, most):
-            when, _, host = heapq.heappop(self._resting)
-            if when != host.queued_at:
-                continue
-            host.queued_at = float("inf")
-            if host.held or host.in_flight >= self._per_host:
-                continue
-            wants_at = self._wants_at(host)
+        numbers, rows, order = (each.tolist() for each in self._lots.best(values))
+        hosts, picked, out = list[Host](), array("q"), array("I")
+        spoken_for = set[int]()
+        for place in order:
+            host = self.hosts[numbers[place]]
             address = host.address
-            if wants_at > now:
-                self._rest(host)
-            elif address is not None and address.in_flight >= self._per_ip:
+            if host.held or host.in_flight >= self._per_host or host.ready_at > now:
+                out.append(host.number)
+                self._rested.append(host)
+            elif address is None:
+                hosts.append(host)
+                picked.append(rows[place])
+            elif id(address) in spoken_for:
+                continue
+            elif address.in_flight >= self._per_ip or address.ready_at > now:
+                out.append(host.number)
                 address.waiting.append(host)
-            elif address is not None and address.ready_at > now:
-                host.ready_at = address.ready_at
-                self._rest(host)
-            elif address is not None and id(address) in spoken_for:
-                later.append(host)
+                self._gate(address, now)
             else:
-                rested.append(host)
                 spoken_for.add(id(address))
-        for host in later:
-            self._rest(host)
-        return rested
+                hosts.append(host)
+                picked.append(rows[place])
+            if len(hosts) == most:
+                break
+        return hosts, picked, out
 
-    def _due(self, host: Host, now: float) -> list[Queue]:
-        due = [host.new] if len(host.new) else []
-        if len(host.seen) and (not due or host.due_at <= now):
-            due.append(host.seen)
-        return due
-
-    def _best(self, offers: list[tuple[Host, Queue]], now: float) -> list[tuple[Host, Queue]]:
-        slots = np.array([queue.first for _, queue in offers], np.uint32)
-        visited_at, importance = self._columns(slots)
-        value = self._policy.value(Pages(slots, visited_at, importance), now)
-        return [offers[i] for i in np.argsort(-value, kind="stable")]
-
-    def _take(self, host: Host, queue: Queue) -> int:
-        slot = queue.pop()
-        assert slot != NO_SLOT, "an empty queue was offered"
-        if queue is host.new:
-            self.new_count -= 1
+    def _count(self, host: Host, by: int, *, new: bool) -> None:
+        if new:
+            host.new += by
+            self.new_count += by
         else:
-            self.seen_count -= 1
-            self._look_ahead(host)
-        return slot
+            host.seen += by
+            self.seen_count += by
+
+    # Rest
+
+    def _rest(self, host: Host) -> None:
+        """Let a host be looked at when it has rested, from the next choice on."""
+        self._rested.append(host)
+
+    def _flush(self, *, valued: bool = True) -> None:
+        """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
+        if self._rested:
+            free = [host for host in self._rested if not host.held and host.in_flight < self._per_host]
+            self._rested.clear()
+            if free:
+                numbers = array("I", [host.number for host in free])
+                self._lots.rest(numbers, array("d", [host.ready_at for host in free]))
+        if self._seen:
+            self._lots.sleep(self._seen_hosts, self._seen, self._seen_until)
+            del self._seen_hosts[:], self._seen[:], self._seen_until[:]
+        if self._new and (self._policy.in_order or not valued or len(self._new) > _VALUED_MOST):
+            self._lots.append(self._new_hosts, self._new)
+            del self._new_hosts[:], self._new[:]
+
+    def _gate(self, address: Address, now: float) -> None:
+        """See to it that hosts that wait for an address are looked at again."""
+        if not address.gated:
+            address.gated = True
+            when = address.ready_at if address.ready_at > now else now + GATE_S
+            heapq.heappush(self._gates, (when, next(self._order), address))
+
+    def _open_gates(self, now: float) -> None:
+        while self._gates and self._gates[0][0] <= now:
+            _, _, address = heapq.heappop(self._gates)
+            address.gated = False
+            self._admit(address, now)
+
+    def _admit(self, address: Address, now: float) -> None:
+        """Let some of the hosts that wait for an address be offered again, if it may be asked; the others later."""
+        if address.in_flight < self._per_ip and address.ready_at <= now:
+            for _ in range(min(AT_ONCE, len(address.waiting))):
+                self._rest(address.waiting.popleft())
+        if address.waiting:
+            self._gate(address, now)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.queues import Queue
+from typing import Final
 
 BACK_OFF_FIRST_S: Final = 1.0
 BACK_OFF_MOST_S: Final = 3600.0
@@ -24,30 +22,31 @@ class Address:
     ready_at
         No request before then, in seconds since the epoch.
     waiting
-        Hosts that will be offered again when an exchange with the address ends.
+        Hosts that have rested and wait for the address; a few at a time are offered again.
+    gated
+        The frontier will look after those that wait by itself.
     """
 
     in_flight: int = 0
     ready_at: float = 0.0
-    waiting: list[Host] = field(default_factory=list["Host"])
+    waiting: deque[Host] = field(default_factory=deque["Host"])
+    gated: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Host:
-    """One host name: its queues and its rest.
+    """One host name: how many of its pages wait, and its rest.
 
     Attributes
     ----------
     number, name
         Number in the journal's order, and the name (an IP literal is one).
     new, seen
-        Pages never fetched, and pages to be refreshed.
+        How many pages wait that were never fetched, and how many to be refreshed.
     delay_s
         Least time between two requests.
     ready_at
         No request before then.
-    due_at
-        When the first page of `seen` is to be refreshed.
     away_until
         A failing host, or one that asked for it (Retry-After), is left alone until then.
     failures
@@ -60,15 +59,13 @@ class Host:
 
     number: int
     name: str
-    new: Queue
-    seen: Queue
+    new: int = 0
+    seen: int = 0
     delay_s: float = 1.0
     ready_at: float = 0.0
-    due_at: float = float("inf")
     away_until: float = 0.0
     failures: int = 0
     in_flight: int = 0
-    queued_at: float = float("inf")  # where it stands in the frontier's heap of resting hosts; infinity = nowhere
     addresses: tuple[str, ...] = ()
     resolved_at: float = -1e18
     held: str = ""  # what it waits for before it can be asked: "robots.txt", "name look-up"

@@ -3,26 +3,33 @@
 import numpy as np
 import pytest
 
+from evercrawl.schedule.base import Pages, Policy
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
+from evercrawl.types import Slots
 
 
 class World:
     """A frontier over a few hosts, and a table of visits."""
 
-    def __init__(self, hosts: int = 3, **settings: float) -> None:
+    def __init__(self, hosts: int = 3, policy: Policy | None = None, **settings: float) -> None:
         self.visited = np.full(100, np.nan)
+        self.importance, self.cash = np.ones(100), np.zeros(100)
         politeness: dict[str, float] = {"delay_s": 1.0, "refresh_after_s": 100.0} | settings
         self.frontier = Frontier(
-            BreadthFirst(),
-            np.zeros(100, np.uint32),
-            lambda slots: (self.visited[slots], np.zeros(len(slots))),
+            policy or BreadthFirst(),
+            self.columns,
             lambda slot: float(self.visited[slot]),
             **politeness,  # type: ignore[arg-type]
         )
         for number in range(hosts):
             host = self.frontier.add_host(f"h{number}")
             self.frontier.locate(host, (f"10.0.0.{number}",), 0.0)
+
+    def columns(self, slots: Slots) -> Pages:
+        one, none = np.ones(len(slots)), np.zeros(len(slots))
+        importance, cash = self.importance[slots], self.cash[slots]
+        return Pages(slots, self.visited[slots], importance, cash, one, 1000 * one, one, none, none)
 
     def slots(self, now: float, most: int = 10) -> list[int]:
         return [slot for _, slot, _ in self.frontier.choose(now, most)]

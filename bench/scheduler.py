@@ -1,0 +1,218 @@
+"""What choosing costs: CPU a fetch at a million known pages, against its goal.
+
+    python bench/scheduler.py
+
+A crawl without network and disk: pages are chosen, asked for, answered and put back, half of them new ones, while time
+passes. Columns are gathered from arrays, as a crawl does. Exits 1 when the goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from figures import Figure
+
+from evercrawl import catalog, schedule
+from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.frontier import Frontier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evercrawl.types import Slots
+
+DAY = 86400.0
+COLUMNS = np.dtype(
+    [("visited_at", "f8"), ("importance", "f8"), ("cash", "f8"), ("shape", "f8"), ("scale_s", "f8"), ("cost", "f8"),
+     ("cost_changed", "f8"), ("notice", "f8"), ("host", "u4"), ("filled", "u4")]
+)  # fmt: skip
+
+
+class World:
+    """A frontier over made-up pages, half of them visited, and a clock."""
+
+    def __init__(self, policy: Policy, pages: int, hosts: int, batch: int, new: int, budget_s: float) -> None:
+        draw = np.random.default_rng(1)
+        room = pages * 2
+        self.rows = np.zeros(room, COLUMNS)
+        self.rows["importance"] = draw.pareto(1.1, room) + 1
+        self.rows["cash"] = draw.random(room)
+        self.rows["shape"] = 0.4 + draw.integers(0, 5, room)
+        self.rows["scale_s"] = np.exp(draw.normal(1.5, 2.0, room)) * DAY
+        self.rows["cost"] = 1.0
+        self.rows["host"] = (hosts * draw.random(room) ** 2).astype(np.uint32)  # some hosts are large
+        self.rows["visited_at"] = np.nan
+        self.now = 100 * DAY
+        self.known, self.batch, self.new, self.step_s = pages, batch, new, batch * budget_s / pages
+        self.rows["visited_at"][: pages // 2] = self.now - draw.exponential(10 * DAY, pages // 2)
+        self.policy, self.slots_asked = policy, 0
+        rest_s = hosts * budget_s / pages / 4  # so that about three quarters of the hosts have rested
+        self.frontier = Frontier(policy, self.columns, self._visited_at, delay_s=rest_s, refresh_after_s=3600.0)
+        for number in range(hosts):
+            host = self.frontier.add_host(f"h{number}")
+            self.frontier.locate(host, (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}",), 0.0)
+        slots = np.arange(pages, dtype=np.uint32)
+        self.frontier.fill(self.rows["host"][: pages // 2], slots[: pages // 2], new=False)
+        self.frontier.fill(self.rows["host"][pages // 2 : pages], slots[pages // 2 :], new=True)
+        self.underway: list[Any] = []
+        self.chosen = 0
+
+    def columns(self, slots: Slots) -> Pages:
+        """Gather what the policy is told."""
+        self.slots_asked += len(slots)
+        rows = self.rows[slots]
+        return Pages(
+            slots, rows["visited_at"], rows["importance"], rows["cash"], rows["shape"], rows["scale_s"], rows["cost"],
+            rows["cost_changed"], rows["notice"],
+        )  # fmt: skip
+
+    def _visited_at(self, slot: int) -> float:
+        return float(self.rows["visited_at"][slot])
+
+    def turn(self) -> int:
+        """Let a batch of visits end, as the loop does, and begin another; return how many were chosen."""
+        frontier, now = self.frontier, self.now
+        for host, _, _ in self.underway:
+            frontier.ended(host, now)
+        for host, slot, _ in self.underway:
+            frontier.add_seen(host.number, slot, visited_at=now)
+        chosen = frontier.choose(now, self.batch)
+        for host, _, _ in chosen:
+            frontier.began(host, now)
+        self.underway = chosen
+        return len(chosen)
+
+    def pass_time(self) -> None:
+        """Let the world go on: what is not the scheduler's work."""
+        slots = [slot for _, slot, _ in self.underway]
+        self.rows["visited_at"][slots] = self.now
+        self.now += self.step_s
+
+    def find(self) -> None:
+        """Add new pages, grouped by host, as the learner does."""
+        last = min(self.known + self.new * self.batch, len(self.rows))
+        by_host: dict[int, list[int]] = {}
+        for slot, number in enumerate(self.rows["host"][self.known : last].tolist(), self.known):
+            by_host.setdefault(number, []).append(slot)
+        self.found, self.known = by_host, last
+
+    def add(self) -> None:
+        """Hand what was found to the frontier."""
+        for number, slots in self.found.items():
+            self.frontier.add_new(number, slots)
+
+    def fetches_s(self, fetches: int) -> float:
+        """Return the CPU time of so many fetches."""
+        done, spent = 0, 0.0
+        while done < fetches:
+            if self.new:
+                self.find()
+            start = time.process_time()
+            if self.new:
+                self.add()
+            done += self.turn()
+            spent += time.process_time() - start
+            self.pass_time()
+        return spent / done
+
+
+def part_s(owner: Any, names: list[str], run: Callable[[], object]) -> dict[str, float]:
+    """Return the CPU time spent in methods of `owner` during `run`, each without what it calls of the others."""
+    spent, stack = dict.fromkeys(names, 0.0), [0.0]
+
+    def timed(name: str, method: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            stack.append(0.0)
+            start = time.perf_counter()
+            try:
+                return method(*arguments, **named)
+            finally:
+                took = time.perf_counter() - start
+                spent[name] += took - stack.pop()
+                stack[-1] += took
+
+        return call
+
+    for name in names:
+        setattr(owner, name, timed(name, getattr(owner, name)))
+    run()
+    for name in names:
+        delattr(owner, name)
+    return spent
+
+
+def main() -> int:
+    """Print all figures; return 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--pages", type=int, default=1_000_000, help="known pages (default 1 million)")
+    parser.add_argument("--hosts", type=int, default=1_000)
+    parser.add_argument("--batch", type=int, default=32, help="pages chosen at once")
+    parser.add_argument("--new", type=int, default=1, help="new pages found a fetch")
+    parser.add_argument("--policy", default="price")
+    parser.add_argument("--fetches", type=int, default=20_000, help="a run")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--cycle-days", type=float, default=20.0, help="the budget: days to visit every page once")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    o = parser.parse_args()
+    policy = catalog.pick(schedule, Policy, o.policy)()  # type: ignore[type-abstract]
+    start = time.process_time()
+    world = World(policy, o.pages, o.hosts, o.batch, o.new, o.cycle_days * DAY)
+    filled = time.process_time() - start
+    world.fetches_s(o.fetches)
+    world.slots_asked = 0
+    runs = [world.fetches_s(o.fetches) * 1e6 for _ in range(o.runs)]
+    figures = [
+        Figure("CPU a fetch", statistics.median(runs), "us", at_most=5),
+        Figure("slowest run", max(runs), "us"),
+        Figure("pages looked at, a fetch", world.slots_asked / o.fetches / o.runs, ""),
+        Figure("memory a known page", world.frontier._lots.size_bytes() / world.known, "B"),
+        Figure("filling at the start", filled / o.pages * 1e6, "us a page"),
+    ]
+    for figure in figures:
+        print(figure)
+    if not o.json:
+        split(world, o.fetches)
+    if o.json:
+        print(json.dumps([asdict(figure) for figure in figures]))
+    return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
+
+
+def split(world: World, fetches: int) -> None:
+    """Print where the time goes, by the clock on the wall, with what measuring adds."""
+    parts: dict[str, float] = {}
+    names = {
+        "politeness": (world.frontier, ["began", "ended", "add_seen", "add_new", "_flush", "_pick", "_open_gates"]),
+        "choice": (world.frontier, ["_round"]),
+        "kernels": (world.frontier._lots, ["collect", "best", "settle", "pages"]),
+        "values": (world.policy, ["value", "due", "chosen"]),
+    }
+    for name, (owner, methods) in names.items():
+        for method, spent in part_s(owner, methods, lambda: world.fetches_s(fetches)).items():
+            parts[f"  {name}: {method.strip('_')}"] = spent / fetches * 1e6
+    gather = world.frontier._columns
+    spent = 0.0
+
+    def timed(slots: Slots) -> Pages:
+        nonlocal spent
+        start = time.perf_counter()
+        pages = gather(slots)
+        spent += time.perf_counter() - start
+        return pages
+
+    world.frontier._columns = timed
+    world.fetches_s(fetches)
+    world.frontier._columns = gather
+    parts["  columns"] = spent / fetches * 1e6
+    for name, us in parts.items():
+        print(f"{name:<44}{us:>10.2f} us")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Heaps, compiled: of pages in a piece of one big array, and of hosts, which know their place.
+
+A heap of pages begins at `base` and grows by `step`, 1 or -1, so two of them can share a piece from both ends. The
+smallest key is on top; of equal ones the smaller slot, so that the order does not depend on how the heap came about.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evercrawl.kernels.build import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Slots
+
+
+class Heap(NamedTuple):
+    """Where a heap of pages lies: the arrays of keys and slots, its first place in them, and its direction."""
+
+    keys: Floats
+    slots: Slots
+    base: int
+    step: int
+
+
+@compiled
+def _before(key: float, slot: int, other_key: float, other_slot: int) -> bool:
+    return key < other_key or (key == other_key and slot < other_slot)
+
+
+@compiled
+def _put(heap: Heap, i: int, key: float, slot: int) -> None:
+    heap.keys[heap.base + heap.step * i] = key
+    heap.slots[heap.base + heap.step * i] = slot
+
+
+@compiled
+def key_at(heap: Heap, i: int) -> float:
+    """Return the key of entry `i`; entry 0 is the smallest."""
+    return heap.keys[heap.base + heap.step * i]
+
+
+@compiled
+def slot_at(heap: Heap, i: int) -> int:
+    """Return the slot of entry `i`."""
+    return heap.slots[heap.base + heap.step * i]
+
+
+@compiled
+def _rise(heap: Heap, i: int, key: float, slot: int) -> None:
+    """Place an entry at `i`, or above where it belongs."""
+    while i > 0:
+        parent = (i - 1) >> 1
+        if not _before(key, slot, key_at(heap, parent), slot_at(heap, parent)):
+            break
+        _put(heap, i, key_at(heap, parent), slot_at(heap, parent))
+        i = parent
+    _put(heap, i, key, slot)
+
+
+@compiled
+def _sink(heap: Heap, n: int, i: int, key: float, slot: int) -> None:
+    """Place an entry at `i`, or below where it belongs."""
+    while True:
+        child = 2 * i + 1
+        if child >= n:
+            break
+        if child + 1 < n and _before(
+            key_at(heap, child + 1), slot_at(heap, child + 1), key_at(heap, child), slot_at(heap, child)
+        ):
+            child += 1
+        if not _before(key_at(heap, child), slot_at(heap, child), key, slot):
+            break
+        _put(heap, i, key_at(heap, child), slot_at(heap, child))
+        i = child
+    _put(heap, i, key, slot)
+
+
+@compiled
+def push(heap: Heap, n: int, key: float, slot: int) -> None:
+    """Add an entry to a heap of `n`; there is room."""
+    _rise(heap, n, key, slot)
+
+
+@compiled
+def rekey(heap: Heap, n: int, i: int, key: float) -> None:
+    """Give entry `i` of `n` another key."""
+    slot = slot_at(heap, i)
+    if i > 0 and _before(key, slot, key_at(heap, (i - 1) >> 1), slot_at(heap, (i - 1) >> 1)):
+        _rise(heap, i, key, slot)
+    else:
+        _sink(heap, n, i, key, slot)
+
+
+@compiled
+def remove(heap: Heap, n: int, i: int) -> None:
+    """Take entry `i` out of a heap of `n`."""
+    last = n - 1
+    if i < last:
+        _put(heap, i, key_at(heap, i), slot_at(heap, last))
+        rekey(heap, last, i, key_at(heap, last))
+
+
+@compiled
+def heapify(heap: Heap, n: int) -> None:
+    """Make a heap of `n` entries in any order."""
+    for i in range(n // 2 - 1, -1, -1):
+        _sink(heap, n, i, key_at(heap, i), slot_at(heap, i))
+
+
+class Order(NamedTuple):
+    """A heap of hosts: key and place + 1 by host (0: not in it), hosts by place, and how many, in `size[at]`."""
+
+    keys: Floats
+    places: Slots
+    hosts: Slots
+    size: NDArray[Any]
+    at: int
+
+
+@compiled
+def _stand(order: Order, i: int, host: int) -> None:
+    order.hosts[i] = host
+    order.places[host] = i + 1
+
+
+@compiled
+def _ahead(order: Order, host: int, other: int) -> bool:
+    return _before(order.keys[host], host, order.keys[other], other)
+
+
+@compiled
+def _move(order: Order, i: int, host: int) -> None:
+    """Stand `host` at `i`, or above or below, where it belongs."""
+    n = order.size[order.at]
+    while i > 0 and _ahead(order, host, order.hosts[(i - 1) >> 1]):
+        _stand(order, i, order.hosts[(i - 1) >> 1])
+        i = (i - 1) >> 1
+    while True:
+        child = 2 * i + 1
+        if child + 1 < n and _ahead(order, order.hosts[child + 1], order.hosts[child]):
+            child += 1
+        if child >= n or not _ahead(order, order.hosts[child], host):
+            break
+        _stand(order, i, order.hosts[child])
+        i = child
+    _stand(order, i, host)
+
+
+@compiled
+def enter(order: Order, host: int, key: float) -> None:
+    """Stand a host in the order, or move it there, by its key."""
+    place = order.places[host]
+    order.keys[host] = key
+    if place == 0:
+        place = order.size[order.at] + 1
+        order.size[order.at] = place
+    _move(order, place - 1, host)
+
+
+@compiled
+def leave(order: Order, host: int) -> None:
+    """Take a host out of the order, if it is there."""
+    place = order.places[host]
+    if place == 0:
+        return
+    order.places[host] = 0
+    last = order.size[order.at] - 1
+    order.size[order.at] = last
+    if place - 1 < last:
+        _move(order, place - 1, order.hosts[last])

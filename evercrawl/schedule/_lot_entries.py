@@ -1,0 +1,168 @@
+"""What `Lots` calls: a round of choosing, and single changes, by pointers."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.schedule import _lot_kernels as kernels
+from evercrawl.schedule import _lot_memory as memory
+from evercrawl.schedule._lot_kernels import Rows
+from evercrawl.schedule._lot_layout import ADDED, CONTROL, ENTRY, LINE, LOT, MOST_HOSTS, MOST_ROWS
+from evercrawl.schedule._lot_memory import Store
+
+_FLOATS, _INTS, _SLOTS, _BYTES = pointer(np.float64), pointer(np.int64), pointer(np.uint32), pointer(np.uint8)
+_STORE: Final = (pointer(LOT), pointer(LINE), pointer(ENTRY), _SLOTS, _INTS, i64)
+_ROWS: Final = (_SLOTS, _SLOTS, _SLOTS, _BYTES, _SLOTS, _FLOATS, _INTS, _INTS)
+
+
+@compiled
+def _store(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, n: int) -> Store:
+    both = view(entries, n)
+    return Store(view(lots, n), view(lines, n), both["key"], both["slot"], view(chunks, n), view(control, CONTROL))
+
+
+@compiled
+def _rows(slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any) -> Rows:
+    n, m = MOST_ROWS, MOST_HOSTS
+    return Rows(
+        view(slots, n), view(of, n), view(places, n), view(kinds, n), view(hosts, m), view(best, m), view(row, m),
+        view(counts, 4),
+    )  # fmt: skip
+
+
+@entry(i64, *_STORE, _SLOTS, _FLOATS, i64)
+def rest(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, hosts: Any, until: Any, n: int
+) -> int:
+    """Let hosts offer their pages again, each from an instant on."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    numbers, instants = view(hosts, n), view(until, n)
+    for i in range(n):
+        kernels.rest(s, np.int64(numbers[i]), instants[i])
+    return 0
+
+
+@entry(i64, *_STORE, _SLOTS, _SLOTS, _FLOATS, i64)
+def sleep(
+    lots: Any,
+    lines: Any,
+    entries: Any,
+    chunks: Any,
+    control: Any,
+    size: int,
+    hosts: Any,
+    slots: Any,
+    until: Any,
+    n: int,
+) -> int:
+    """Add pages that are not to be visited before an instant each."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
+    for i in range(n):
+        kernels.sleep(s, np.int64(numbers[i]), np.int64(pages[i]), instants[i])
+    return 0
+
+
+@entry(i64, *_STORE, _SLOTS, _SLOTS, i64)
+def append(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, hosts: Any, slots: Any, n: int
+) -> int:
+    """Add new pages behind all others of their hosts."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    numbers, pages = view(hosts, n), view(slots, n)
+    for i in range(n):
+        kernels.append(s, np.int64(numbers[i]), np.int64(pages[i]))
+    return 0
+
+
+@entry(i64, *_STORE, _SLOTS, _INTS, i64)
+def make_room(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, hosts: Any, more: Any, n: int
+) -> int:
+    """See to it that each of some hosts has room for so many visited pages more."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    numbers, counts = view(hosts, n), view(more, n)
+    for i in range(n):
+        memory.make_room(s, np.int64(numbers[i]), counts[i])
+    return 0
+
+
+@entry(i64, *_STORE, i64, i64, i64)
+def put_back(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int, slot: int, new: int
+) -> int:
+    """Put a page in front of all others of its host."""
+    kernels.put_back(_store(lots, lines, entries, chunks, control, size), host, slot, new)
+    return 0
+
+
+@entry(i64, *_STORE, i64)
+def take(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int) -> int:
+    """Take a host's first page: 2 * slot, + 1 if it was new; -1 where none is."""
+    return kernels.take(_store(lots, lines, entries, chunks, control, size), host)
+
+
+@entry(i64, *_STORE, *_ROWS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
+def collect(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any,
+    now: float, most: int, wide: int, pool: int, again: int, in_order: int, added_hosts: Any, added: Any, n_added: int,
+) -> int:  # fmt: skip
+    """Gather the candidates, about `pool` rows, and what is to be valued `again`; return how many rows there are."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    r = _rows(slots, of, places, kinds, hosts, best, row, counts)
+    kernels.gather_hosts(s, r, now, most, wide)
+    numbers, pages = view(added_hosts, n_added), view(added, n_added)
+    n = 0
+    for i in range(n_added):
+        h = np.int64(numbers[i])
+        r.slots[n], r.of[n], r.kinds[n], r.places[n] = pages[i], h, ADDED, 0
+        n += 1
+        idle = s.lots[h].rest_place == 0 and s.lots[h].due_place == 0 and s.lots[h].new_place == 0
+        if idle and s.lots[h].rest_at <= now and r.counts[0] < most:
+            kernels.consider(s, r, h)
+    if not in_order:
+        n = kernels.review(s, r, n, again)
+    depth = 1 if in_order else min(max(pool // max(2 * r.counts[0], 1), 1), kernels.POOL)
+    n = kernels.gather_pages(s, r, n, depth, in_order)
+    r.counts[1] = kernels.wake(s, r, n, now)
+    r.counts[2] = r.counts[1] - n
+    return kernels.gather_again(s, r, r.counts[1], 0 if in_order else again)
+
+
+@entry(i64, *_STORE, *_ROWS, _FLOATS, i64)
+def rank(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any,
+    values: Any, n: int,
+) -> int:  # fmt: skip
+    """Find the best row of each host, given the rows' values."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    r = _rows(slots, of, places, kinds, hosts, best, row, counts)
+    kernels.rank(s, r, view(values, n))
+    return 0
+
+
+@entry(i64, *_STORE, *_ROWS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)
+def settle(
+    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any,
+    values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int, out: Any, n_out: int, in_order: int,
+) -> int:  # fmt: skip
+    """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
+    s = _store(lots, lines, entries, chunks, control, size)
+    r = _rows(slots, of, places, kinds, hosts, best, row, counts)
+    kernels.take_rows(s, r, view(chosen, n_chosen))
+    blocked = view(out, n_out)
+    for i in range(n_out):
+        kernels.withdraw(s, np.int64(blocked[i]))
+    if not in_order:
+        kernels.place_ranked(s, r, view(values, n_values))
+        kernels.place_new(s, r, view(values, n_values))
+    first = n_values - r.counts[2]
+    kernels.place_seen(s, r, first, first + n_keys, view(keys, n_keys))
+    kernels.stand_hosts(s, r)
+    return 0

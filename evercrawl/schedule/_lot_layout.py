@@ -1,0 +1,42 @@
+"""How what waits on the hosts lies in memory: known to the kernels, and to who calls them without numba."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+LOT: Final = np.dtype(
+    [
+        ("rest_at", "<f8"),  # not to be asked before, as far as this side was told
+        ("rest", "<f8"), ("due", "<f8"), ("new", "<f8"),  # keys in the three orders of hosts
+        ("bar", "<f8"),  # a new page with a smaller key goes to the short list, others to the bag
+        ("block", "<i8"), ("short_block", "<i8"),
+        ("rest_place", "<u4"), ("due_place", "<u4"), ("new_place", "<u4"),
+        ("room", "<u4"), ("awake", "<u4"), ("asleep", "<u4"), ("short_room", "<u4"), ("short", "<u4"),
+        ("head", "<u4"), ("tail", "<u4"), ("bag", "<u4"), ("first", "<u4"),  # chunks + 1; slots; place in `head`
+        ("taken", "<u4"), ("added", "<u4"),  # since it was ranked
+        ("stamp", "<u4"), ("spot", "<u4"),  # the last choice it took part in, and its place there
+        ("out", "<u4"),  # 1: chosen, busy or held; not to be offered until it rests again
+        ("ranked", "<u4"),  # the last choice in which it was
+        ("spare", "<u4"),
+    ]
+)  # fmt: skip
+"""What is known of one host; all zero for one that has nothing."""
+
+LINE: Final = np.dtype([("rest", "<u4"), ("due", "<u4"), ("new", "<u4")])
+"""The three orders of hosts, place by place: by rest, by the first due page, by the best new page."""
+
+ENTRY: Final = np.dtype([("key", "<f8"), ("slot", "<u4")])
+CHUNK: Final = 16
+RESTING, DUES, NEWS, TOP, CHUNKS, FREE_CHUNK, CURSOR, PLACE, STAMP, HOSTS, REVIEW, CREDIT, FREE = range(13)
+CONTROL: Final = FREE + 32
+"""Words of control: sizes of the orders, how far the arrays are used, cursors, and heads of lists of the free."""
+
+MOST_HOSTS: Final = 1 << 12
+MOST_ROWS: Final = 1 << 18
+"""Room for the hosts that take part in one choice, and for its rows."""
+
+AWAKE, SHORT, ADDED, RANKED, WOKEN, AGAIN, DONE = range(7)
+"""What a row is: a page that may be refreshed; a new one of the short list, just added, or to be ranked anew; a page
+that may be refreshed from now on; one whose key is to be made anew; or nothing any more."""

@@ -1,0 +1,46 @@
+"""Cycle: new pages first, and all the others in turn; the round robin that every other policy has to beat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from evercrawl.schedule.base import Policy
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+_NEW = 1e12  # seconds: longer than anybody has waited
+
+
+class Cycle(Policy):
+    """Visit the page that has waited longest; one never visited has waited longer than any other.
+
+    Between hosts, new pages are all alike, where breadth-first prefers the one found first. With one host, and pages
+    that all matter the same, this is uniform crawling: every page as often as every other.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none = np.zeros(3)
+    >>> visited_at = np.array([200.0, 100.0, np.nan])
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, none, none, none, none, none, none, none)
+    >>> Cycle().value(pages, now=300.0)
+    array([1.e+02, 2.e+02, 1.e+12])
+
+    References
+    ----------
+    Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 4.
+    """
+
+    in_order: ClassVar[bool] = True
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return how long each page has waited (s)."""
+        return np.where(np.isnan(pages.visited_at), _NEW, now - pages.visited_at)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return the instant of the last visit: who has waited longest is first."""
+        return pages.visited_at

@@ -1,0 +1,134 @@
+"""What a visit is worth when the page's rate of change is known only as Gamma(shape, scale): readable, in numpy.
+
+S(t) = (b / (b + t))^a is the probability that a copy of age t is still fresh, the rate being Gamma(a, b). A visit after
+t ends an interval that earned w int_0^t S; what the next moment would have earned is w S(t). The difference over the
+whole interval, **V = w (int_0^t S - t S(t))**, is what bandwidth has to be worth for a visit to be right at t.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.types import Floats
+
+HARMONIC: Final = 0.05
+"""theta: the part of the harmonic index, which grows without bound, so that no page is abandoned."""
+NEVER_S: Final = 1e11
+"""An interval longer than this, 3,000 years, is never."""
+_SMALL: Final = 0.01  # below it differences of nearly equal numbers are taken as series
+
+
+class Parts(NamedTuple):
+    """What an interval is worth, for a weight of 1 (s), and the probability of what costs more (see `parts`)."""
+
+    fresh: Floats
+    harmonic: Floats
+    dear: Floats
+
+
+def survival(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Floats:
+    """Return the probability that a copy of that age is still fresh.
+
+    Examples
+    --------
+    >>> survival(1.0, 1.0, [0.0, 1.0, 3.0])
+    array([1.  , 0.5 , 0.25])
+    """
+    shape, scale_s, age_s = (np.asarray(each, np.float64) for each in (shape, scale_s, age_s))
+    return np.exp(-shape * np.log1p(age_s / scale_s))
+
+
+def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Parts:
+    """Return `fresh` = int S - t S, `harmonic` = t - int S, and `dear` = 1 - S + t S', the marginal cost of a change.
+
+    All by the age t, in seconds; -S' is the density of the first change.
+
+    Examples
+    --------
+    >>> parts(1.0, 1.0, 1.0).fresh.item(), np.log(2).item() - 0.5
+    (0.1931471805599453, 0.1931471805599453)
+    """
+    a, b, t = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (shape, scale_s, age_s)))
+    fresh_yet, x = survival(a, b, t), t / b
+    z = (a - 1) * np.log1p(x)
+    whole = b * np.log1p(x) * np.where(np.abs(z) < 1e-12, 1.0, -np.expm1(-z) / np.where(z == 0, 1.0, z))  # int S
+    fresh, harmonic = whole - t * fresh_yet, t - whole
+    small = (a + 1) * x < _SMALL
+    fresh, harmonic = np.where(small, _series(a, b, x, fresh=True), fresh), np.where(small, _series(a, b, x), harmonic)
+    return Parts(fresh, harmonic, np.maximum(1 - fresh_yet - t * a * fresh_yet / (b + t), 0.0))
+
+
+def _series(a: Floats, b: Floats, x: Floats, *, fresh: bool = False) -> Floats:
+    """Return the sum of (-1)^k (a+1)...(a+k) / k! a b x^(k+2) / (k+2), for the harmonic part / ((k+1)(k+2))."""
+    total, term = np.zeros_like(x), a * b * x * x
+    for k in range(6):
+        total += term / ((k + 2) if fresh else (k + 1) * (k + 2))
+        term = -term * (a + 1 + k) / (k + 1) * x
+    return total
+
+
+def index(
+    weight: ArrayLike,
+    shape: ArrayLike,
+    scale_s: ArrayLike,
+    age_s: ArrayLike,
+    cost: ArrayLike = 1.0,
+    cost_changed: ArrayLike = 0.0,
+    harmonic: float = HARMONIC,
+) -> Floats:
+    """Return what a visit of pages at an age is worth, a unit of the budget; never negative, growing with the age.
+
+    Parameters
+    ----------
+    weight
+        Importance w.
+    shape, scale_s
+        Posterior of the rate of change.
+    age_s
+        Time since the last visit.
+    cost, cost_changed
+        Of a visit in any case, and in addition if the page has changed.
+    harmonic
+        theta, between 0 (freshness alone) and 1 (the harmonic index alone).
+
+    References
+    ----------
+    Olston, Pandey (2008). Recrawl scheduling based on information longevity. Azar et al. (2018). Tractable
+    near-optimal policies for crawling. Kolobov et al. (2019). Staying up to date with online content changes.
+    """
+    part = parts(shape, scale_s, age_s)
+    worth = (1 - harmonic) * part.fresh + harmonic * part.harmonic
+    return np.asarray(weight) * worth / (np.asarray(cost) + np.asarray(cost_changed) * part.dear)
+
+
+def due_after_s(
+    price: float,
+    weight: ArrayLike,
+    shape: ArrayLike,
+    scale_s: ArrayLike,
+    cost: ArrayLike = 1.0,
+    cost_changed: ArrayLike = 0.0,
+    harmonic: float = HARMONIC,
+) -> Floats:
+    """Return the age at which a visit is worth the price, by bisection; infinity where none is.
+
+    Examples
+    --------
+    >>> age = due_after_s(0.5, 1.0, 0.4, 3.0)
+    >>> index(1.0, 0.4, 3.0, age).round(12).item()
+    0.5
+    """
+    columns = (weight, shape, scale_s, cost, cost_changed)
+    w, a, b, c0, c1 = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in columns))
+    low, high = np.full(w.shape, -70.0), np.full(w.shape, np.log(NEVER_S))
+    for _ in range(80):
+        middle = (low + high) / 2
+        enough = index(w, a, b, np.exp(middle), c0, c1, harmonic) >= price
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    never = index(w, a, b, np.full(w.shape, NEVER_S), c0, c1, harmonic) < price
+    return np.where(never, np.inf, np.exp((low + high) / 2))

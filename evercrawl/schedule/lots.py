@@ -1,0 +1,171 @@
+"""What waits on every host, and the orders of the hosts themselves; all of it in memory that kernels work on.
+
+A host's pages are *new* (never fetched, or to be tried again), *asleep* (visited, and not to be visited again before
+an instant) or *awake* (visited, and may be). Awake pages stand by when they fall due. Of the new ones the best quarter
+stands by value in a short list, the others in a bag, and both are ranked anew when an eighth of them is gone; where a
+policy wants new pages in the order of discovery, nothing is ranked.
+
+A host that is *out* (chosen, busy, held) offers nothing. Any other is looked at when it has rested; from then on it
+stands in two orders of rested hosts, by its first due page and by its best new one, until it is chosen.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.schedule._lot_layout import (
+    ADDED, CHUNK, CHUNKS, CONTROL, DUES, ENTRY, HOSTS, LINE, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RANKED, RESTING, SHORT,
+    TOP,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from evercrawl.types import Floats, Ints, Slots
+
+_KERNELS: Final = Library("evercrawl.schedule._lot_entries")
+_NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # what Linux calls it; Python names it from 3.13 on
+_WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
+_WIDE_MOST: Final = 512
+_POOL: Final = 64  # rows to be compared, about, for a choice of few pages; four a page where there are more
+
+
+class Lots:
+    """The pages that wait, host by host, and the hosts, in order.
+
+    Parameters
+    ----------
+    in_order
+        New pages are offered as they were found, visited ones strictly by when they fall due: nothing is compared.
+    capacity
+        Hosts that there is room for, and twice as many blocks of pages; memory is used as it is needed.
+    """
+
+    def __init__(self, *, in_order: bool = False, capacity: int = 1 << 27) -> None:
+        self._in_order = int(in_order)
+        self._lots, self._lines, self._entries, self._chunks = _reserved((LOT, LINE, ENTRY, f"{CHUNK}u4"), capacity)
+        self._size = len(self._lots)
+        self._again = 0  # pages chosen the last time: as many are looked at again
+        self._control: Ints = np.zeros(CONTROL, np.int64)
+        self._slots, self._of, self._places = (np.zeros(MOST_ROWS, np.uint32) for _ in range(3))
+        self._kinds = np.zeros(MOST_ROWS, np.uint8)
+        self._hosts, self._best = np.zeros(MOST_HOSTS, np.uint32), np.zeros(MOST_HOSTS)
+        self._row, self._counts = np.zeros(MOST_HOSTS, np.int64), np.zeros(4, np.int64)
+        memory = (self._lots, self._lines, self._entries, self._chunks, self._control)
+        self._memory = (*map(pointer, memory), self._size)
+        rows = (self._slots, self._of, self._places, self._kinds, self._hosts, self._best, self._row, self._counts)
+        self._rows = tuple(map(pointer, rows))
+
+    def add_host(self) -> None:
+        """Make room for the host with the next number; it has rested."""
+        self._control[HOSTS] += 1
+        assert self._control[HOSTS] < self._size, "more hosts than address space"
+
+    def rest(self, hosts: array[int], until: array[float]) -> None:
+        """Let hosts offer their pages (again), each from an instant on."""
+        _KERNELS["rest"](*self._memory, pointer(hosts), pointer(until), len(hosts))
+
+    def sleep(self, hosts: array[int] | Slots, slots: array[int] | Slots, until: array[float] | Floats) -> None:
+        """Add visited pages, none of them to be visited again before an instant each."""
+        _KERNELS["sleep"](*self._memory, pointer(hosts), pointer(slots), pointer(until), len(hosts))
+        self._check()
+
+    def append(self, hosts: array[int] | Slots, slots: array[int] | Slots) -> None:
+        """Add new pages behind all others of their hosts, without valuing them."""
+        _KERNELS["append"](*self._memory, pointer(hosts), pointer(slots), len(hosts))
+        self._check()
+
+    def make_room(self, hosts: Slots, more: Ints) -> None:
+        """Make room for so many visited pages more on each of some hosts, in one piece."""
+        _KERNELS["make_room"](*self._memory, pointer(hosts), pointer(more), len(hosts))
+        self._check()
+
+    def put_back(self, host: int, slot: int, *, new: bool) -> None:
+        """Put a page in front of all others of its host."""
+        _KERNELS["put_back"](*self._memory, host, slot, int(new))
+
+    def take(self, host: int) -> tuple[int, bool] | None:
+        """Take a host's first page, and say whether it is a new one; these come first. None where none waits."""
+        answer = _KERNELS["take"](*self._memory, host)
+        return (answer >> 1, bool(answer & 1)) if answer >= 0 else None
+
+    def next_at(self) -> float:
+        """Return when a host is next to be looked at: 0 if one has rested already, infinity if there is none."""
+        if self._control[DUES] or self._control[NEWS]:
+            return 0.0
+        return float(self._lots["rest"][self._lines["rest"][0]]) if self._control[RESTING] else float("inf")
+
+    def size_bytes(self) -> int:
+        """Return how much memory has been used for pages and hosts."""
+        used, chunks, hosts = (int(self._control[i]) for i in (TOP, CHUNKS, HOSTS))
+        return used * ENTRY.itemsize + chunks * CHUNK * 4 + hosts * (LOT.itemsize + LINE.itemsize)
+
+    def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int]:
+        """Begin a choice of up to `most` pages at `now`, in which new pages `added` to `hosts` take part.
+
+        Returns
+        -------
+        tuple
+            The slots of all rows; how many of these, from the first on, are to be valued; and from which one on,
+            to the last, it is to be said when they fall due.
+        """
+        wide = min(max(most // 2, _WIDE_LEAST), _WIDE_MOST)
+        n = _KERNELS["collect"](
+            *self._memory, *self._rows, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, max(_POOL, 4 * most),
+            self._again, self._in_order, pointer(hosts), pointer(added), len(added),
+        )  # fmt: skip
+        _, valued, woken, _ = self._counts.tolist()
+        return self._slots[:n], valued, valued - woken
+
+    def best(self, values: Floats) -> tuple[Slots, Ints, Ints]:
+        """Return the hosts that have something to offer, their best rows, and these rows' places from the best on."""
+        _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values))
+        n = int(self._counts[0])
+        rows = self._row[:n]
+        order = np.argsort(-self._best[:n], kind="stable")
+        return self._hosts[:n], rows, order[rows[order] >= 0]
+
+    def pages(self, rows: Sequence[int]) -> list[tuple[int, bool]]:
+        """Return slot, and whether it is a new page, of each of some rows."""
+        at = np.array(rows, np.int64)
+        kinds = self._kinds[at]
+        new = (kinds >= SHORT) & (kinds <= RANKED)
+        return list(zip(self._slots[at].tolist(), new.tolist(), strict=True))
+
+    def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
+        """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place."""
+        _KERNELS["settle"](
+            *self._memory, *self._rows, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
+            len(chosen), pointer(out), len(out), self._in_order,
+        )  # fmt: skip
+        self._again = len(chosen)
+        self._check()
+
+    def _check(self) -> None:
+        used, chunks = self._control[TOP], self._control[CHUNKS]
+        assert 2 * used < self._size and chunks < self._size, "more pages than address space"  # noqa: PT018
+
+
+def _reserved(dtypes: Sequence[DTypeLike], capacity: int) -> list[NDArray[Any]]:
+    """Return arrays of zeros that cost memory only where they have been written; half as long as long as refused."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    while True:
+        try:
+            return [
+                np.frombuffer(mmap.mmap(-1, capacity * np.dtype(kind).itemsize, flags=flags), np.dtype(kind).base)
+                for kind in dtypes
+            ]
+        except OSError:
+            if capacity <= 1 << 16:
+                raise
+            capacity //= 2
+
+
+assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "kinds of new pages follow each other"  # noqa: PT018

@@ -1,0 +1,106 @@
+"""Price: the visit that is worth most per unit of the budget, new pages and old ones under one price."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.index import HARMONIC, NEVER_S
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+_KERNELS: Final = Library("evercrawl.schedule._price_kernel")
+_STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, once some hundred were seen
+_SURPRISE: Final = 3.0  # at most, in the logarithm
+_LEAST: Final = 1e-300
+_PATIENCE_CYCLES: Final = 20.0
+_PATIENCE_S: Final = (60.0, 3e8)  # a minute to ten years
+_PACE_S: Final = 86400.0  # the pace is that of the last day
+
+
+class Price(Policy):
+    """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
+
+    A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
+    they are worth more, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages
+    compete with what their visit would be worth if they had been left alone for `patience`.
+
+    Parameters
+    ----------
+    harmonic
+        theta, the part of the harmonic index: with more of it pages that change too often are visited more.
+
+    Attributes
+    ----------
+    price
+        P, in importance times seconds per unit of the budget; nan before the first visit.
+    patience
+        H, in seconds: twenty times as long as it takes to visit all known pages once.
+
+    Examples
+    --------
+    The page that changes about once a day is worth more than the one that hardly ever changes, an hour after a visit;
+    a month after, it is the other way round, for the former has changed again anyway.
+
+    >>> from evercrawl.schedule import Pages
+    >>> day, one, none = 86400.0, np.ones(2), np.zeros(2)
+    >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, 50 * one, day * np.array([50.0, 5000.0]),
+    ...               one, none, none)
+    >>> policy = Price()
+    >>> policy.value(pages, now=3600.0).argsort()[::-1], policy.value(pages, now=30 * day).argsort()[::-1]
+    (array([0, 1]), array([1, 0]))
+
+    References
+    ----------
+    See `index`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for what the price is in the optimum.
+    """
+
+    def __init__(self, harmonic: float = HARMONIC) -> None:
+        self._harmonic = harmonic
+        self.price = math.nan
+        self.patience = _PATIENCE_S[0]
+        self._visits = 0
+        self._at = math.nan
+        self._paced = self._paced_s = 1.0  # visits, and the time they took, of late
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return the worth of a visit per unit of the budget, I, of each page."""
+        out = np.empty(len(pages.slot))
+        _KERNELS["values"](*_columns(pages), len(out), now, self.patience, self._harmonic, pointer(out))
+        return out
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when a visit to each will be worth the price; infinity where it never will."""
+        if math.isnan(self.price) and len(pages.slot):
+            self.price = max(float(np.median(self.value(pages, now))), _LEAST)
+        out = np.empty(len(pages.slot))
+        _KERNELS["due"](*_columns(pages), len(out), self.price, self._harmonic, NEVER_S, pointer(out))
+        return out
+
+    def chosen(self, values: Floats, now: float, known: int) -> None:
+        """Let the price follow what visits are worth, and patience how long a cycle is."""
+        if len(values):
+            price = self.price if self._visits else max(float(values[0]), _LEAST)
+            self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
+            self._visits += len(values)
+        self._pace(len(values), now, known)
+
+    def _pace(self, visits: int, now: float, known: int) -> None:
+        passed_s = max(now - self._at, 0.0) if not math.isnan(self._at) else 0.0
+        self._at, kept = now, math.exp(-passed_s / _PACE_S)
+        self._paced, self._paced_s = self._paced * kept + visits, self._paced_s * kept + passed_s
+        cycle_s = max(known, 1) * self._paced_s / self._paced
+        self.patience = min(max(_PATIENCE_CYCLES * cycle_s, _PATIENCE_S[0]), _PATIENCE_S[1])
+
+
+def _columns(pages: Pages) -> list[Any]:
+    columns = (
+        pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed, pages.notice,
+    )  # fmt: skip
+    return [pointer(np.ascontiguousarray(column, np.float64)) for column in columns]

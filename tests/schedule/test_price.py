@@ -1,0 +1,86 @@
+"""The price policy: worth it in a made-up world whose optimum is known, and its kernels as `index` says."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.schedule import Pages, allocation, index
+from evercrawl.schedule.frontier import Frontier
+from evercrawl.schedule.price import Price
+from evercrawl.types import Slots
+
+DAY = 86400.0
+SURE = 1e6  # the shape of a belief that knows the rate
+POSITIVE = st.floats(1e-3, 1e3)
+
+
+class World:
+    """Pages that change by a Poisson process, on a host that may be asked as often as one likes."""
+
+    def __init__(self, policy: Price, pages: int, budget: float, seed: int) -> None:
+        draw = np.random.default_rng(seed)
+        self.weight = draw.pareto(1.1, pages) + 1
+        self.rate_per_s = np.exp(draw.normal(-2.5, 2.0, pages)) / DAY
+        self.visited_at = np.full(pages, np.nan)
+        self.budget_per_s = budget / DAY
+        self.policy = policy
+        self.frontier = Frontier(policy, self.columns, lambda slot: float(self.visited_at[slot]), refresh_after_s=0.0)
+        self.frontier.add_host("h").delay_s = 0.0
+        self.frontier.add_new(0, range(pages))
+        self.now = 0.0
+
+    def columns(self, slots: Slots) -> Pages:
+        one, none = np.ones(len(slots)), np.zeros(len(slots))
+        scale = SURE / self.rate_per_s[slots]
+        return Pages(slots, self.visited_at[slots], self.weight[slots], none, SURE * one, scale, one, none, none)
+
+    def visit(self) -> tuple[int, float]:
+        """Visit a page; return it, and the weighted expected freshness that the interval before had earned (s)."""
+        self.now += 1 / self.budget_per_s
+        [(host, slot, _)] = self.frontier.choose(self.now, 1)
+        self.frontier.began(host, self.now)
+        self.frontier.ended(host, self.now)
+        waited_s = self.now - self.visited_at[slot]
+        self.visited_at[slot] = self.now
+        self.frontier.add_seen(0, slot)
+        rate = self.rate_per_s[slot]
+        return slot, -np.expm1(-rate * waited_s) / rate * self.weight[slot]
+
+    def run(self, cycles: float) -> float:
+        """Return the mean expected freshness, weighted, over some cycles."""
+        start, earned = self.now, 0.0
+        open_at = np.where(np.isnan(self.visited_at), start, self.visited_at)
+        before = self._since(open_at, start)
+        for _ in range(int(cycles * len(self.weight))):
+            earned += np.nan_to_num(self.visit()[1])
+        earned += self._since(np.where(np.isnan(self.visited_at), self.now, self.visited_at), self.now) - before
+        return earned / (self.now - start) / float(self.weight.sum())
+
+    def _since(self, visited_at: np.ndarray, now: float) -> float:
+        return float((-np.expm1(-self.rate_per_s * (now - visited_at)) / self.rate_per_s * self.weight).sum())
+
+    def ratio(self, warm: float, cycles: float) -> float:
+        """Return what share of the optimum some cycles reach, after others to warm up."""
+        self.run(warm)
+        best = allocation.optimum(self.weight, self.rate_per_s, self.budget_per_s).value / self.weight.sum()
+        return self.run(cycles) / float(best)
+
+
+@pytest.mark.parametrize("budget", [30.0, 300.0])
+def test_freshness_comes_near_to_the_optimum(budget: float) -> None:
+    assert World(Price(harmonic=0.0), 1000, budget, seed=1).ratio(4, 6) >= 0.99
+
+
+@pytest.mark.parametrize("factor", [0.01, 100.0])
+def test_a_wrong_price_is_put_right(factor: float) -> None:
+    world = World(Price(harmonic=0.0), 1000, 100.0, seed=2)
+    world.run(2)
+    world.policy.price *= factor
+    assert world.ratio(2, 6) >= 0.97
+
+
+def test_the_harmonic_part_costs_little_and_abandons_no_page() -> None:
+    world = World(Price(), 1000, 300.0, seed=3)
+    assert world.ratio(4, 16) >= 0.97
+    assert world.now - world.visited_at.min() < 20 * 1000 / world.budget_per_s
