@@ -102,6 +102,13 @@ class Config:
     max_pages_per_host: int = _setting(
         0, "scope", "--max-pages-per-host", values.whole(), "pages of one host, at most; 0 = any number"
     )
+    sitemaps: bool = _setting(
+        True,
+        "scope",
+        "--sitemaps",
+        values.switch(),
+        "read the sitemaps that robots.txt names, and feeds that pages name",
+    )
 
     agent: str = _setting(
         "evercrawl",
@@ -128,7 +135,7 @@ class Config:
         10, "limits", "--max-redirects", values.whole(), "redirects followed one after another, at most"
     )
 
-    policy: str = _setting("breadth_first", "strategy", "--policy", network.strategy(), "which page next")
+    policy: str = _setting("price", "strategy", "--policy", network.strategy(), "which page next")
     importance: str = _setting("push", "strategy", "--importance", network.strategy(), "how much a page matters")
 
     allow_net: tuple[str, ...] = _setting(

@@ -53,6 +53,8 @@ class Changes:
 
     Attributes
     ----------
+    notices
+        As given.
     priors
         What is believed of a site's pages before they have shown anything.
     cycle_s
@@ -61,7 +63,7 @@ class Changes:
 
     def __init__(self, state: State, notices: Notices) -> None:
         self._state = state
-        self._notices = notices
+        self.notices = notices
         self.priors = priors_of(state)
         self.cycle_s = _FIRST_CYCLE_S
         self._intervals = 0
@@ -69,8 +71,8 @@ class Changes:
     def learn(self, reading: Reading, flags: int) -> Lesson:
         """Return what a visit teaches; `flags` are its event's so far."""
         before, at = reading.before, reading.exchange.at
-        said_at = self._notices.date(reading.slot)
-        self._notices.visited(reading.slot)
+        said_at = self.notices.date(reading.slot)
+        self.notices.visited(reading.slot)
         if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
             return Lesson(VALIDATED if before.validated else 0)
         cheap = VALIDATED if _validated(reading, flags) else 0

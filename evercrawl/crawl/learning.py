@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Slots
 
 
+LISTED_DEPTH: Final = 1  # of a page that a sitemap lists: as if the front page linked to it
 MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
 
 
@@ -51,6 +52,8 @@ class Learner:
         Visits remembered in this run, refusals among them; by outcome; and by class of failure.
     changed, bytes_in
         Visits that brought new content to a known page, and bytes of bodies as on the wire.
+    news
+        Events that are no visits: lists of URLs that somebody made known.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class Learner:
         self.errors: Counter[str] = Counter()
         self.changed = 0
         self.bytes_in = 0
+        self.news = 0
 
     def seed(self, urls: Sequence[str], at: float) -> int:
         """Make seeds known and queue them; return how many are new."""
@@ -92,6 +96,26 @@ class Learner:
             self._partition.remember(Found(at, found))
             self._queue(found)
         return len(new)
+
+    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> None:
+        """Make known what a sitemap or feed lists, and remember which known pages it says have changed."""
+        slots = self._state.table.find(keys_of(list(urls)))
+        unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
+        new = self._in_scope(unknown, LISTED_DEPTH, set())
+        found = self._admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
+        if found is not None:
+            self._partition.remember(Found(at, found))
+            self._queue(found)
+            self.news += 1
+        said = [(slot, date) for slot, date in zip(slots.tolist(), dates, strict=True) if slot != NO_SLOT and date]
+        later = [(slot, date) for slot, date in said if date > self._seen_at(slot)]
+        self._changes.notices.listed([slot for slot, _ in later], [date for _, date in later])
+
+    def _seen_at(self, slot: int) -> float:
+        """Return when the content of a page was last seen; infinity where it never was, so that nothing is news."""
+        index = self._state.record_of(slot)
+        seen = int(self._state.records.rows["seen"][index]) if index is not None else 0
+        return self._state.instant(seen) if seen else float("inf")
 
     def learn(self, readings: Sequence[Reading]) -> None:
         """Archive, remember and queue a batch.
@@ -176,6 +200,11 @@ class Learner:
                 self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
         else:
             depth, hops = before.depth + 1, 0
+        allowed = self._in_scope(urls, depth, refused)
+        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
+
+    def _in_scope(self, urls: list[str], depth: int, refused: set[tuple[str, int]]) -> list[str]:
+        """Return those that belong to the crawl; the others are added to `refused`, and are not asked about again."""
         allowed: list[str] = []
         added: Counter[str] = Counter()
         for url in urls:
@@ -187,7 +216,7 @@ class Learner:
                 added[host] += 1
             else:
                 refused.add((url, depth))
-        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
+        return allowed
 
     def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float) -> Discovery | None:
         """Give slots to those of `urls` that are not known yet."""

@@ -22,6 +22,8 @@ from evercrawl.crawl.reading import Before, Reading, read, rest
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
+from evercrawl.crawl.sitemap_cache import SitemapCache
+from evercrawl.crawl.sitemaps import Sitemaps, SitemapTag
 from evercrawl.crawl.storing import Storing
 from evercrawl.errors import NoRoomError
 from evercrawl.importance.push import Push
@@ -75,6 +77,8 @@ class Crawl:
         Told of the progress now and then.
     importance
         How much a page matters; push where none is given.
+    sitemap_cache
+        What is known of sitemaps; nothing is kept where none is given.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class Crawl:
         robots: RobotsKeeper,
         watch: Callable[[Progress], None] = lambda _: None,
         importance: Importance | None = None,
+        sitemap_cache: SitemapCache | None = None,
     ) -> None:
         state = partition.state
         self.partition = partition
@@ -144,6 +149,19 @@ class Crawl:
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
             resumed_at=self._begun_at if state.known.count else None,
+        )
+        self._sitemaps = Sitemaps(
+            self._learner,
+            self.frontier,
+            robots,
+            self._access,
+            network,
+            self._host_of,
+            sitemap_cache or SitemapCache(":memory:"),
+            deadline_s=config.exchange_deadline_s,
+            connections_per_host=config.connections_per_host,
+            connections_per_ip=config.connections_per_ip,
+            stored_until=state.last_at(),
         )
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self._underway = 0  # visits among the exchanges in flight
@@ -208,6 +226,8 @@ class Crawl:
     # Choose and fetch
 
     def _dispatch(self, now: float) -> None:
+        if self._config.sitemaps:
+            self._sitemaps.start(now, self._free(now))
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, free)
             if not chosen:
@@ -235,6 +255,7 @@ class Crawl:
         url = self._state.urls.get(slot)
         leave = self._access.judge(host, url, now)
         if leave == GO:
+            self._sitemaps.met(url, now)
             self._visit(host, slot, url, now)
         elif leave == WAIT:
             self.frontier.put_first(host, slot, new=new)
@@ -277,6 +298,7 @@ class Crawl:
         if self._waiting:
             self._learn()
         now = self._clock.now()
+        self._read_sitemaps(now)
         self._storing.turn(now)
         self._report(now)
 
@@ -287,13 +309,25 @@ class Crawl:
             if isinstance(tag, RobotsTag):
                 self._access.take_robots(exchange, now)
                 continue
+            if isinstance(tag, SitemapTag):
+                self._sitemaps.take(exchange, now)
+                continue
             assert isinstance(tag, VisitTag)
             reading = read(exchange, tag.host, tag.slot, tag.before, self._config.product_token)
+            if reading.feeds:
+                self._sitemaps.feeds(exchange.request.url, reading.feeds, now)
             self._waiting.append(reading)
             self._underway -= 1
             self._pace.received(now, len(exchange.wire) + len(exchange.head))
             rest(reading, now)
             self.frontier.ended(tag.host, now)
+
+    def _read_sitemaps(self, now: float) -> None:
+        """Read a piece of what has come in; what it makes known is an event."""
+        news = self._learner.news
+        self._sitemaps.read(now)
+        if self._learner.news > news:
+            self._storing.changed()
 
     def _learn(self) -> None:
         now = self._clock.now()
@@ -331,7 +365,8 @@ class Crawl:
         return bool(self._reason)
 
     def _idle(self, now: float) -> bool:
-        return not (self._network.in_flight or self._access.busy or self._waiting) and self.frontier.idle(now)
+        busy = self._network.in_flight or self._access.busy or self._waiting
+        return not busy and self.frontier.idle(now) and (not self._config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
         """Return how long the network may be waited for before something else is due (s)."""
@@ -339,6 +374,7 @@ class Crawl:
         if not self._storing.full:
             if self._waiting:
                 return 0.0
+            until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
             if self._free(now) > 0:
                 until = min(until, self.frontier.next_at())
             elif not self._pace.free(now):

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.fetch.directives import x_robots
-from evercrawl.parse import html
+from evercrawl.parse import feed, html
 from evercrawl.parse.digest import digest
 from evercrawl.parse.urls import normalise
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, TLS_BAD, UNCHANGED
@@ -208,6 +208,8 @@ def _content(reading: Reading, agent: str) -> None:
         reading.flags |= NOINDEX
     if reading.mime in _HTML or (not reading.mime and body.lstrip()[:1] == b"<"):
         _document(reading, body, content_type, nofollow="nofollow" in directives)
+    elif feed.is_feed(body, reading.mime):
+        reading.targets = feed.links_of_feed(body, exchange.request.url, content_type)
     elif reading.mime == "text/plain":
         document = html.read_text(body, content_type)
         reading.simhash, reading.words = document.simhash, document.words

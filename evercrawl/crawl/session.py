@@ -13,6 +13,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, save
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
+from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
@@ -134,10 +135,12 @@ async def _run(
         max_connections=config.connections,
         http2=config.http2,
     )
+    sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
     try:
         one = Crawl(
-            partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme
+            partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
+            sitemaps,
         )  # fmt: skip
         stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
         try:
@@ -148,6 +151,7 @@ async def _run(
     finally:
         await network.close()
         robots.close()
+        sitemaps.close()
 
 
 def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:

@@ -29,7 +29,9 @@ from evercrawl.store.events import (
     Discovery,
     Event,
     Found,
+    Lost,
     Visit,
+    leads_on,
 )
 from evercrawl.store.events import MEMBER as MEMBER_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
@@ -49,6 +51,7 @@ RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses t
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
+UNNOTICED: Final = 1e-6  # of all cash: what may be missing before it counts as lost
 RETIRED: Final = 6  # visits in a row that find a page gone, after which it is asked for no more
 
 _DATES: Final = (
@@ -143,8 +146,8 @@ class State:
             new.append(name)
         return number
 
-    def admit(self, found: Discovery, at: float, keys: Keys, number: int = 0) -> None:
-        """Take note of URLs that are in the table since just now; `number` counts events, for replay."""
+    def admit(self, found: Discovery, at: float, keys: Keys) -> None:
+        """Take note of URLs that are in the table since just now; their sites count them once the event is folded."""
         assert found.first_slot == self.known.count, "slots are given out in the order of the journal"
         for name in found.new_hosts:
             self.host_numbers.setdefault(name, len(self.hosts))
@@ -153,10 +156,9 @@ class State:
         self.urls.append(found.urls)
         new = slice(found.first_slot, found.first_slot + len(found.urls))
         self.table.record[new] = NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255)
-        for slot, (url, host) in enumerate(zip(found.urls, found.hosts, strict=True), found.first_slot):
+        for slot, url in enumerate(found.urls, found.first_slot):
             if found.depth == 0 or (url[-1] == "/" and url.count("/") == 3):
                 self.table.record[slot] |= ROOT
-                self._join(slot, host, number)
 
     def add_host(self, name: str) -> None:
         """Take note of the next host, and of its site if that is new."""
@@ -178,7 +180,7 @@ class State:
             slots, new = self.table.intern(keys)
             assert new.all(), "the journal names a URL twice"
             assert int(slots[0]) == found.first_slot, "the journal leaves out a URL"
-            self.admit(found, event.at, keys, number)
+            self.admit(found, event.at, keys)
         self.apply(event, pointer, number)
 
     def apply(self, event: Event, pointer: int, number: int = 0, held: Visit | None = None) -> None:
@@ -191,12 +193,20 @@ class State:
         held
             The event that `links` points to, where it is at hand.
         """
+        if not isinstance(event, Lost) and event.found is not None:
+            self._welcome(event.found, number)
         if isinstance(event, Visit):
             self._visited(event, pointer)
             self._count_dates(event)
             self._settle(event, number, held)
-        elif not isinstance(event, Found):
+        elif isinstance(event, Lost):
             self._lost(event.slot)
+
+    def _welcome(self, found: Discovery, number: int) -> None:
+        """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""
+        cells = self.table.record[found.first_slot : found.first_slot + len(found.urls)]
+        for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
+            self._join(found.first_slot + place, found.hosts[place], number)
 
     def _visited(self, event: Visit, pointer: int) -> None:
         slot, flags = event.slot, event.flags
@@ -204,20 +214,20 @@ class State:
         if event.visits == 1:
             index, depth = self._new_record(slot)
             old = rows[index].item()
-            outcome = 0
+            outcome = old[19]
         else:
             index = int(self.table.record[slot])
             old = rows[index].item()
             outcome, depth = old[19], old[20]
-            self.outcomes[outcome] -= 1
             if flags & UNCHANGED or (old[4] and not flags & HAS_LINKS):
                 # the content is the one held, and so are its size and its likeness; trouble brings none
                 event = msgspec.structs.replace(event, size_bytes=old[3], simhash=old[5], words=old[15])
+        if outcome:
+            self.outcomes[outcome] -= 1
         links, history, mark, shape, scale_s, alias, changed, wire, seen = old[6:15]
         if flags & HAS_LINKS:
-            links, alias, wire = pointer, event.alias, event.wire_bytes
-        elif event.visits == 1:
-            alias = NO_SLOT
+            links, alias = pointer, event.alias
+            wire = wire if flags & UNCHANGED else event.wire_bytes
         if event.transfer:
             history, mark = transfers.unpack(event.transfer)[:2]
         if event.evidence:
@@ -247,9 +257,10 @@ class State:
         """Return the index of the record of a page that has none, and the page's depth."""
         cell = int(self.table.record[slot])  # a snapshot may have been copied after this visit
         depth = cell & 0xFF if cell & NO_RECORD else int(self.known.row(slot)["depth"])
-        index = self.lost.pop(slot, None)
+        index = self.lost.pop(slot, None if cell >= self.records.count else cell)
         if index is None:
             index = self.records.add()
+            self.records.rows["alias"][index] = NO_SLOT
         self.table.record[slot] = index
         return index, depth
 
@@ -297,6 +308,8 @@ class State:
             return 0.0
         if links.alias != NO_SLOT:
             return self._pay(links.alias, external, number)
+        if leads_on(links.outcome, links.alias, links.out):
+            internal = external
         return self.table.pay_links(links.targets, links.external, internal, external, number + 1, self.saved)
 
     def _recall(self, pointer: int) -> Visit:
@@ -316,13 +329,23 @@ class State:
             self.table.record[slot] = NO_RECORD | int(facts["hops"]) << 8 | int(facts["depth"])
             self.lost[slot] = index
 
+    def owed(self) -> float:
+        """Return the sum of all cash, the virtual page's included, less what there should be: 0, by the law of cash.
+
+        That is 1 where the virtual page spends. Else it is 0, because cells do not hold the constant sources.
+        """
+        cells = float(self.table.cash[: self.known.count].sum(dtype=np.float64))
+        return cells + self.accounts.held() - (1.0 if self.accounts.handout else 0.0)
+
+    def balanced(self) -> bool:
+        """Whether the law of cash holds, but for what rounding explains."""
+        return abs(self.owed()) <= UNNOTICED * max(self.accounts.sources(), 1.0)
+
     def find_lost(self) -> None:
         """Learn again, from the records, which pages' contents were lost and not yet fetched again."""
-        rows = self.records.rows[: self.records.count]
-        for index in np.flatnonzero(rows["outcome"] == 0).tolist():
-            slot = int(rows["slot"][index])
-            if self.table.record[slot] & NO_RECORD:
-                self.lost[slot] = index
+        slots = self.records.rows["slot"][: self.records.count]
+        for index in np.flatnonzero(self.table.record[slots] & np.uint32(NO_RECORD)).tolist():
+            self.lost[int(slots[index])] = index
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""
@@ -357,6 +380,13 @@ class State:
     def visited_at(self, slot: int) -> float:
         """Return the instant of the last visit to a page that has a record."""
         return self.epoch + float(self.records.rows["visited"][self.table.record[slot]]) / TICKS_PER_S
+
+    def last_at(self) -> float:
+        """Return the instant of the last visit or discovery that is known; the crawl's birth where there is none."""
+        visited = self.records.rows["visited"][: self.records.count].max(initial=0)
+        count = self.known.count
+        found = int(self.known.row(count - 1)["found"]) if count else 0
+        return self.instant(max(int(visited), found))
 
     def unanswered(self, hosts: list[int]) -> list[int]:
         """Return those of `hosts` from which no answer came when they were last asked."""
