@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Final
 
 SITEMAPS_FILE: Final = "sitemaps.sqlite"
-_COLUMNS: Final = "url, owners, level, kind, etag, last_modified, digest, urls, wait_s, asked_at, read_at, next_at"
+_COLUMNS: Final = (
+    "url, owners, level, by_page, kind, etag, last_modified, digest, urls, wait_s, asked_at, read_at, next_at"
+)
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS sitemaps (
-    url TEXT PRIMARY KEY, owners TEXT NOT NULL, level INTEGER NOT NULL, kind TEXT NOT NULL, etag TEXT NOT NULL,
-    last_modified TEXT NOT NULL, digest INTEGER NOT NULL, urls INTEGER NOT NULL, wait_s REAL NOT NULL,
-    asked_at REAL NOT NULL, read_at REAL NOT NULL, next_at REAL NOT NULL
+    url TEXT PRIMARY KEY, owners TEXT NOT NULL, level INTEGER NOT NULL, by_page INTEGER NOT NULL, kind TEXT NOT NULL,
+    etag TEXT NOT NULL, last_modified TEXT NOT NULL, digest INTEGER NOT NULL, urls INTEGER NOT NULL,
+    wait_s REAL NOT NULL, asked_at REAL NOT NULL, read_at REAL NOT NULL, next_at REAL NOT NULL
 ) WITHOUT ROWID
 """
 
@@ -28,9 +30,12 @@ class Listing:
     url
         Normalised, as robots.txt or an index names it.
     owners
-        Hosts (with their ports) whose robots.txt vouches for it: it may list any URL of theirs. The first pays for it.
+        Hosts (with their ports) whose robots.txt, or pages, vouch for it: it may list any URL of theirs. It counts as
+        the first one's.
     level
         Indexes between robots.txt and it.
+    by_page
+        Whether a page named it, not robots.txt: then it is asked for only where robots.txt lets it.
     kind
         What it was when it was read last, see `Sitemap`; "" before that, and for what is none.
     etag, last_modified, digest
@@ -44,12 +49,13 @@ class Listing:
     moved, hops, busy
         Where it is to be asked for after redirects, so many in a row; whether it is being asked for or read.
     stale
-        Whether somebody else named it since it was asked for.
+        Whether another host came to vouch for it while it was being asked for or read, so that it is read anew.
     """
 
     url: str
     owners: tuple[str, ...]
     level: int = 0
+    by_page: bool = False
     kind: str = ""
     etag: str = ""
     last_modified: str = ""
@@ -93,8 +99,9 @@ class SitemapCache:
     def keep(self, listing: Listing) -> None:
         """Write down what is known of a sitemap."""
         row = (
-            listing.url, " ".join(listing.owners), listing.level, listing.kind, listing.etag, listing.last_modified,
-            _signed(listing.digest), listing.urls, listing.wait_s, listing.asked_at, listing.read_at, listing.next_at,
+            listing.url, " ".join(listing.owners), listing.level, int(listing.by_page), listing.kind, listing.etag,
+            listing.last_modified, _signed(listing.digest), listing.urls, listing.wait_s, listing.asked_at,
+            listing.read_at, listing.next_at,
         )  # fmt: skip
         with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
             self._file.execute(f"REPLACE INTO sitemaps ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
@@ -113,10 +120,10 @@ class SitemapCache:
         self._file.close()
 
 
-def _listing(row: tuple[str, str, int, str, str, str, int, int, float, float, float, float]) -> Listing:
-    url, owners, level, kind, etag, last_modified, digest, *numbers = row
+def _listing(row: tuple[str, str, int, int, str, str, str, int, int, float, float, float, float]) -> Listing:
+    url, owners, level, by_page, kind, etag, last_modified, digest, *numbers = row
     urls, wait_s, asked_at, read_at, next_at = numbers
-    made = Listing(url, tuple(owners.split()), level, kind, etag, last_modified, digest % (1 << 64))
+    made = Listing(url, tuple(owners.split()), level, bool(by_page), kind, etag, last_modified, digest % (1 << 64))
     made.urls, made.wait_s, made.asked_at, made.read_at, made.next_at = int(urls), wait_s, asked_at, read_at, next_at
     if not made.owners:
         raise ValueError("a sitemap that nobody vouches for")

@@ -1,4 +1,4 @@
-"""Sitemaps and feeds that robots.txt names: asked for in their host's turn, and again after a wait that adapts.
+"""Sitemaps and feeds: asked for in their host's turn, and again after a wait that adapts.
 
 References
 ----------
@@ -8,36 +8,32 @@ vouches for them, on whatever host they lie ("cross submits"); any other URL the
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.access import GO, WAIT
 from evercrawl.crawl.reading import REDIRECTS, TROUBLE, retry_after_s
-from evercrawl.crawl.sitemap_cache import Listing
-from evercrawl.crawl.sitemap_reading import SitemapIntakes, authority
+from evercrawl.crawl.sitemap_book import SitemapBook
+from evercrawl.crawl.sitemap_reading import SitemapIntakes
 from evercrawl.parse.digest import digest
 from evercrawl.parse.pieces import MAX_BYTES
-from evercrawl.parse.urls import hostname, normalise, origin
+from evercrawl.parse.urls import hostname, normalise
 from evercrawl.types import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evercrawl.crawl.access import Access
     from evercrawl.crawl.network import Network
-    from evercrawl.crawl.robots import OriginRules, RobotsKeeper
-    from evercrawl.crawl.sitemap_cache import SitemapCache
+    from evercrawl.crawl.robots import RobotsKeeper
+    from evercrawl.crawl.sitemap_cache import Listing, SitemapCache
     from evercrawl.crawl.sitemap_reading import Intake, Listener
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.schedule.hosts import Host
     from evercrawl.types import Exchange
 
 MAX_WIRE_BYTES: Final = 16 << 20
-MAX_SITEMAPS: Final = 1_000  # of one site
-MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
 MAX_HOPS: Final = 5  # redirects in a row
 AT_ONCE: Final = 4  # under way or waiting to be read: each may hold 66 MB
 SHARE: Final = 4  # of a host's requests at most every fourth is for a sitemap
@@ -58,7 +54,7 @@ class SitemapTag:
 
 
 class Sitemaps:
-    """The sitemaps of every site met.
+    """The sitemaps and feeds of every site met.
 
     Parameters
     ----------
@@ -99,74 +95,24 @@ class Sitemaps:
         stored_until: float,
     ) -> None:
         self._frontier = frontier
-        self._robots = robots
         self._access = access
         self._network = network
         self._host_of = host_of
-        self._cache = cache
         self._deadline_s = deadline_s
         self._per_host, self._per_ip = connections_per_host, connections_per_ip
-        self._met: dict[str, OriginRules] = {}  # origin -> the rules whose sitemaps are known
-        self._of: dict[str, Listing] = {}
-        self._never: set[Listing] = set()  # not asked for yet
-        self._counts: Counter[str] = Counter()  # sitemaps, by first owner
-        self._urls: Counter[str] = Counter()  # what they list, by first owner
-        self._due: list[tuple[float, int, Listing]] = []
-        self._order = itertools.count()
+        self._book = SitemapBook(robots, cache, stored_until)
+        self._intakes = SitemapIntakes(listener, self._book.child)
         self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
         self._under_way = 0
-        self._intakes = SitemapIntakes(listener, self._named)
         self.trouble: Counter[str] = Counter()
-        for listing in cache.all():
-            if listing.read_at and listing.read_at >= stored_until:
-                listing.forget()
-                listing.next_at = 0.0
-            self._add(listing)
-
-    # What there is
 
     def met(self, url: str, now: float) -> None:
         """Take note of the sitemaps that the robots.txt of a page's origin names; cheap where they are known."""
-        site = origin(url)
-        rules = self._robots.of(site, now)
-        if rules is None or self._met.get(site) is rules:
-            return
-        self._met[site] = rules
-        for reference in rules.sitemaps[:MAX_SITEMAPS]:
-            address = normalise(reference, f"{site}/")
-            if address is not None:
-                self._know(address, (authority(url),), 0, now)
+        self._book.met(url, now)
 
-    def _named(self, url: str, index: Listing, now: float) -> None:
-        self._know(url, index.owners, index.level + 1, now)
-
-    def _know(self, url: str, owners: tuple[str, ...], level: int, now: float) -> None:
-        """Make a sitemap known; one that is known may get another owner, for whom it is read anew."""
-        known = self._of.get(url)
-        if known is not None:
-            more = tuple(owner for owner in owners if owner not in known.owners)
-            if more:
-                known.owners += more
-                known.level = min(known.level, level)
-                known.stale = True
-                if not known.busy:
-                    self._again(known, now, 0.0)
-        elif self._counts[owners[0]] < MAX_SITEMAPS:
-            self._add(Listing(url, owners, level, next_at=now))
-        else:
-            self.trouble["many"] += 1
-
-    def _add(self, listing: Listing) -> None:
-        self._of[listing.url] = listing
-        self._counts[listing.owners[0]] += 1
-        self._urls[listing.owners[0]] += listing.urls
-        if not listing.asked_at:
-            self._never.add(listing)
-        self._push(listing, listing.next_at)
-
-    def _push(self, listing: Listing, at: float) -> None:
-        listing.next_at = at
-        heapq.heappush(self._due, (at, next(self._order), listing))
+    def feeds(self, page: str, urls: Sequence[str], now: float) -> None:
+        """Take note of the feeds that a page names; of each site the first few."""
+        self._book.feeds(page, urls, now)
 
     # When to ask
 
@@ -174,11 +120,13 @@ class Sitemaps:
         """Return when there is next something to do; -infinity while a file waits to be read."""
         if self._intakes:
             return float("-inf")
-        return self._due[0][0] if self._due and self._under_way < AT_ONCE else float("inf")
+        return self._book.next_at() if self._under_way < AT_ONCE else float("inf")
 
     def idle(self, now: float) -> bool:
         """Whether no file is asked for or waits to be read, and each was asked for once, except of hosts away."""
-        return not self._intakes and not self._under_way and not any(self._may_come(one, now) for one in self._never)
+        return not (
+            self._intakes or self._under_way or any(self._may_come(listing, now) for listing in self._book.never)
+        )
 
     def _may_come(self, listing: Listing, now: float) -> bool:
         host = self._host_of(hostname(listing.moved or listing.url))
@@ -187,12 +135,11 @@ class Sitemaps:
     def start(self, now: float, most: int) -> int:
         """Ask for sitemaps that are due, of hosts that have rested; return how many requests began, at most `most`."""
         before = self._network.in_flight
-        while self._due and self._due[0][0] <= now and self._under_way + len(self._intakes) < AT_ONCE:
-            if self._network.in_flight - before >= most:
+        while self._network.in_flight - before < most and self._under_way + len(self._intakes) < AT_ONCE:
+            listing = self._book.take(now)
+            if listing is None:
                 break
-            at, _, listing = heapq.heappop(self._due)
-            if at == listing.next_at and not listing.busy:  # otherwise it was moved
-                self._consider(listing, now)
+            self._consider(listing, now)
         return self._network.in_flight - before
 
     def _consider(self, listing: Listing, now: float) -> None:
@@ -204,9 +151,9 @@ class Sitemaps:
         wait_s = self._wait_s(host, now)
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
         if leave == WAIT:
-            self._push(listing, now + max(wait_s, LOOK_S))
-        elif leave == GO or leave.startswith("robots:"):  # that robots.txt names it is leave enough
-            self.met(url, now)
+            self._book.push(listing, now + max(wait_s, LOOK_S))
+        elif leave == GO or (leave.startswith("robots:") and not listing.by_page):  # to be named there is leave
+            self._book.met(url, now)
             self._ask(listing, host, url, now)
         else:
             self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
@@ -225,7 +172,7 @@ class Sitemaps:
     def _ask(self, listing: Listing, host: Host, url: str, now: float) -> None:
         pairs = (("If-None-Match", listing.etag), ("If-Modified-Since", listing.last_modified))
         headers = tuple(pair for pair in pairs if pair[1])
-        listing.busy, listing.stale = True, False
+        listing.busy = True
         self._under_way += 1
         self._asked_at[host.number] = now + SHARE * host.delay_s
         tag = SitemapTag(listing, host, listing.hops)
@@ -242,7 +189,6 @@ class Sitemaps:
         _rest(tag.host, exchange, now)
         self._frontier.ended(tag.host, now)
         if not self._moved(tag, exchange, now):
-            tag.listing.moved, tag.listing.hops = "", 0
             self._judge(tag.listing, exchange, now)
 
     def _moved(self, tag: SitemapTag, exchange: Exchange, now: float) -> bool:
@@ -252,7 +198,7 @@ class Sitemaps:
         if target is None or tag.hops >= MAX_HOPS:
             return False
         tag.listing.busy, tag.listing.moved, tag.listing.hops = False, target, tag.hops + 1
-        self._push(tag.listing, now)
+        self._book.push(tag.listing, now)
         return True
 
     def _judge(self, listing: Listing, exchange: Exchange, now: float) -> None:
@@ -268,8 +214,7 @@ class Sitemaps:
             _remember(listing, exchange)
             self._settle(listing, now, changed=False)
         else:
-            room = MAX_SITE_URLS - self._urls[listing.owners[0]] + listing.urls
-            self._intakes.add(listing, exchange, room)
+            self._intakes.add(listing, exchange, self._book.room(listing))
 
     def read(self, now: float) -> bool:
         """Read a piece of what was taken in, a few ms of work, and tell the listener; return whether there is more."""
@@ -279,8 +224,8 @@ class Sitemaps:
 
     def _end(self, intake: Intake, now: float) -> None:
         sitemap, listing = intake.reader.sitemap, intake.listing
-        self._urls[listing.owners[0]] += len(sitemap.pages) - listing.urls
-        listing.urls, listing.kind, listing.read_at = len(sitemap.pages), sitemap.kind, now
+        self._book.count(listing, len(sitemap.pages))
+        listing.kind, listing.read_at = sitemap.kind, now
         if sitemap.trouble or not sitemap.kind:
             self.trouble[sitemap.trouble.partition(":")[0] or "other"] += 1
         _remember(listing, intake.exchange)
@@ -289,23 +234,11 @@ class Sitemaps:
     def _settle(self, listing: Listing, now: float, *, changed: bool) -> None:
         """See when to ask again: sooner each time that something was new, later each time that nothing was."""
         wait_s = listing.wait_s / 2 if changed else listing.wait_s * 2
-        self._again(listing, now, min(max(wait_s, LEAST_WAIT_S), MOST_WAIT_S) if listing.wait_s else FIRST_WAIT_S)
+        self._book.asked(listing, now, min(max(wait_s, LEAST_WAIT_S), MOST_WAIT_S) if listing.wait_s else FIRST_WAIT_S)
 
     def _fail(self, listing: Listing, why: str, now: float, wait_s: float) -> None:
         self.trouble[why] += 1
-        listing.moved, listing.hops = "", 0
-        self._again(listing, now, wait_s)
-
-    def _again(self, listing: Listing, now: float, wait_s: float) -> None:
-        """Ask again after `wait_s`; at once where somebody else named the sitemap meanwhile."""
-        if listing.busy or not listing.stale:
-            self._never.discard(listing)
-            listing.asked_at, listing.wait_s, listing.busy = now, wait_s, False
-        if listing.stale:
-            listing.forget()
-            wait_s = 0.0
-        self._push(listing, now + wait_s)
-        self._cache.keep(listing)
+        self._book.asked(listing, now, wait_s)
 
 
 def _rest(host: Host, exchange: Exchange, now: float) -> None:

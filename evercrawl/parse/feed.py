@@ -7,7 +7,6 @@ RSS 2.0 specification (RSS Advisory Board); RDF Site Summary 1.0; RFC 4287, The 
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -25,10 +24,6 @@ _CHANGED: Final = frozenset({"updated", "modified"})  # Atom 1.0; Dublin Core an
 _PUBLISHED: Final = frozenset({"pubDate", "published", "date", "issued"})  # RSS 2.0, Atom 1.0, Dublin Core, Atom 0.3
 _ROOT: Final = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _LOOK_BYTES: Final = 4_096
-_HEAD_BYTES: Final = 1 << 17
-_FEED_LINK: Final = re.compile(rb"application/(?:rss|atom)\+xml", re.I)
-_LINK: Final = re.compile(rb"<link\b([^<>]{1,2000})>", re.I)
-_ATTRIBUTE: Final = re.compile(r"([a-z-]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I)
 
 
 class Entry(NamedTuple):
@@ -219,36 +214,6 @@ def is_feed(body: bytes, mime: str) -> bool:
         root = _ROOT.search(start)
         return root is not None and root[1] in (b"rss", b"RDF", b"feed")
     return mime in FEED_TYPES
-
-
-def feeds_of_page(body: bytes, base: str) -> list[str]:
-    """Return the feeds that the head of an HTML page names by <link rel=alternate>, normalised and distinct.
-
-    Parameters
-    ----------
-    body
-        The page in an encoding that extends ASCII; its first 128 KiB are looked at.
-    base
-        What its links are relative to.
-
-    Examples
-    --------
-    >>> feeds_of_page(b'<link rel="alternate" type="application/rss+xml" href="/feed?a&amp;b">', "http://example.org/x")
-    ['http://example.org/feed?a&b']
-    """
-    if _FEED_LINK.search(body, 0, _HEAD_BYTES) is None:
-        return []
-    found: dict[str, None] = {}
-    for link in _LINK.finditer(body, 0, _HEAD_BYTES):
-        if _FEED_LINK.search(link[1]) is None:
-            continue
-        matches = _ATTRIBUTE.finditer(link[1].decode("utf-8", "replace"))
-        said = {match[1].lower(): match[2] or match[3] or match[4] or "" for match in matches}
-        if "alternate" in said.get("rel", "").lower().split() and "href" in said:
-            url = normalise(html.unescape(said["href"]), base)
-            if url is not None:
-                found[url] = None
-    return list(found)
 
 
 def _local(name: str) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from evercrawl.crawl import sitemap_book as book
 from evercrawl.crawl import sitemaps as module
 from evercrawl.crawl.access import GO, Access
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
@@ -71,7 +72,7 @@ class World:
         self.cache, self.hosts, self.delay_s = str(cache), hosts, delay_s
         self.now, self.stored_until = BEGAN_AT, BEGAN_AT + 1e9
         self.sitemaps = None
-        self.latencies = {}
+        self.latencies, self.feeds = {}, []
         self.log, self.gaps = [], []
 
     def answer(self, origin, path, headers, at):
@@ -118,6 +119,7 @@ class World:
                         continue
                     if access.judge(host, f"{origin}/", now) == GO:
                         one.met(f"{origin}/", now)
+                        one.feeds(f"{origin}/", self.feeds, now)
                         unmet.discard(origin)
                 one.start(now, 8)
                 until = min(one.next_at(), began_at + seconds, now + 0.5 if unmet else np.inf)
@@ -243,6 +245,50 @@ def test_addresses_inside_are_not_asked(world):
     assert world.sitemaps.idle(world.now)
 
 
+# Feeds
+
+
+def test_feeds_that_pages_name_are_read_where_robots_lets_them(world):
+    world.named, world.robots = {}, "User-agent: *\nDisallow: /private"
+    world.feeds = [f"{A}/feed", f"{A}/private", f"{A}/feed"]
+    feed = b"<rss><item><link>/1</link><pubDate>Wed, 01 Nov 2023 00:00:00 GMT</pubDate></item></rss>"
+    world.pages = {f"{A}/feed": ok(feed), f"{A}/private": ok(feed)}
+    assert world.run(60).dates == {f"{A}/1": 1_698_796_800.0}
+    assert world.asked == [f"{A}/feed"]
+    assert world.sitemaps.trouble == {"robots": 1}
+
+
+def test_a_site_has_a_few_feeds_only(world):
+    world.named = {}
+    world.feeds = [f"{A}/{i}/feed" for i in range(100)]
+    world.run(600)
+    assert world.asked == world.feeds[: book.MAX_FEEDS]
+
+
+def test_a_feed_that_robots_txt_names_too_needs_no_other_leave(world):
+    world.robots = "User-agent: *\nDisallow: /sitemap"
+    world.feeds, world.named, world.pages[MAP] = [MAP], {C: [MAP]}, ok(urlset(f"{C}/1"))
+    world.hosts += ("c.example",)
+    assert world.run(60).urls == []
+    assert world.asked == []
+    assert world.run(60, met={A: 0.0, C: 30.0}).urls == [f"{C}/1"]
+    world = World()
+    world.robots = "User-agent: *\nDisallow: /sitemap"
+    world.feeds, world.pages[MAP] = [MAP], ok(urlset(f"{A}/1"))
+    assert world.run(60).urls == [f"{A}/1"]
+
+
+def test_so_many_hosts_vouch_for_one_sitemap_and_no_more(world, monkeypatch):
+    monkeypatch.setattr(book, "MAX_OWNERS", 3)
+    names = [f"http://h{i}.example" for i in range(6)]
+    world.hosts += tuple(name[7:] for name in names)
+    world.named = {name: [MAP] for name in names}
+    world.pages[MAP] = ok(urlset(*[f"{name}/" for name in names]))
+    heard = world.run(300, met={name: 30.0 * i for i, name in enumerate(names)})
+    assert set(heard.urls) == {f"{name}/" for name in names[:3]}
+    assert len(world.asked) == 3
+
+
 # Indexes
 
 
@@ -264,8 +310,8 @@ def test_children_inherit_who_vouches_for_them(world):
 
 
 def test_a_site_has_so_many_sitemaps_and_urls_and_no_more(world, monkeypatch):
-    monkeypatch.setattr(module, "MAX_SITEMAPS", 4)
-    monkeypatch.setattr(module, "MAX_SITE_URLS", 5)
+    monkeypatch.setattr(book, "MAX_SITEMAPS", 4)
+    monkeypatch.setattr(book, "MAX_SITE_URLS", 5)
     world.pages[MAP] = ok(index(*[f"{A}/{i}.xml" for i in range(100)]))
     world.pages |= {f"{A}/{i}.xml": ok(urlset(*[f"{A}/{i}/{j}" for j in range(4)])) for i in range(100)}
     heard = world.run(1200)
@@ -394,7 +440,7 @@ def test_a_lost_or_damaged_cache_costs_no_more_than_asking_again(tmp_path):
 def test_what_is_kept_is_what_was_known(tmp_path):
     cache = SitemapCache(str(tmp_path / "s.sqlite"))
     kept = Listing(
-        MAP, ("a.example", "b.example:8080"), 1, "urlset", '"e"', "date", (1 << 64) - 1, 7, 1.5, 2.5, 3.5, 4.5
+        MAP, ("a.example", "b.example:8080"), 1, True, "urlset", '"e"', "date", (1 << 64) - 1, 7, 1.5, 2.5, 3.5, 4.5
     )
     cache.keep(kept)
     cache.keep(kept)

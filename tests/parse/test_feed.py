@@ -1,8 +1,8 @@
-"""Feeds of each kind, and where pages name theirs."""
+"""Feeds of each kind."""
 
 import pytest
 
-from evercrawl.parse.feed import MAX_ENTRIES, feeds_of_page, is_feed, links_of_feed, read_feed
+from evercrawl.parse.feed import MAX_ENTRIES, is_feed, links_of_feed, read_feed
 
 AT = "http://example.org/news/feed.xml"
 
@@ -104,15 +104,3 @@ def test_utf_16_is_seen_through():
     assert links_of_feed(RSS.replace('<?xml version="1.0"?>', "").encode("utf-16"), AT) == links_of_feed(
         RSS.encode(), AT
     )
-
-
-def test_pages_name_their_feeds():
-    page = b"""<html><head><LINK REL='Alternate stylesheet' href=/s.css>
-    <link rel=alternate type='application/rss+xml' title="a > b" href=nothing-with-a-bracket>
-    <link type="application/atom+xml" href="/atom" rel="alternate">
-    <link rel=alternate type=application/rss+xml href=rss />
-    <link rel="alternate" type="application/rss+xml" href="/atom"><link rel=self type=application/rss+xml href=/no>
-    <link rel=alternate type=application/rss+xml><link rel=alternate type=application/rss+xml href=javascript:x>"""
-    assert feeds_of_page(page, "http://example.org/x/y") == ["http://example.org/atom", "http://example.org/x/rss"]
-    assert feeds_of_page(b"<p>none", AT) == []
-    assert feeds_of_page(b"<link " * 300_000 + b"application/rss+xml", AT) == []
