@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
 
 
+AUDIT_VISITS: Final = 256
+AUDIT_URLS: Final = 1000  # known for each further visit between two audits: adding up so many cells takes some 0.5 us
+
+
 class Settlement(NamedTuple):
     """What a visit does to the cash: event flags, the packed transfer, and where the links held before are."""
 
@@ -41,6 +45,7 @@ class Cashier:
     def __init__(self, state: State, scheme: Importance) -> None:
         self._state = state
         self._scheme = scheme
+        self._unaudited = 0
 
     def settle(self, reading: Reading, flags: int, alias: int, links: Outlinks) -> Settlement:
         """Return what cash a visit moves.
@@ -53,6 +58,7 @@ class Cashier:
             Of the event that is about to be written; `links` are its own where it has any.
         """
         before, outcome = reading.before, reading.outcome
+        assert outcome in _READ or not flags & HAS_LINKS, "what is held of a page is not given up for a visit in vain"
         gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
         if outcome not in _READ and not gone:
             return Settlement(MEMBER if before.member else 0, b"", 0)
@@ -62,6 +68,13 @@ class Cashier:
         packed = transfers.pack(transfer) if any(transfer[2:]) else b""
         needed = before.event if packed and (transfer.takes_back or not flags & HAS_LINKS) else 0
         return Settlement(change | (MEMBER if member else 0), packed, needed)
+
+    def audit(self, visits: int) -> None:
+        """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
+        self._unaudited += visits
+        if self._unaudited >= AUDIT_VISITS + self._state.known.count // AUDIT_URLS:
+            self._unaudited = 0
+            self._state.audit()
 
     def _transfer(self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool) -> transfers.Moved:
         before, total = reading.before, self._state.accounts.total
@@ -78,12 +91,16 @@ class Cashier:
         return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:])
 
     def _account(self, reading: Reading) -> Account:
-        """Return what the page has, its cash as it can be written down."""
+        """Return what the page has: what its cell has to be lowered by, so that it can be written down.
+
+        Were the sum of cell and share rounded, a cell too coarse to be lowered by so little would give it each time.
+        """
         state, before = self._state, reading.before
-        cash = float(state.table.cash[reading.slot])
+        cash = cell = float(state.table.cash[reading.slot])
         if before.member:
             cash += state.accounts.share(int(state.site_of[reading.host.number]))
-        return Account(transfers.rounded(cash), before.history, before.mark)
+        moved = transfers.rounded(cell - transfers.rounded(cell - cash))
+        return Account(max(moved, 0.0) if state.accounts.handout else moved, before.history, before.mark)
 
 
 def _links_of(event: Visit) -> Links:

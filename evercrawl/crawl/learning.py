@@ -134,6 +134,7 @@ class Learner:
                 self._queue(found)
             self._requeue(reading, event)
             self._count(reading, event)
+        self._cashier.audit(len(readings))
 
     def _archive(self, readings: Sequence[Reading]) -> list[Pointer | None]:
         answered = [reading for reading in readings if reading.exchange.status]
@@ -311,6 +312,7 @@ class Learner:
             if alias in (slot, NO_SLOT):
                 return alias == slot
             index = self._state.record_of(alias)
+            index = self._state.lost.get(alias) if index is None else index
             if index is None:
                 return False
             alias = int(self._state.records.rows["alias"][index])
@@ -324,7 +326,8 @@ class Learner:
             paid = [i for i, target in enumerate(targets) if target not in reading.unpaid]
             withheld += len(targets) - len(paid)
             targets, slots = [targets[i] for i in paid], slots[paid]
-        return outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld)
+        links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld)
+        return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
 
     def _find_original(self, reading: Reading) -> None:
         """Tell originals from copies anew, unless the page was an original and has not changed."""
@@ -369,3 +372,4 @@ def _coding(headers: dict[str, str]) -> str:
 
 
 _NONE = np.zeros(0, np.uint32)
+_ONE = b"\1"  # a bit for the only link

@@ -31,7 +31,6 @@ from evercrawl.store.events import (
     Found,
     Lost,
     Visit,
-    leads_on,
 )
 from evercrawl.store.events import MEMBER as MEMBER_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
@@ -308,8 +307,6 @@ class State:
             return 0.0
         if links.alias != NO_SLOT:
             return self._pay(links.alias, external, number)
-        if leads_on(links.outcome, links.alias, links.out):
-            internal = external
         return self.table.pay_links(links.targets, links.external, internal, external, number + 1, self.saved)
 
     def _recall(self, pointer: int) -> Visit:
@@ -337,9 +334,13 @@ class State:
         cells = float(self.table.cash[: self.known.count].sum(dtype=np.float64))
         return cells + self.accounts.held() - (1.0 if self.accounts.handout else 0.0)
 
-    def balanced(self) -> bool:
-        """Whether the law of cash holds, but for what rounding explains."""
-        return abs(self.owed()) <= UNNOTICED * max(self.accounts.sources(), 1.0)
+    def audit(self) -> None:
+        """Assert the law of cash; what may be missing is what rounding explains."""
+        owed = self.owed()
+        assert abs(owed) <= UNNOTICED * self._all_cash(), f"{owed:.3g} of {self._all_cash():g} cash came from nowhere"
+
+    def _all_cash(self) -> float:
+        return max(self.accounts.sources(), 1.0)
 
     def find_lost(self) -> None:
         """Learn again, from the records, which pages' contents were lost and not yet fetched again."""
