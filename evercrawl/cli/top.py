@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.plain import fit
-from evercrawl.cli.words import every, percent, span, table
+from evercrawl.cli.words import ago, every, percent, table
 from evercrawl.config import values
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _page(row: TopPage, now: float) -> tuple[str, ...]:
-    visited = "never" if row.visited_at is None else f"{span(max(now - row.visited_at, 0.0))} ago"
+    visited = "never" if row.visited_at is None else ago(max(now - row.visited_at, 0.0))
     changes = "?" if row.rate_per_s is None else every(row.rate_per_s)
     return (*_shares(row), str(row.visits), visited, changes, percent(row.fresh), row.url)
 

@@ -28,6 +28,19 @@ def span(duration_s: float) -> str:
     return f"{text} {name.removesuffix('s') if text == '1' else name}"
 
 
+def ago(duration_s: float) -> str:
+    """Return how long ago something was, or how far off it is.
+
+    Examples
+    --------
+    >>> ago(0.2), ago(120.0), ago(-7_200.0)
+    ('just now', '2 minutes ago', 'in 2 hours')
+    """
+    if abs(duration_s) < 1:
+        return "just now"
+    return f"{span(duration_s)} ago" if duration_s > 0 else f"in {span(-duration_s)}"
+
+
 def every(rate_per_s: float) -> str:
     """Return a rate of change as its mean interval.
 
@@ -48,15 +61,15 @@ def percent(share: float | None) -> str:
     --------
     >>> percent(0.934), percent(0.00123), percent(1.0), percent(0.9996), percent(0.0), percent(None)
     ('93 %', '0.12 %', '100 %', '99.96 %', '0 %', '-')
+    >>> percent(0.9999998), percent(0.00000012)
+    ('100 %', '1.2e-05 %')
     """
     if share is None:
         return "-"
-    if share in (0.0, 1.0):
-        return f"{share:.0%}".replace("%", " %")
-    from_end = min(share, 1.0 - share)
-    digits = 0 if from_end >= 0.01 else 2
-    text = f"{100 * share:.{digits}f}"
-    return f"{100 * share:.2g} %" if float(text) == 0 else f"{text} %"
+    part = 100.0 * share
+    near = min(abs(part), abs(100.0 - part))
+    text = f"{part:.0f}" if near >= 1 else f"{part:.2f}" if abs(part) > 50 else f"{part:.2g}"
+    return f"{text.removesuffix('.00')} %"
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]], left: frozenset[str] = frozenset()) -> list[str]:

@@ -1,0 +1,151 @@
+"""evercrawl why: the decision about one page, in numbers."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from evercrawl.cli import arguments, seeds, warm
+from evercrawl.cli.plain import fit, many
+from evercrawl.cli.words import ago, every, percent
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.crawl.why import Belief, History, Origin, Weight, Why, Worth
+
+_MORE = (
+    "It tells how much the page matters and which pages make it so, how often it seems to change, what a visit is "
+    "worth against the price, when it falls due, and what it waits for; of a URL that is no page of the crawl, why "
+    "not. It can be asked while the crawl runs, and changes nothing. Example: `evercrawl why https://example.org/`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "why", "tell why a page is visited when it is, or is not", run, _MORE)
+    parser.add_argument("url", metavar="URL", help="the page")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    if args.url == "-" or args.url.startswith("@"):
+        raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
+    (url,) = seeds.read_seeds([args.url], sys.stdin)
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.crawl.view")
+    from evercrawl.crawl.reader import opened
+    from evercrawl.crawl.view import View, settings
+    from evercrawl.crawl.why import why
+
+    crawl = opened(directory)
+    try:
+        found = why(View(crawl, settings(directory)[0], time.time()), url)
+    finally:
+        crawl.close()
+    text = json.dumps(asdict(found)) if args.json else "\n".join(f"{name:<12}{said}" for name, said in rows(found))
+    print(fit(text, sys.stdout))
+    return 0
+
+
+def rows(found: Why) -> list[tuple[str, str]]:
+    """Return the answer as lines of a name and a text."""
+    at = found.at
+    return [
+        ("page", found.url),
+        ("is", f"{found.state}{f' of {found.alias}' if found.alias else ''}"),
+        *(("because", reason) for reason in found.reasons),
+        *([("found", _found(found.found, at))] if found.found else []),
+        *([("visited", _visited(found.history, at))] if found.history else []),
+        *(_weight(found.weight) if found.weight else []),
+        *(_change(found.change) if found.change else []),
+        *(_worth(found.worth, at) if found.worth else []),
+    ]
+
+
+def _found(found: Origin, at: float) -> str:
+    where = f"on {found.source}" if found.source else "in a sitemap or feed" if found.depth else "as a seed"
+    hops = f" and {many(found.hops, 'redirects')}" if found.hops else ""
+    far = f", {many(found.depth, 'links')}{hops} from a seed" if found.depth or found.hops else ""
+    return f"{where}{far}, {_when(found.found_at, at)}"
+
+
+def _visited(history: History, at: float) -> str:
+    changed = f", the last {_when(history.changed_at, at)}" if history.changes and history.changed_at else ""
+    return (
+        f"{many(history.visits, 'times')}, last {_when(history.visited_at, at)}: {history.outcome}, "
+        f"status {history.status or 'none'}; {many(history.changes, 'changes')} seen{changed}"
+    )
+
+
+def _weight(weight: Weight) -> list[tuple[str, str]]:
+    more = weight.feeding - len(weight.feeders)
+    return [
+        (
+            "importance",
+            f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; "
+            f"rank {weight.rank:,} of {weight.of:,}",
+        ),
+        ("  from", f"{percent(weight.site_share)} as a page of its site"),
+        *(
+            ("", f"{percent(f.gives)} {f.how} from {f.url}{f' (one of {f.out})' if f.how == 'link' else ''}")
+            for f in weight.feeders
+        ),
+        *([("", f"and from {many(more, 'pages')} more")] if more > 0 else []),
+        ("cash", f"{percent(weight.cash)} of all importance would move at a visit"),
+    ]
+
+
+def _change(change: Belief) -> list[tuple[str, str]]:
+    trusted = [
+        name for name, so in (("Last-Modified", change.dates_trusted), ("sitemap", change.listings_trusted)) if so
+    ]
+    return [
+        (
+            "changes",
+            f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
+        ),
+        ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
+        ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
+    ]
+
+
+def _worth(worth: Worth, at: float) -> list[tuple[str, str]]:
+    return [
+        ("worth", f"{_value(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
+        ("due", _due(worth, at)),
+        ("turn", f"{worth.ahead:,} pages are worth more now, {worth.ahead_on_host:,} of them on its host"),
+    ]
+
+
+def _value(worth: Worth) -> str:
+    if worth.value is None:
+        return f"nothing that {worth.policy} could tell"
+    if worth.price is None:
+        return f"{worth.value:.3g} by {worth.policy}; no price is known"
+    return f"{worth.value / worth.price:.2g} times the price, {worth.value:.3g} for {worth.price:.3g} a {worth.unit}"
+
+
+def _due(worth: Worth, at: float) -> str:
+    if worth.earliest_at is None:
+        return "as soon as its turn comes"
+    if worth.due_at is None:
+        when = "never, as things are" if worth.price is not None else "not known"
+    else:
+        when = _when(worth.due_at, at)
+    return when if worth.earliest_at == worth.due_at else f"{when}; not before {_when(worth.earliest_at, at)}"
+
+
+def _when(instant: float, now: float) -> str:
+    from datetime import UTC, datetime
+
+    away = ago(now - instant)
+    if instant > 2e11:  # beyond the calendar
+        return away
+    return f"{datetime.fromtimestamp(int(instant), UTC):%Y-%m-%d %H:%M:%S} UTC ({away})"

@@ -1,0 +1,293 @@
+"""Why a page is visited when it is, or is not: the decision in numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl.change import dates, gamma
+from evercrawl.crawl.feeders import Feeder, feeders
+from evercrawl.crawl.outside import outside
+from evercrawl.crawl.reader import visits
+from evercrawl.crawl.top import known
+from evercrawl.crawl.waiting import ahead, hindrances, retry, robots_rule
+from evercrawl.parse.digest import keys
+from evercrawl.schedule.price import Price
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.view import View
+    from evercrawl.schedule.base import Pages
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a URL became known: when, on which page ("" for a seed, or what a sitemap lists), how far from a seed."""
+
+    found_at: float
+    source: str
+    depth: int
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the visits came to: of the last one class, HTTP status, instant and failure; how many there were.
+
+    `changed_at` is when the content last changed, as far as is known. Instants are seconds since the epoch.
+    """
+
+    outcome: str
+    status: int
+    visited_at: float
+    error: str
+    visits: int
+    changes: int
+    misses: int
+    changed_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How much a page matters.
+
+    Attributes
+    ----------
+    share, times_mean, rank, of
+        Of all importance (halved for each visit in a row that found the page gone or in trouble); in units of the mean
+        page; place among the pages that count.
+    cash
+        What a visit would move, as a share of all importance.
+    site_share
+        What it has for being one of its site's pages, as a share of all importance.
+    feeders, feeding
+        The ten pages that give most, and how many give.
+    """
+
+    share: float
+    times_mean: float
+    rank: int
+    of: int
+    cash: float
+    site_share: float
+    feeders: tuple[Feeder, ...]
+    feeding: int
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed of a page's rate of change.
+
+    Attributes
+    ----------
+    rate_per_s, low_per_s, high_per_s
+        Mean, and between which rates it lies with a probability of 0.9.
+    shape, scale_s
+        The Gamma distribution that says so.
+    prior_rate_per_s
+        Mean for any page of its site.
+    dates_trusted, listings_trusted
+        Whether the Last-Modified dates of its site are believed, and those of its sitemaps and feeds.
+    fresh
+        Probability that the copy held is the page as it is now; None where none is held.
+    """
+
+    rate_per_s: float
+    low_per_s: float
+    high_per_s: float
+    shape: float
+    scale_s: float
+    prior_rate_per_s: float
+    dates_trusted: bool
+    listings_trusted: bool
+    fresh: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a visit is worth, and when it comes.
+
+    Attributes
+    ----------
+    policy, unit
+        Which page next; what the budget is counted in, "byte" or "visit".
+    value, price
+        Of a visit now, by the policy, and what it has to be worth; None where there is no price.
+    cost
+        Expected cost of a visit now.
+    due_at, earliest_at
+        When a visit is worth the price, and before when it is not made in any case; None for never, or not known.
+    ahead, ahead_on_host
+        How many pages that could be visited now are worth more.
+    """
+
+    policy: str
+    unit: str
+    value: float | None
+    price: float | None
+    cost: float
+    due_at: float | None
+    earliest_at: float | None
+    ahead: int
+    ahead_on_host: int
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """All there is to say about a URL; what does not apply to it is None.
+
+    Attributes
+    ----------
+    url, at
+        Normalised, and the instant of which all this is said.
+    state
+        "waiting" (never fetched), "held", "alias", "gone", "retired", "error", "refused", "redirect"; of what is not
+        known "out of scope", "refused" or "unknown".
+    reasons
+        What keeps it from being visited, or why it is as it is, a sentence each.
+    alias
+        The page that it only leads to, "" where it does not.
+    """
+
+    url: str
+    at: float
+    state: str
+    reasons: tuple[str, ...]
+    alias: str = ""
+    found: Origin | None = None
+    history: History | None = None
+    weight: Weight | None = None
+    change: Belief | None = None
+    worth: Worth | None = None
+
+
+def why(view: View, url: str, most: int = 10) -> Why:
+    """Return why `url`, normalised, is visited when it is, with up to `most` of the pages that feed it.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged.
+    """
+    slot = int(view.state.table.find(keys([url]))[0])
+    if slot == NO_SLOT:
+        return Why(url, view.now, *outside(view, url))
+    pages, row = view.columns(np.array([slot], np.uint32)), _row(view, slot)
+    history = _history(view, slot, row) if row is not None else None
+    alias = int(row["alias"]) if row is not None else NO_SLOT
+    state = _state(view, slot, row)
+    return Why(
+        url,
+        view.now,
+        state,
+        tuple(_reasons(view, slot, state, history)),
+        view.state.urls.get(alias) if alias != NO_SLOT else "",
+        _origin(view, slot),
+        history,
+        _weight(view, slot, pages, most),
+        _belief(view, slot, pages),
+        _worth(view, slot, pages) if state != "retired" else None,
+    )
+
+
+def _row(view: View, slot: int) -> Any:
+    index = view.state.record_of(slot)
+    return view.state.records.rows[index] if index is not None else None
+
+
+def _state(view: View, slot: int, row: Any) -> str:
+    """Return in a word how it is with a known page."""
+    if row is None:
+        return "waiting"
+    outcome = Outcome(int(row["outcome"]))
+    if outcome == Outcome.GONE:
+        return "gone" if np.isfinite(view.earliest_at(np.array([slot], np.uint32))[0]) else "retired"
+    if outcome in (Outcome.ERROR, Outcome.REFUSED, Outcome.REDIRECT):
+        return outcome.label
+    return "alias" if row["alias"] != NO_SLOT else "held"
+
+
+def _origin(view: View, slot: int) -> Origin:
+    row = view.state.known.row(slot)
+    source = int(row["source"])
+    return Origin(
+        view.state.instant(int(row["found"])),
+        view.state.urls.get(source) if source != NO_SLOT else "",
+        int(row["depth"]),
+        int(row["hops"]),
+    )
+
+
+def _history(view: View, slot: int, row: Any) -> History:
+    outcome = Outcome(int(row["outcome"]))
+    clean = outcome not in (Outcome.ERROR, Outcome.REFUSED, Outcome.TRUNCATED)
+    last = None if clean else next(visits(view.partition, slot), None)
+    changed_at = view.state.instant(int(row["changed"])) if row["changed"] else None
+    return History(
+        outcome.label, int(row["status"]), view.state.instant(int(row["visited"])), last.error if last else "",
+        int(row["visits"]), int(row["changes"]), int(row["misses"]), changed_at,
+    )  # fmt: skip
+
+
+def _reasons(view: View, slot: int, state: str, history: History | None) -> list[str]:
+    """Return why a known page is not visited now, and how it comes back."""
+    reasons = list[str]()
+    if history is not None and history.error:
+        rule = robots_rule(view, view.state.urls.get(slot)) if history.error.startswith("robots:") else ""
+        reasons.append(f"{history.error}{f' ({rule})' if rule else ''}")
+    if again := retry(view, slot):
+        reasons.append(again)
+    return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
+
+
+def _weight(view: View, slot: int, pages: Pages, most: int) -> Weight:
+    share = float(view.importance[slot])
+    giving = feeders(view, slot)
+    cash = float(pages.cash[0])
+    return Weight(
+        share,
+        share * view.counted,
+        1 + int(np.count_nonzero(view.importance > share)),
+        view.counted,
+        cash / view.total,
+        (cash - float(view.state.table.cash[slot])) / view.total,
+        tuple(giving[:most]),
+        len(giving),
+    )
+
+
+def _belief(view: View, slot: int, pages: Pages) -> Belief:
+    shape, scale_s = float(pages.shape[0]), float(pages.scale_s[0])
+    low, high = gamma.interval(shape, scale_s)
+    row = view.state.accounts.sites[_site(view, slot)]
+    prior_shape, prior_scale_s = view.priors.prior(_site(view, slot))
+    return Belief(
+        shape / scale_s, low, high, shape, scale_s, prior_shape / prior_scale_s,
+        dates.trusted(int(row["date_true"]), int(row["date_false"])),
+        dates.trusted(int(row["listed_true"]), int(row["listed_false"])),
+        known(view.fresh(pages)[0]),
+    )  # fmt: skip
+
+
+def _worth(view: View, slot: int, pages: Pages) -> Worth:
+    first, here = ahead(view, slot)
+    fresh = float(view.fresh(pages)[0])
+    stale = 1.0 if math.isnan(fresh) else 1.0 - fresh
+    return Worth(
+        view.config.policy,
+        "byte" if view.in_bytes else "visit",
+        known(view.policy.value(pages, view.now)[0]),
+        known(view.price) if isinstance(view.policy, Price) else None,
+        float(pages.cost[0] + pages.cost_changed[0] * stale),
+        known(view.due_at(pages)[0]),
+        known(view.earliest_at(pages.slot)[0]),
+        first,
+        here,
+    )
+
+
+def _site(view: View, slot: int) -> int:
+    return int(view.state.site_of[int(view.state.known.row(slot)["host"])])
