@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.live import clock, size
 from evercrawl.cli.plain import many, plain
+from evercrawl.cli.words import percent
 
 if TYPE_CHECKING:
     import argparse
@@ -52,6 +53,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("started", _ago(found.made_at, found.at)),
         ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
         ("fetched pages", f"{found.fetched:,} whose content is held"),
+        ("fresh", _fresh(found)),
         ("classes", classes or "none yet"),
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
@@ -87,6 +89,13 @@ def _running(found: Status) -> str:
     if not {"pid", "host", "since"} <= who.keys():
         return "running"
     return f"running: process {who['pid']} on {who['host']}, since {_ago(who['since'], found.at)}"
+
+
+def _fresh(found: Status) -> str:
+    if found.fresh is None:
+        return "no copy is held yet"
+    weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
+    return f"{percent(found.fresh)} of the copies are likely to be{weighted}"
 
 
 def _away(found: Status) -> list[tuple[str, str]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from evercrawl.change.gamma import rate
+from evercrawl.clock import SystemClock
 from evercrawl.crawl.content import HTML, answer_of, exchange_of, is_html
 from evercrawl.crawl.reader import events
+from evercrawl.crawl.view import View, settings
 from evercrawl.parse import html
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats
 
 ROWS: Final = 1 << 16  # of a piece, at most or little more
 
@@ -29,7 +34,8 @@ Watch: TypeAlias = "Callable[[int, int], None]"
 TABLES: Final[dict[str, dict[str, str]]] = {
     "pages": {
         "url": "string", "class": "string", "status": "int", "title": "string", "size_bytes": "int", "tls_ok": "bool",
-        "found_at": "instant", "visited_at": "instant", "changes": "int", "visits": "int",
+        "found_at": "instant", "visited_at": "instant", "changes": "int", "visits": "int", "importance": "float",
+        "rate_per_s": "float", "fresh": "float", "due_at": "instant",
     },
     "links": {"source": "string", "target": "string", "rel": "string", "internal": "bool", "anchor": "string"},
     "visits": {
@@ -39,12 +45,15 @@ TABLES: Final[dict[str, dict[str, str]]] = {
 }  # fmt: skip
 """Columns of each table and their types; an instant is seconds since the epoch, and null where it never was."""
 
+_BELIEFS: Final = ("importance", "rate_per_s", "fresh", "due_at")
 _LABELS: Final[dict[int, str]] = {outcome.value: outcome.label for outcome in Outcome}
 _HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)
 _TLS_OK, _TLS_WRONG = 1, 2
 
 
-def table(partition: Partition, name: str, watch: Watch = lambda done, total: None) -> Iterator[Columns]:
+def table(
+    partition: Partition, name: str, watch: Watch = lambda done, total: None, now: float | None = None
+) -> Iterator[Columns]:
     """Yield a table piece by piece: column name -> values, all of one length.
 
     Parameters
@@ -55,26 +64,31 @@ def table(partition: Partition, name: str, watch: Watch = lambda done, total: No
         One of `TABLES`.
     watch
         Told now and then how much is done, of how much.
+    now
+        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
 
     Raises
     ------
     StoreError
         The archive or the journal is damaged.
     """
-    return {"pages": _pages, "links": _links, "visits": _visits}[name](partition, watch)
+    if name == "pages":
+        return _pages(partition, watch, SystemClock().now() if now is None else now)
+    return {"links": _links, "visits": _visits}[name](partition, watch)
 
 
-def _pages(partition: Partition, watch: Watch) -> Iterator[Columns]:
+def _pages(partition: Partition, watch: Watch, now: float) -> Iterator[Columns]:
     """Yield one row for each known URL, in order of discovery."""
     state = partition.state
     count = state.known.count
     trust = _trust(partition)
+    view = View(partition, settings(partition.directory)[0], now)
     for start in range(0, count, ROWS):
         watch(start, count)
         stop = min(start + ROWS, count)
         cells = state.table.record[start:stop].tolist()
         found = state.known.rows(start, stop)["found"].tolist()
-        piece: Columns = {column: [] for column in TABLES["pages"]}
+        piece: Columns = {column: [] for column in TABLES["pages"] if column not in _BELIEFS}
         add = [piece[column].append for column in piece]
         for slot, cell, ticks in zip(range(start, stop), cells, found, strict=True):
             url = state.urls.get(slot)
@@ -82,17 +96,30 @@ def _pages(partition: Partition, watch: Watch) -> Iterator[Columns]:
             row = (url, *about[:5], state.epoch + ticks / TICKS_PER_S, *about[5:])
             for put, value in zip(add, row, strict=True):
                 put(value)
-        yield piece
+        yield piece | _beliefs(view, start, stop)
     watch(count, count)
+
+
+def _beliefs(view: View, start: int, stop: int) -> Columns:
+    """Return what is believed of the pages from slot `start` to `stop`: importance, rate, freshness, when due."""
+    slots = np.arange(start, stop, dtype=np.uint32)
+    pages = view.columns(slots)
+    rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
+    beliefs = view.importance[slots], rates, view.fresh(pages), view.due_at(pages)
+    return {name: _nullable(values) for name, values in zip(_BELIEFS, beliefs, strict=True)}
+
+
+def _nullable(values: Floats) -> list[Any]:
+    """Return numbers, None for nan and infinity."""
+    return [value if isfinite(value) else None for value in values.tolist()]
 
 
 def _page(partition: Partition, cell: int, url: str, trust: int) -> tuple[Any, ...]:
     """Return class, status, title, size, tls_ok, visited_at, changes and visits of a page."""
     if cell & NO_RECORD:
         return None, None, None, None, None, None, 0, 0
-    _, _, ticks, size, _, _, pointer, _, _, _, visits, changes, status, outcome, _ = partition.state.records.rows[
-        cell
-    ].item()
+    row = partition.state.records.rows[cell].item()
+    ticks, size, pointer, (visits, changes, status, outcome) = row[2], row[3], row[6], row[16:20]
     title = None
     if pointer and outcome in _HELD:
         event = partition.journal.read(pointer)

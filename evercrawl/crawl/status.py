@@ -11,6 +11,7 @@ from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
+from evercrawl.crawl.view import View, settings
 from evercrawl.store import partition, segment, snapshot, warc
 from evercrawl.store.lock import holder
 from evercrawl.store.table import NO_RECORD
@@ -38,6 +39,9 @@ class Status:
         does.
     known, fetched, never_fetched
         URLs ever seen; pages whose content is held; URLs without any visit.
+    fresh, fresh_by_importance
+        Probability that a copy held is the page as it is now: mean over the copies, and mean weighted by importance;
+        None where none is held.
     visits, changes
         Ever made; visits that brought new content to a known page.
     classes
@@ -67,6 +71,8 @@ class Status:
     known: int
     fetched: int
     never_fetched: int
+    fresh: float | None
+    fresh_by_importance: float | None
     visits: int
     changes: int
     classes: dict[str, int]
@@ -109,6 +115,7 @@ def _status(crawl: Partition, at: float) -> Status:
     state, disk, who = crawl.state, crawl.disk, holder(crawl.directory)
     classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
     cells = state.table.record[: state.known.count]
+    fresh, weighted = freshness(View(crawl, settings(crawl.directory)[0], at))
     return Status(
         at=at,
         made_at=crawl.birth.made_at,
@@ -117,6 +124,8 @@ def _status(crawl: Partition, at: float) -> Status:
         known=state.known.count,
         fetched=sum(classes.get(o.label, 0) for o in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)),
         never_fetched=int(np.count_nonzero(cells & np.uint32(NO_RECORD))),
+        fresh=fresh,
+        fresh_by_importance=weighted,
         visits=state.visits,
         changes=state.changes,
         classes=classes,
@@ -131,6 +140,18 @@ def _status(crawl: Partition, at: float) -> Status:
         versions=_versions(crawl),
         repairs=() if who is not None else tuple(_repairs(crawl)),
     )
+
+
+def freshness(view: View) -> tuple[float | None, float | None]:
+    """Return the mean probability that a copy held is fresh, and the mean weighted by importance; None without any."""
+    copies = weight = total = weighted = 0.0
+    for slots in view.pieces():
+        fresh = view.fresh(view.columns(slots))
+        held = ~np.isnan(fresh)
+        importance = view.importance[slots][held]
+        copies, total = copies + np.count_nonzero(held), total + float(fresh[held].sum())
+        weight, weighted = weight + float(importance.sum()), weighted + float(importance @ fresh[held])
+    return total / copies if copies else None, weighted / weight if weight else None
 
 
 def _snapshot_at(directory: Path, disk: Disk) -> float | None:

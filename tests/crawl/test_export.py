@@ -4,22 +4,27 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet
 import pytest
 
+from evercrawl.config import Config
 from evercrawl.crawl import export, export_file
 from evercrawl.crawl.export import TABLES, table
 from evercrawl.crawl.reader import opened
+from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.schedule.price import Price
 
 SITE = "http://example.org"
 BEGAN_AT = 1_700_000_000.0
+DAY_S = 86_400.0
 
 
 def rows(made, name: str) -> list[dict[str, object]]:
     crawl = opened(made.directory)
     try:
-        pieces = list(table(crawl, name))
+        pieces = list(table(crawl, name, now=made.now + DAY_S))
     finally:
         crawl.close()
     return [dict(zip(piece, row, strict=True)) for piece in pieces for row in zip(*piece.values(), strict=True)]
@@ -39,6 +44,9 @@ def test_every_known_url_is_a_page_with_its_class(filled):
 
 def test_a_page_tells_its_last_visit(filled):
     page = by_path(filled)["/"]
+    beliefs = [page.pop(name) for name in ("importance", "rate_per_s", "fresh", "due_at")]
+    assert beliefs[:3] == [pytest.approx(number, rel=1) for number in (0.3, 1e-5, 0.3)]
+    assert beliefs[3] is None  # no price was ever noted
     assert page == {
         "url": f"{SITE}/", "class": "ok", "status": 200, "title": "Home again", "size_bytes": page["size_bytes"],
         "tls_ok": None, "found_at": BEGAN_AT, "visited_at": filled.now, "changes": 1, "visits": 2,
@@ -50,8 +58,44 @@ def test_an_unchanged_page_has_the_size_of_its_content(filled):
     assert (page["status"], page["size_bytes"]) == (304, len(filled.page("A", "/", "/a", text="one two")))
 
 
+def test_importance_is_shared_among_all_pages_that_are_no_aliases(filled):
+    shares = {path: row["importance"] for path, row in by_path(filled).items()}
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert {path for path, share in shares.items() if not share} == {"/moved", "/copy"}
+    assert shares["/a"] > shares["/picture"]  # a redirect and a copy lead to it
+
+
+def test_a_copy_is_fresh_with_the_probability_that_its_rate_gives(filled):
+    page = by_path(filled)["/picture"]
+    scale_s = 0.4 / page["rate_per_s"]
+    assert page["fresh"] == pytest.approx((1 + (filled.now + DAY_S - page["visited_at"]) / scale_s) ** -0.4)
+
+
+def test_what_has_no_copy_is_not_fresh(filled):
+    assert {path for path, row in by_path(filled).items() if row["fresh"] is None} == {
+        "/moved", "/away", "/gone", "/broken", "/private", "/later"
+    }  # fmt: skip
+
+
+def test_a_page_falls_due_when_a_visit_is_worth_the_price(made):
+    made.fill()
+    made.state.notes["price"] = 1.0
+    made.stop()
+    pages = by_path(made)
+    assert pages["/later"]["due_at"] is None
+    assert pages["/gone"]["due_at"] >= pages["/gone"]["visited_at"] + 2 * 3600.0
+    crawl = opened(made.directory)
+    view = View(crawl, Config(), 0.0)
+    columns = view.columns(np.array([0], np.uint32))
+    value = Price().value(columns, pages["/"]["due_at"])
+    crawl.close()
+    assert value == pytest.approx(1.0)
+    assert pages["/"]["due_at"] > pages["/"]["visited_at"] + 3600.0
+
+
 def test_a_page_never_fetched_has_nulls(filled):
     page = by_path(filled)["/later"]
+    assert [page[name] for name in ("rate_per_s", "fresh", "due_at")] == [None] * 3
     assert [page[name] for name in ("class", "status", "title", "size_bytes", "tls_ok", "visited_at")] == [None] * 6
     assert (page["visits"], page["changes"], page["found_at"]) == (0, 0, BEGAN_AT + 10)
 
@@ -114,7 +158,7 @@ def test_pieces_are_small_and_make_the_same_table(filled, monkeypatch):
 def written(made, path, name: str) -> None:
     crawl = opened(made.directory)
     with export_file.opened(path, TABLES[name]) as sink:
-        export_file.write(table(crawl, name), sink)
+        export_file.write(table(crawl, name, now=made.now), sink)
     crawl.close()
 
 
