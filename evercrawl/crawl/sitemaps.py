@@ -104,6 +104,7 @@ class Sitemaps:
         self._intakes = SitemapIntakes(listener, self._book.child)
         self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
         self._under_way = 0
+        self._room = True  # whether the last start ended because nothing else was due
         self.trouble: Counter[str] = Counter()
 
     def met(self, url: str, now: float) -> None:
@@ -117,10 +118,13 @@ class Sitemaps:
     # When to ask
 
     def next_at(self) -> float:
-        """Return when there is next something to do; -infinity while a file waits to be read."""
+        """Return when there is next something to do, beside answers to take in; -infinity while a file is to be read.
+
+        What `start` had no room for waits for room, not for time to pass.
+        """
         if self._intakes:
             return float("-inf")
-        return self._book.next_at() if self._under_way < AT_ONCE else float("inf")
+        return self._book.next_at() if self._room else float("inf")
 
     def idle(self, now: float) -> bool:
         """Whether no file is asked for or waits to be read, and each was asked for once, except of hosts away."""
@@ -135,12 +139,13 @@ class Sitemaps:
     def start(self, now: float, most: int) -> int:
         """Ask for sitemaps that are due, of hosts that have rested; return how many requests began, at most `most`."""
         before = self._network.in_flight
-        while self._network.in_flight - before < most and self._under_way + len(self._intakes) < AT_ONCE:
-            listing = self._book.take(now)
+        while True:
+            begun = self._network.in_flight - before
+            self._room = begun < most and self._under_way + len(self._intakes) < AT_ONCE
+            listing = self._book.take(now) if self._room else None
             if listing is None:
-                break
+                return begun
             self._consider(listing, now)
-        return self._network.in_flight - before
 
     def _consider(self, listing: Listing, now: float) -> None:
         url = listing.moved or listing.url
