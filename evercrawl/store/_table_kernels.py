@@ -25,7 +25,6 @@ Whole: TypeAlias = int | np.int64
 SEGMENTS: Final = 256
 KNOWN: Final = 0  # tally[KNOWN]: URLs known, the next slot
 ZERO: Final = 1  # tally[ZERO]: slot of key 0, or -1
-CHUNK_BITS: Final = 20  # a snapshot saves the cells of 2**20 slots at a time
 BLOCK: Final = 128  # keys looked up together, so that their cache misses overlap
 TOGETHER: Final = 64  # segments; a quarter of all keys is copied at a time
 _EMPTY: Final = np.uint64(0)
@@ -236,11 +235,13 @@ def pay(
 def _arrive(
     known: int, saved: int, cash: NDArray[np.float32], slot: Whole, amount: float, at_seq: int, chunk_seq: Keys
 ) -> float:
-    """Add `amount` to a cell unless a snapshot has it with that amount; return what arrived, then or now."""
+    """Add `amount` to a cell unless a snapshot has it with that amount; return what arrived, then or now.
+
+    `chunk_seq` begins with the number of bits that a slot has within its chunk.
+    """
     if slot >= known:
         return 0.0
-    chunk = slot >> CHUNK_BITS
-    if slot < saved and chunk_seq[chunk] >= np.uint64(at_seq):
+    if slot < saved and chunk_seq[1 + (slot >> np.int64(chunk_seq[0]))] >= np.uint64(at_seq):
         return amount
     return amount - _give(cash, slot, amount)
 

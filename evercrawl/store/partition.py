@@ -151,6 +151,8 @@ class Partition:
             loaded = None
         try:
             self._fold(loaded, writable, fold_all)
+        except snapshot.OtherSitesError:
+            self._fold(None, writable, fold_all)
         except StoreError as error:
             if loaded is None:
                 raise
@@ -182,6 +184,8 @@ class Partition:
                 self._archive_end = max(self._archive_end, _end(event))
             given_up = given_up or isinstance(event, Lost)
         self.state.saved = None  # what is folded from now on is in no snapshot
+        if loaded is not None and not self.state.balance():
+            raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
         if given_up:  # the archive was cut in between
             self._archive_end = max(map(_end, self._named()), default=(0, 0))
 
@@ -240,6 +244,7 @@ class Partition:
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
         """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshot.write`."""
+        self.state.audit()
         return await snapshot.write(self.state, self.journal, self.disk, self.archive.end, commit, offload)
 
     def flush(self) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 2
 MAGIC: Final = b"EVERSNAP"
-SLOTS_A_PIECE: Final = 1 << 20
+SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17
 KEPT: Final = 2
 
@@ -49,6 +49,8 @@ class Head(msgspec.Struct):
         Cash that is in no page's cell.
     notes
         Numbers that whoever looks at the crawl from outside likes to know, such as the price.
+    sites
+        Digest of the names of the sites, which the accounts are in the order of.
     """
 
     version: int
@@ -66,6 +68,11 @@ class Head(msgspec.Struct):
     archive_end: tuple[int, int]
     accounts: tuple[float, float, float, int, bytes] = (0.0, 0.0, 0.0, 0, b"")
     notes: dict[str, float] = {}
+    sites: int = 0
+
+
+class OtherSitesError(StoreError):
+    """Hosts are grouped into sites otherwise than when the snapshot was made, as by a newer public suffix list."""
 
 
 class Piece(msgspec.Struct):
@@ -107,7 +114,7 @@ async def write(
     head = Head(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
         state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
-        archive_end, state.accounts.save(), dict(state.notes),
+        archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites),
     )  # fmt: skip
     frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
@@ -148,7 +155,13 @@ def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
 
 
 def restore(state: State, loaded: Loaded) -> None:
-    """Fill `state` from a snapshot; it takes note of how far each piece of the cash column reaches."""
+    """Fill `state` from a snapshot; it takes note of how far each piece of the cash column reaches.
+
+    Raises
+    ------
+    OtherSitesError
+        Its accounts are of other sites.
+    """
     head = loaded.head
     state.table.rebuild(np.ascontiguousarray(state.known.rows(0, head.known)["key"]))
     state.records.resize(head.records)
@@ -156,21 +169,22 @@ def restore(state: State, loaded: Loaded) -> None:
     state.notes = dict(head.notes)
     for name in head.hosts:
         state.add_host(name)
+    if head.sites != _digest(state.sites):
+        raise OtherSitesError(f"the sites of {loaded.name} are others now")
     state.host_numbers = {name: number for number, name in enumerate(head.hosts)}
     state.away = dict(head.away)
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
-    copied = np.zeros(max(-(-head.known // CHUNK_SLOTS), 1), np.uint64)
+    cash = [piece for piece in loaded.pieces if piece.column == "cash"]
     for piece in loaded.pieces:
         target = _column(state, piece.column)
         raw = zstandard.ZstdDecompressor().decompress(piece.data)
         target[piece.start : piece.start + piece.count] = np.frombuffer(raw, target.dtype)
-        if piece.column == "cash":
-            copied[piece.start // CHUNK_SLOTS] = piece.sequence
     counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
     state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
     state.index_originals()
     state.find_lost()
-    state.saved = Saved(head.known, copied)
+    copied = np.array([piece.sequence for piece in cash], np.uint64)
+    state.saved = Saved(head.known, copied, max((piece.count for piece in cash[:-1]), default=CHUNK_SLOTS))
 
 
 def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]]:
@@ -192,6 +206,10 @@ def _pack(column: str, start: int, array: NDArray[Any], sequence: int) -> bytes:
     return _frame(
         msgspec.msgpack.encode(Piece(column, start, len(array), sequence, data, xxhash.xxh3_64_intdigest(data)))
     )
+
+
+def _digest(names: list[str]) -> int:
+    return xxhash.xxh3_64_intdigest("\n".join(names).encode())
 
 
 def _frame(data: bytes) -> bytes:
@@ -232,6 +250,3 @@ def read(disk: Disk, name: str) -> Loaded:
     if head.version < VERSION:
         raise ValueError("it was made by an older evercrawl")
     return Loaded(name, head, [msgspec.msgpack.decode(frame, type=Piece) for frame in frames[1:]])
-
-
-assert SLOTS_A_PIECE == CHUNK_SLOTS

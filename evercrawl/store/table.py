@@ -22,7 +22,7 @@ NO_RECORD: Final = 0x8000_0000
 ROOT: Final = 0x0001_0000
 """Below `NO_RECORD`: the URL is a root of its site, a seed or the front page of a host."""
 CHUNK_SLOTS: Final = 1 << 20
-"""Slots that a snapshot saves at one time, as `pay_slots` counts."""
+"""Slots that a snapshot saves at one time; a power of two."""
 
 _KERNELS: Final = Library("evercrawl.store._table_entries")
 _SEGMENTS: Final = 256
@@ -258,12 +258,14 @@ class Saved:
     ----------
     known
         Slots it has.
-    chunks
-        For each `CHUNK_SLOTS` of them the number of events that were folded when they were copied.
+    chunks, chunk_slots
+        For each `chunk_slots` of them, a power of two, the number of events that were folded when they were copied.
     """
 
-    def __init__(self, known: int, chunks: Keys) -> None:
-        self._chunks = np.ascontiguousarray(chunks, np.uint64)
+    def __init__(self, known: int, chunks: Keys, chunk_slots: int = CHUNK_SLOTS) -> None:
+        bits = chunk_slots.bit_length() - 1
+        assert chunk_slots == 1 << bits, "slots are told apart by their upper bits"
+        self._chunks = np.concatenate([np.array([bits], np.uint64), np.asarray(chunks, np.uint64)])
         self.cells = known, pointer(self._chunks), len(self._chunks)
 
 

@@ -64,7 +64,7 @@ def test_what_is_written_is_read(partition):
 
 
 def test_pieces_say_when_they_were_copied(partition, monkeypatch):
-    monkeypatch.setattr(snapshot, "SLOTS_A_PIECE", 30)
+    monkeypatch.setattr(snapshot, "SLOTS_A_PIECE", 32)
     monkeypatch.setattr(snapshot, "RECORDS_A_PIECE", 16)
     slots = iter(range(40, 100))
 
@@ -76,7 +76,7 @@ def test_pieces_say_when_they_were_copied(partition, monkeypatch):
     write(partition, between)
     loaded, _ = snapshot.load(partition.disk)
     pieces = [(piece.column, piece.start, piece.count) for piece in loaded.pieces]
-    assert pieces[:5] == [("cash", 0, 30), ("cash", 30, 30), ("cash", 60, 30), ("cash", 90, 10), ("record", 0, 30)]
+    assert pieces[:5] == [("cash", 0, 32), ("cash", 32, 32), ("cash", 64, 32), ("cash", 96, 4), ("record", 0, 32)]
     assert pieces[-1] == ("records", 32, 8)  # as many as there were when it began
     sequences = [piece.sequence for piece in loaded.pieces]
     assert sequences == sorted(sequences)

@@ -234,5 +234,4 @@ def test_kernels_agree_with_the_table():
     assert _table_kernels.SEGMENTS == table_module._SEGMENTS
     assert _table_kernels.TOGETHER == table_module._TOGETHER
     assert 3 * _table_kernels.BLOCK == table_module._SCRATCH
-    assert 1 << _table_kernels.CHUNK_BITS == CHUNK_SLOTS
     assert _table_entries.CELL == table_module._CELL
