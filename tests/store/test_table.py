@@ -13,7 +13,7 @@ from evercrawl.errors import StoreError
 from evercrawl.store import _table_entries, _table_kernels
 from evercrawl.store import table as table_module
 from evercrawl.store.codec import encode_slots
-from evercrawl.store.table import CHUNK_SLOTS, NO_RECORD, KeyMap, Saved, Table
+from evercrawl.store.table import NO_RECORD, KeyMap, Saved, Table
 from evercrawl.types import NO_SLOT
 
 TOP = 2**64 - 1
