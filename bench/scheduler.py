@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DAY = 86400.0
 COLUMNS = np.dtype(
-    [("visited_at", "f8"), ("importance", "f8"), ("cash", "f8"), ("shape", "f8"), ("scale_s", "f8"), ("cost", "f8"),
+    [("visited_at", "f8"), ("importance", "f8"), ("spare", "f8"), ("shape", "f8"), ("scale_s", "f8"), ("cost", "f8"),
      ("cost_changed", "f8"), ("notice", "f8"), ("host", "u4"), ("filled", "u4")]
 )  # fmt: skip
 
@@ -43,7 +43,7 @@ class World:
         room = pages * 2
         self.rows = np.zeros(room, COLUMNS)
         self.rows["importance"] = draw.pareto(1.1, room) + 1
-        self.rows["cash"] = draw.random(room)
+        self.cash = draw.random(room)
         self.rows["shape"] = 0.4 + draw.integers(0, 5, room)
         self.rows["scale_s"] = np.exp(draw.normal(1.5, 2.0, room)) * DAY
         self.rows["cost"] = 1.0
@@ -62,14 +62,15 @@ class World:
         self.frontier.fill(self.rows["host"][: pages // 2], slots[: pages // 2], new=False)
         self.frontier.fill(self.rows["host"][pages // 2 : pages], slots[pages // 2 :], new=True)
         self.underway: list[Any] = []
+        self.found: list[tuple[list[int], int]] = []
         self.chosen = 0
 
     def columns(self, slots: Slots) -> Pages:
         """Gather what the policy is told."""
         self.slots_asked += len(slots)
-        rows = self.rows[slots]
+        rows = self.rows.take(slots)
         return Pages(
-            slots, rows["visited_at"], rows["importance"], rows["cash"], rows["shape"], rows["scale_s"], rows["cost"],
+            slots, rows["visited_at"], rows["importance"], self.cash.take(slots), rows["shape"], rows["scale_s"], rows["cost"],
             rows["cost_changed"], rows["notice"],
         )  # fmt: skip
 
@@ -83,6 +84,8 @@ class World:
             frontier.ended(host, now)
         for host, slot, _ in self.underway:
             frontier.add_seen(host.number, slot, visited_at=now)
+        for numbers, first in self.found:
+            frontier.add_found(numbers, first)
         chosen = frontier.choose(now, self.batch)
         for host, _, _ in chosen:
             frontier.began(host, now)
@@ -96,27 +99,19 @@ class World:
         self.now += self.step_s
 
     def find(self) -> None:
-        """Add new pages, grouped by host, as the learner does."""
-        last = min(self.known + self.new * self.batch, len(self.rows))
-        by_host: dict[int, list[int]] = {}
-        for slot, number in enumerate(self.rows["host"][self.known : last].tolist(), self.known):
-            by_host.setdefault(number, []).append(slot)
-        self.found, self.known = by_host, last
-
-    def add(self) -> None:
-        """Hand what was found to the frontier."""
-        for number, slots in self.found.items():
-            self.frontier.add_new(number, slots)
+        """Find new pages, so many on each page that ends."""
+        visits = len(self.underway)
+        last = min(self.known + self.new * visits, len(self.rows))
+        hosts = self.rows["host"][self.known : last].tolist()
+        self.found = [(hosts[i : i + self.new], self.known + i) for i in range(0, len(hosts), self.new or 1)]
+        self.known = last
 
     def fetches_s(self, fetches: int) -> float:
         """Return the CPU time of so many fetches."""
         done, spent = 0, 0.0
         while done < fetches:
-            if self.new:
-                self.find()
+            self.find()
             start = time.process_time()
-            if self.new:
-                self.add()
             done += self.turn()
             spent += time.process_time() - start
             self.pass_time()
@@ -188,9 +183,9 @@ def split(world: World, fetches: int) -> None:
     """Print where the time goes, by the clock on the wall, with what measuring adds."""
     parts: dict[str, float] = {}
     names = {
-        "politeness": (world.frontier, ["began", "ended", "add_seen", "add_new", "_flush", "_pick", "_open_gates"]),
+        "politeness": (world.frontier, ["began", "ended", "add_seen", "add_found", "_flush", "_pick", "_open_gates"]),
         "choice": (world.frontier, ["_round"]),
-        "kernels": (world.frontier._lots, ["collect", "best", "settle", "pages"]),
+        "kernels": (world.frontier._lots, ["collect", "best", "settle"]),
         "values": (world.policy, ["value", "due", "chosen"]),
     }
     for name, (owner, methods) in names.items():

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from evercrawl.kernels.build import compiled
 
 if TYPE_CHECKING:
@@ -111,63 +113,70 @@ def heapify(heap: Heap, n: int) -> None:
 
 
 class Order(NamedTuple):
-    """A heap of hosts: key and place + 1 by host (0: not in it), hosts by place, and how many, in `size[at]`."""
+    """A heap of hosts: keys and hosts by place, place + 1 by host (0: not in it), and how many, in `size[at]`."""
 
     keys: Floats
-    places: Slots
     hosts: Slots
+    places: Slots
     size: NDArray[Any]
     at: int
 
 
 @compiled
-def _stand(order: Order, i: int, host: int) -> None:
-    order.hosts[i] = host
+def _stand(order: Order, i: int, key: float, host: int) -> None:
+    order.keys[i], order.hosts[i] = key, host
     order.places[host] = i + 1
 
 
 @compiled
-def _ahead(order: Order, host: int, other: int) -> bool:
-    return _before(order.keys[host], host, order.keys[other], other)
+def _move(order: Order, i: int, key: float, host: int) -> None:
+    """Stand `host` at `i`, or above or below, where it belongs."""
+    n, start = order.size[order.at], i
+    while i > 0:
+        parent = (i - 1) >> 1
+        if not _before(key, host, order.keys[parent], order.hosts[parent]):
+            break
+        _stand(order, i, order.keys[parent], order.hosts[parent])
+        i = parent
+    while i == start:
+        child = 2 * i + 1
+        if child + 1 < n and _before(
+            order.keys[child + 1], order.hosts[child + 1], order.keys[child], order.hosts[child]
+        ):
+            child += 1
+        if child >= n or not _before(order.keys[child], order.hosts[child], key, host):
+            break
+        _stand(order, i, order.keys[child], order.hosts[child])
+        i = start = child
+    _stand(order, i, key, host)
 
 
 @compiled
-def _move(order: Order, i: int, host: int) -> None:
-    """Stand `host` at `i`, or above or below, where it belongs."""
-    n = order.size[order.at]
-    while i > 0 and _ahead(order, host, order.hosts[(i - 1) >> 1]):
-        _stand(order, i, order.hosts[(i - 1) >> 1])
-        i = (i - 1) >> 1
-    while True:
-        child = 2 * i + 1
-        if child + 1 < n and _ahead(order, order.hosts[child + 1], order.hosts[child]):
-            child += 1
-        if child >= n or not _ahead(order, order.hosts[child], host):
-            break
-        _stand(order, i, order.hosts[child])
-        i = child
-    _stand(order, i, host)
+def place_of(order: Order, host: int) -> int:
+    """Return a host's place, -1 if it is not in the order."""
+    return np.int64(order.places[host]) - 1
 
 
 @compiled
 def enter(order: Order, host: int, key: float) -> None:
     """Stand a host in the order, or move it there, by its key."""
-    place = order.places[host]
-    order.keys[host] = key
+    place = np.int64(order.places[host])
     if place == 0:
         place = order.size[order.at] + 1
         order.size[order.at] = place
-    _move(order, place - 1, host)
+    elif order.keys[place - 1] == key:
+        return
+    _move(order, place - 1, key, host)
 
 
 @compiled
 def leave(order: Order, host: int) -> None:
     """Take a host out of the order, if it is there."""
-    place = order.places[host]
+    place = np.int64(order.places[host])
     if place == 0:
         return
     order.places[host] = 0
     last = order.size[order.at] - 1
     order.size[order.at] = last
     if place - 1 < last:
-        _move(order, place - 1, order.hosts[last])
+        _move(order, place - 1, order.keys[last], np.int64(order.hosts[last]))

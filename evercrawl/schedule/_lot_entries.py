@@ -9,27 +9,37 @@ import numpy as np
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.schedule import _lot_kernels as kernels
 from evercrawl.schedule import _lot_memory as memory
+from evercrawl.schedule._heap_kernels import Order
 from evercrawl.schedule._lot_kernels import Rows
-from evercrawl.schedule._lot_layout import ADDED, CONTROL, ENTRY, LINE, LOT, MOST_HOSTS, MOST_ROWS
+from evercrawl.schedule._lot_layout import ADDED, CONTROL, DUES, ENTRY, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RESTING
 from evercrawl.schedule._lot_memory import Store
 
 _FLOATS, _INTS, _SLOTS, _BYTES = pointer(np.float64), pointer(np.int64), pointer(np.uint32), pointer(np.uint8)
-_STORE: Final = (pointer(LOT), pointer(LINE), pointer(ENTRY), _SLOTS, _INTS, i64)
-_ROWS: Final = (_SLOTS, _SLOTS, _SLOTS, _BYTES, _SLOTS, _FLOATS, _INTS, _INTS)
+_STORE: Final = (pointer(LOT), pointer(ENTRY), pointer(ENTRY), _SLOTS, _INTS, i64)
+_ROWS: Final = (_SLOTS, _SLOTS, _SLOTS, _BYTES, _SLOTS, _FLOATS, _INTS, _INTS, _INTS)
 
 
 @compiled
 def _store(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, n: int) -> Store:
-    both = view(entries, n)
-    return Store(view(lots, n), view(lines, n), both["key"], both["slot"], view(chunks, n), view(control, CONTROL))
+    hosts, orders, both, sizes = view(lots, n), view(lines, 3 * n), view(entries, n), view(control, CONTROL)
+    first, second, third = orders[:n], orders[n : 2 * n], orders[2 * n :]
+    return Store(
+        hosts,
+        Order(first["key"], first["slot"], hosts["rest"], sizes, RESTING),
+        Order(second["key"], second["slot"], hosts["due"], sizes, DUES),
+        Order(third["key"], third["slot"], hosts["new"], sizes, NEWS),
+        both["key"], both["slot"], view(chunks, n), sizes,
+    )  # fmt: skip
 
 
 @compiled
-def _rows(slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any) -> Rows:
+def _rows(
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any
+) -> Rows:
     n, m = MOST_ROWS, MOST_HOSTS
     return Rows(
         view(slots, n), view(of, n), view(places, n), view(kinds, n), view(hosts, m), view(best, m), view(row, m),
-        view(counts, 4),
+        view(pages, m), view(counts, 4),
     )  # fmt: skip
 
 
@@ -108,20 +118,20 @@ def take(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: i
 @entry(i64, *_STORE, *_ROWS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
 def collect(
     lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any,
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     now: float, most: int, wide: int, pool: int, again: int, in_order: int, added_hosts: Any, added: Any, n_added: int,
 ) -> int:  # fmt: skip
     """Gather the candidates, about `pool` rows, and what is to be valued `again`; return how many rows there are."""
     s = _store(lots, lines, entries, chunks, control, size)
-    r = _rows(slots, of, places, kinds, hosts, best, row, counts)
+    r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     kernels.gather_hosts(s, r, now, most, wide)
-    numbers, pages = view(added_hosts, n_added), view(added, n_added)
+    numbers, news = view(added_hosts, n_added), view(added, n_added)
     n = 0
     for i in range(n_added):
         h = np.int64(numbers[i])
-        r.slots[n], r.of[n], r.kinds[n], r.places[n] = pages[i], h, ADDED, 0
+        r.slots[n], r.of[n], r.kinds[n], r.places[n] = news[i], h, ADDED, 0
         n += 1
-        idle = s.lots[h].rest_place == 0 and s.lots[h].due_place == 0 and s.lots[h].new_place == 0
+        idle = s.lots[h].rest == 0 and s.lots[h].due == 0 and s.lots[h].new == 0
         if idle and s.lots[h].rest_at <= now and r.counts[0] < most:
             kernels.consider(s, r, h)
     if not in_order:
@@ -136,12 +146,12 @@ def collect(
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64)
 def rank(
     lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any,
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     values: Any, n: int,
 ) -> int:  # fmt: skip
     """Find the best row of each host, given the rows' values."""
     s = _store(lots, lines, entries, chunks, control, size)
-    r = _rows(slots, of, places, kinds, hosts, best, row, counts)
+    r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     kernels.rank(s, r, view(values, n))
     return 0
 
@@ -149,12 +159,12 @@ def rank(
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)
 def settle(
     lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, counts: Any,
+    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int, out: Any, n_out: int, in_order: int,
 ) -> int:  # fmt: skip
     """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
     s = _store(lots, lines, entries, chunks, control, size)
-    r = _rows(slots, of, places, kinds, hosts, best, row, counts)
+    r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     kernels.take_rows(s, r, view(chosen, n_chosen))
     blocked = view(out, n_out)
     for i in range(n_out):
@@ -164,5 +174,5 @@ def settle(
         kernels.place_new(s, r, view(values, n_values))
     first = n_values - r.counts[2]
     kernels.place_seen(s, r, first, first + n_keys, view(keys, n_keys))
-    kernels.stand_hosts(s, r)
+    kernels.stand_hosts(s, r, in_order)
     return 0

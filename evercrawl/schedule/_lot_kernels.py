@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule._heap_kernels import enter, key_at, leave, rekey, remove, slot_at
+from evercrawl.schedule._heap_kernels import enter, key_at, leave, place_of, rekey, remove, slot_at
 from evercrawl.schedule._lot_layout import (
     ADDED, AGAIN, AWAKE, CREDIT, CURSOR, DONE, DUES, HOSTS, NEWS, PLACE, RANKED, RESTING, REVIEW, SHORT, STAMP, WOKEN,
 )  # fmt: skip
 from evercrawl.schedule._lot_memory import (
-    Store, asleep, awake, bag_in, bag_out, dues, first_key, news, push_asleep, push_awake, push_short, replace_worst,
-    resting, short, turn_short,
+    Store, asleep, awake, bag_in, bag_out, first_key, push_asleep, push_awake, push_short, replace_worst, short,
+    turn_short,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ REFILL: Final = 32  # pages that move from the bag to the short list at once whe
 
 
 class Rows(NamedTuple):
-    """The candidates of one choice, and the hosts that they are of (`hosts`, `best`, `row`)."""
+    """The candidates of one choice, and the hosts that they are of, each with its best row and that row's page."""
 
     slots: Slots
     of: Slots
@@ -42,20 +42,21 @@ class Rows(NamedTuple):
     hosts: Slots
     best: Floats
     row: Ints
+    pages: Ints  # 2 * slot, + 1 for a new one
     counts: NDArray[Any]  # hosts, rows to be valued, woken ones among them; hosts at the far end that only wake
 
 
 @compiled
 def _offered(s: Store, h: int) -> bool:
-    return s.lots[h].due_place > 0 or s.lots[h].new_place > 0
+    return s.lots[h].due > 0 or s.lots[h].new > 0
 
 
 @compiled
 def withdraw(s: Store, h: int) -> None:
     """Let a host offer nothing."""
-    leave(resting(s), h)
-    leave(dues(s), h)
-    leave(news(s), h)
+    leave(s.resting, h)
+    leave(s.dues, h)
+    leave(s.news, h)
     s.lots[h].out = 1
 
 
@@ -66,18 +67,18 @@ def stand(s: Store, h: int) -> None:
     if lot.out:
         return
     if np.int64(lot.awake) + np.int64(lot.short) + np.int64(lot.bag) > 0:
-        enter(resting(s), h, lot.rest_at)
+        enter(s.resting, h, lot.rest_at)
     elif lot.asleep > 0:
-        enter(resting(s), h, max(lot.rest_at, key_at(asleep(s, h), 0)))
+        enter(s.resting, h, max(lot.rest_at, key_at(asleep(s, h), 0)))
     else:
-        leave(resting(s), h)
+        leave(s.resting, h)
 
 
 @compiled
 def rest(s: Store, h: int, ready_at: float) -> None:
     """Let a host offer its pages again from `ready_at` on."""
-    leave(dues(s), h)
-    leave(news(s), h)
+    leave(s.dues, h)
+    leave(s.news, h)
     s.lots[h].out, s.lots[h].rest_at = 0, ready_at
     stand(s, h)
 
@@ -88,8 +89,8 @@ def sleep(s: Store, h: int, slot: int, until: float) -> None:
     push_asleep(s, h, until, slot)
     if not _offered(s, h):
         stand(s, h)
-    elif s.lots[h].rest_place == 0 or until < s.lots[h].rest:
-        enter(resting(s), h, until)
+    elif s.lots[h].rest == 0 or until < s.resting.keys[place_of(s.resting, h)]:
+        enter(s.resting, h, until)
 
 
 @compiled
@@ -97,8 +98,8 @@ def append(s: Store, h: int, slot: int) -> None:
     """Add a new page behind all others."""
     bag_in(s, h, slot)
     s.lots[h].added += 1
-    if s.lots[h].out == 0 and s.lots[h].new_place == 0:
-        enter(resting(s), h, s.lots[h].rest_at)
+    if s.lots[h].out == 0 and s.lots[h].new == 0:
+        enter(s.resting, h, s.lots[h].rest_at)
 
 
 @compiled
@@ -177,19 +178,19 @@ def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int) -> None:
     s.control[STAMP] = (s.control[STAMP] + 1) & 0xFFFFFFFF
     r.counts[:] = 0
     while s.control[RESTING] and r.counts[0] < most and r.counts[3] < most:
-        h = np.int64(s.lines[0].rest)
-        if s.lots[h].rest > now:
+        h = np.int64(s.resting.hosts[0])
+        if s.resting.keys[0] > now:
             break
-        leave(resting(s), h)
+        leave(s.resting, h)
         if _offered(s, h):  # it has rested already, but some of its pages slept until now
             r.counts[3] += 1
             r.hosts[len(r.hosts) - r.counts[3]] = h
         else:
             consider(s, r, h)
     for i in range(min(wide, s.control[DUES])):
-        consider(s, r, np.int64(s.lines[i].due))
+        consider(s, r, np.int64(s.dues.hosts[i]))
     for i in range(min(wide, s.control[NEWS])):
-        consider(s, r, np.int64(s.lines[i].new))
+        consider(s, r, np.int64(s.news.hosts[i]))
 
 
 @compiled
@@ -295,11 +296,15 @@ def gather_again(s: Store, r: Rows, n: int, most: int) -> int:
 
 @compiled
 def rank(s: Store, r: Rows, values: Floats) -> None:
-    """Find the best row of each host, and its value."""
+    """Find the best row of each host, its value and its page."""
     for i in range(len(values)):
         lot = s.lots[r.of[i]]
         if lot.stamp == s.control[STAMP] and values[i] > r.best[lot.spot]:
             r.best[lot.spot], r.row[lot.spot] = values[i], i
+    for spot in range(r.counts[0]):
+        if r.row[spot] >= 0:
+            kind = r.kinds[r.row[spot]]
+            r.pages[spot] = 2 * np.int64(r.slots[r.row[spot]]) + (kind == SHORT or kind == ADDED or kind == RANKED)
 
 
 # Settling
@@ -369,8 +374,8 @@ def place_new(s: Store, r: Rows, values: Floats) -> None:
             if s.lots[h].out == 0 and s.lots[h].stamp != s.control[STAMP]:
                 if not _offered(s, h):
                     stand(s, h)
-                elif s.lots[h].new_place == 0 or key < s.lots[h].new:
-                    enter(news(s), h, key)
+                elif s.lots[h].new == 0 or key < s.news.keys[place_of(s.news, h)]:
+                    enter(s.news, h, key)
         elif r.kinds[i] == SHORT:
             place = np.int64(r.places[i])
             if place < np.int64(s.lots[h].short) and slot_at(short(s, h), place) == slot:
@@ -389,30 +394,36 @@ def place_seen(s: Store, r: Rows, first: int, last: int, keys: Floats) -> None:
             if place < np.int64(s.lots[h].awake) and slot_at(awake(s, h), place) == r.slots[i]:
                 rekey(awake(s, h), np.int64(s.lots[h].awake), place, key)
         if _offered(s, h) and s.lots[h].awake:
-            enter(dues(s), h, key_at(awake(s, h), 0))
+            enter(s.dues, h, key_at(awake(s, h), 0))
 
 
 @compiled
-def stand_hosts(s: Store, r: Rows) -> None:
+def stand_hosts(s: Store, r: Rows, in_order: int) -> None:
     """Stand the hosts that took part, and were not chosen, where they belong."""
     for spot in range(r.counts[0]):
         h = np.int64(r.hosts[spot])
         lot = s.lots[h]
         if lot.out:
             continue
-        leave(dues(s), h)
-        leave(news(s), h)
-        if r.row[spot] < 0:
+        seen, new = lot.awake > 0, np.int64(lot.short) + np.int64(lot.bag) > 0
+        if r.row[spot] < 0 or not (seen or new):
+            leave(s.dues, h)
+            leave(s.news, h)
             stand(s, h)
             continue
-        leave(resting(s), h)
-        if lot.awake:
-            enter(dues(s), h, key_at(awake(s, h), 0))
-        if np.int64(lot.short) + np.int64(lot.bag):
-            enter(news(s), h, -r.best[spot])
+        if seen:
+            enter(s.dues, h, key_at(awake(s, h), 0))
+        else:
+            leave(s.dues, h)
+        if new:
+            enter(s.news, h, -r.best[spot] if in_order else first_key(short(s, h), np.int64(lot.short)))
+        else:
+            leave(s.news, h)
         if lot.asleep:
-            enter(resting(s), h, max(lot.rest_at, key_at(asleep(s, h), 0)))
+            enter(s.resting, h, max(lot.rest_at, key_at(asleep(s, h), 0)))
+        else:
+            leave(s.resting, h)
     for i in range(1, r.counts[3] + 1):
         h = np.int64(r.hosts[len(r.hosts) - i])
         if s.lots[h].out == 0 and s.lots[h].stamp != s.control[STAMP] and s.lots[h].asleep:
-            enter(resting(s), h, max(s.lots[h].rest_at, key_at(asleep(s, h), 0)))
+            enter(s.resting, h, max(s.lots[h].rest_at, key_at(asleep(s, h), 0)))

@@ -9,10 +9,9 @@ import numpy as np
 LOT: Final = np.dtype(
     [
         ("rest_at", "<f8"),  # not to be asked before, as far as this side was told
-        ("rest", "<f8"), ("due", "<f8"), ("new", "<f8"),  # keys in the three orders of hosts
         ("bar", "<f8"),  # a new page with a smaller key goes to the short list, others to the bag
         ("block", "<i8"), ("short_block", "<i8"),
-        ("rest_place", "<u4"), ("due_place", "<u4"), ("new_place", "<u4"),
+        ("rest", "<u4"), ("due", "<u4"), ("new", "<u4"),  # places + 1 in the three orders of hosts
         ("room", "<u4"), ("awake", "<u4"), ("asleep", "<u4"), ("short_room", "<u4"), ("short", "<u4"),
         ("head", "<u4"), ("tail", "<u4"), ("bag", "<u4"), ("first", "<u4"),  # chunks + 1; slots; place in `head`
         ("taken", "<u4"), ("added", "<u4"),  # since it was ranked
@@ -24,10 +23,9 @@ LOT: Final = np.dtype(
 )  # fmt: skip
 """What is known of one host; all zero for one that has nothing."""
 
-LINE: Final = np.dtype([("rest", "<u4"), ("due", "<u4"), ("new", "<u4")])
-"""The three orders of hosts, place by place: by rest, by the first due page, by the best new page."""
-
 ENTRY: Final = np.dtype([("key", "<f8"), ("slot", "<u4")])
+"""A place in a heap, of pages or of hosts."""
+
 CHUNK: Final = 16
 RESTING, DUES, NEWS, TOP, CHUNKS, FREE_CHUNK, CURSOR, PLACE, STAMP, HOSTS, REVIEW, CREDIT, FREE = range(13)
 CONTROL: Final = FREE + 32

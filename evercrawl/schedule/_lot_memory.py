@@ -25,29 +25,13 @@ class Store(NamedTuple):
     """All memory there is."""
 
     lots: NDArray[Any]
-    lines: NDArray[Any]
+    resting: Order
+    dues: Order
+    news: Order
     keys: Floats
     slots: Slots
     chunks: Slots
     control: NDArray[Any]
-
-
-@compiled
-def resting(s: Store) -> Order:
-    """Return the order in which hosts are to be looked at."""
-    return Order(s.lots["rest"], s.lots["rest_place"], s.lines["rest"], s.control, RESTING)
-
-
-@compiled
-def dues(s: Store) -> Order:
-    """Return the rested hosts by their first due page."""
-    return Order(s.lots["due"], s.lots["due_place"], s.lines["due"], s.control, DUES)
-
-
-@compiled
-def news(s: Store) -> Order:
-    """Return the rested hosts by their best new page."""
-    return Order(s.lots["new"], s.lots["new_place"], s.lines["new"], s.control, NEWS)
 
 
 @compiled

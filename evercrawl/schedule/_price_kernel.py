@@ -67,43 +67,45 @@ def values(
 
 
 @compiled
-def _after(w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, never: float) -> float:
+def _after(
+    w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, never: float, close: float
+) -> float:
     """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
-    worth, dear, _, _ = _parts(a, b, never, theta)
-    if not w * worth > price * (c0 + c1 * dear):
+    if not w > 0.0:
         return np.inf
-    low, high, age = 0.0, never, _root(2.0 * price * c0 * b / (a * w))
-    if not 0.0 < age < never:
-        age = b
+    start = _root(2.0 * price * c0 / (a * b * w))  # as far as the first term of the series goes, and the second
+    low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
     for _ in range(_STEPS):
         worth, dear, more, dearer = _parts(a, b, age, theta)
         earned, asked = w * worth, price * (c0 + c1 * dear)
         if earned < asked:
             low = age
+            if age >= never:
+                return np.inf
         else:
             high = age
-        if abs(earned - asked) <= 1e-12 * asked:
-            break
         slope = age * (w * more / earned - price * c1 * dearer / asked) if earned > 0.0 else 0.0
-        following = age * math.exp(-math.log(earned / asked) / slope) if slope > 0.0 else 0.0
-        if not low < following < high:
-            following = _root(low * high) if low > 0.0 else high / 16.0
-        if abs(following - age) <= 1e-5 * age:  # the next step would be the square of this one
+        following = min(age * math.exp(math.log(asked / earned) / slope), never) if slope > 0.0 else 0.0
+        if abs(following - age) <= close * age:  # the next step would be about the square of this one
             return following
-        age = following
+        if not low < following < high:
+            following = (
+                _root(low * high) if 0.0 < low and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
+            )
+        age = min(following, never)
     return age
 
 
-@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, _FLOATS)
+@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, f64, _FLOATS)
 def due(
     visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    price: float, theta: float, never: float, out: Any,
+    price: float, theta: float, never: float, close: float, out: Any,
 ) -> int:  # fmt: skip
     """Write the instants at which visited pages are worth the price; infinity for never."""
     at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
     c0, c1, seen, to = view(cost, n), view(changed, n), view(notice, n), view(out, n)
     for i in range(n):
-        age = _after(w[i], a[i], b[i], c0[i], c1[i], price, theta, never)
+        age = _after(w[i], a[i], b[i], c0[i], c1[i], price, theta, never, close)
         to[i] = at[i] + max(age - seen[i] * b[i] / a[i], 0.0)
     return 0
 

@@ -14,7 +14,7 @@ from evercrawl.schedule.hosts import Address, Host
 from evercrawl.schedule.lots import Lots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -76,6 +76,7 @@ class Frontier:
         self._refresh_after_s = refresh_after_s
         self._lots = Lots(in_order=policy.in_order)
         self._order = itertools.count()
+        self._rounds = 0
         self._gates: list[tuple[float, int, Address]] = []
         self._rested: list[Host] = []  # what changed since the last choice: hosts, new pages, visited pages
         self._new_hosts, self._new = array("I"), array("I")
@@ -94,12 +95,20 @@ class Frontier:
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
         """Add pages of a host that were never fetched, or are to be tried again."""
-        before = len(self._new)
+        host, before = self.hosts[number], len(self._new)
         self._new.extend(slots)
         count = len(self._new) - before
-        self._new_hosts.extend((number,) * count)
-        self.hosts[number].new += count
+        self._new_hosts.extend([number] * count)
+        host.new += count
         self.new_count += count
+
+    def add_found(self, numbers: Sequence[int], first: int) -> None:
+        """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
+        self._new.extend(range(first, first + len(numbers)))
+        self._new_hosts.extend(numbers)
+        for number in numbers:
+            self.hosts[number].new += 1
+        self.new_count += len(numbers)
 
     def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
         """Add a page that was just visited, for its refresh: not before `refresh_after_s` have passed.
@@ -107,9 +116,10 @@ class Frontier:
         Who knows when it was visited says so, which saves asking for it.
         """
         at = self._visited_at(slot) if visited_at is None else visited_at
+        until = at + self._refresh_after_s
         self._seen_hosts.append(number)
         self._seen.append(slot)
-        self._seen_until.append(max(at + self._refresh_after_s, not_before))
+        self._seen_until.append(until if until > not_before else not_before)
         self.hosts[number].seen += 1
         self.seen_count += 1
 
@@ -179,18 +189,28 @@ class Frontier:
 
     def began(self, host: Host, now: float) -> None:
         """Take note of a request to `host` that starts now."""
-        host.began(now)
-        if host.address is not None and self._ip_delay_s:
-            host.address.ready_at = max(host.address.ready_at, now + self._ip_delay_s)
+        host.in_flight += 1
+        if now + host.delay_s > host.ready_at:
+            host.ready_at = now + host.delay_s
+        address = host.address
+        if address is not None:
+            address.in_flight += 1
+            if now + self._ip_delay_s > address.ready_at:
+                address.ready_at = now + self._ip_delay_s
         if self._per_host > 1:
             self._rest(host)
 
     def ended(self, host: Host, now: float) -> None:
         """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
-        host.ended(now, rest_s=host.delay_s if self._per_host == 1 else 0.0)
-        if host.address is not None and host.address.waiting:
-            self._admit(host.address, now)
-        self._rest(host)
+        host.in_flight -= 1
+        if self._per_host == 1 and now + host.delay_s > host.ready_at:
+            host.ready_at = now + host.delay_s
+        address = host.address
+        if address is not None:
+            address.in_flight -= 1
+            if address.waiting:
+                self._admit(address, now)
+        self._rested.append(host)
 
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
@@ -223,49 +243,57 @@ class Frontier:
         values = keys = _NOTHING
         if len(slots):
             pages = self._columns(slots)
-            values = np.ascontiguousarray(self._policy.value(pages.part(0, valued), now), np.float64)
+            values = np.ascontiguousarray(self._policy.value(pages, now)[:valued], np.float64)
             if due_from < len(slots):
                 keys = np.ascontiguousarray(self._policy.due(pages.part(due_from, len(slots)), now), np.float64)
         assert len(values) == valued, "a policy values every page"
         chosen, rows, out = self._pick(values, now, most)
-        pages_of = self._lots.pages(rows) if rows else []
         self._lots.settle(values, keys, rows, out)
         if rows:
             self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.new_count + self.seen_count)
-        for host, (_, new) in zip(chosen, pages_of, strict=True):
-            self._count(host, -1, new=new)
-        return [(host, slot, new) for host, (slot, new) in zip(chosen, pages_of, strict=True)]
+        for host, _, new in chosen:
+            if new:
+                host.new -= 1
+                self.new_count -= 1
+            else:
+                host.seen -= 1
+                self.seen_count -= 1
+        return chosen
 
-    def _pick(self, values: Floats, now: float, most: int) -> tuple[list[Host], array[int], array[int]]:
-        """Return the hosts to ask, with their rows, and the numbers of those that turn out not to be asked now.
+    def _pick(
+        self, values: Floats, now: float, most: int
+    ) -> tuple[list[tuple[Host, int, bool]], array[int], array[int]]:
+        """Return what to ask for, its rows, and the numbers of the hosts that turn out not to be asked now.
 
         What begins with one host decides when the next of its address may be asked, so an address is asked once.
         """
-        numbers, rows, order = (each.tolist() for each in self._lots.best(values))
-        hosts, picked, out = list[Host](), array("q"), array("I")
-        spoken_for = set[int]()
+        self._rounds += 1
+        rounds, hosts, per_host = self._rounds, self.hosts, self._per_host
+        chosen, rows, out = list[tuple["Host", int, bool]](), array("q"), array("I")
+        numbers, best_rows, pages, order = self._lots.best(values)
         for place in order:
-            host = self.hosts[numbers[place]]
-            address = host.address
-            if host.held or host.in_flight >= self._per_host or host.ready_at > now:
-                out.append(host.number)
-                self._rested.append(host)
-            elif address is None:
-                hosts.append(host)
-                picked.append(rows[place])
-            elif id(address) in spoken_for:
-                continue
-            elif address.in_flight >= self._per_ip or address.ready_at > now:
-                out.append(host.number)
-                address.waiting.append(host)
-                self._gate(address, now)
-            else:
-                spoken_for.add(id(address))
-                hosts.append(host)
-                picked.append(rows[place])
-            if len(hosts) == most:
+            if best_rows[place] < 0:
                 break
-        return hosts, picked, out
+            host, number = hosts[numbers[place]], numbers[place]
+            if host.held or host.in_flight >= per_host or host.ready_at > now:
+                out.append(number)
+                self._rested.append(host)
+                continue
+            address = host.address
+            if address is not None:
+                if address.chosen == rounds:
+                    continue
+                if address.in_flight >= self._per_ip or address.ready_at > now:
+                    out.append(number)
+                    address.waiting.append(host)
+                    self._gate(address, now)
+                    continue
+                address.chosen = rounds
+            chosen.append((host, pages[place] >> 1, pages[place] & 1 == 1))
+            rows.append(best_rows[place])
+            if len(rows) == most:
+                break
+        return chosen, rows, out
 
     def _count(self, host: Host, by: int, *, new: bool) -> None:
         if new:

@@ -31,6 +31,7 @@ class Address:
     ready_at: float = 0.0
     waiting: deque[Host] = field(default_factory=deque["Host"])
     gated: bool = False
+    chosen: int = 0  # the last round in which one of its hosts was
 
 
 @dataclass(slots=True, eq=False)
@@ -72,20 +73,6 @@ class Host:
     address: Address | None = None
     pages: int = 0  # known pages, for the ceiling of pages a host
     reason: str = "resting"
-
-    def began(self, now: float) -> None:
-        """Take note of a request that starts now."""
-        self.in_flight += 1
-        self.ready_at = max(self.ready_at, now + self.delay_s)
-        if self.address is not None:
-            self.address.in_flight += 1
-
-    def ended(self, now: float, *, rest_s: float) -> None:
-        """Take note of its end; the host then rests for `rest_s`, counted from here."""
-        self.in_flight -= 1
-        self.ready_at = max(self.ready_at, now + rest_s)
-        if self.address is not None:
-            self.address.in_flight -= 1
 
     def succeeded(self) -> None:
         """Forget the failures."""

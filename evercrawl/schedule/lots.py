@@ -18,7 +18,7 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule._lot_layout import (
-    ADDED, CHUNK, CHUNKS, CONTROL, DUES, ENTRY, HOSTS, LINE, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RANKED, RESTING, SHORT,
+    ADDED, CHUNK, CHUNKS, CONTROL, DUES, ENTRY, HOSTS, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RANKED, RESTING, SHORT,
     TOP,
 )  # fmt: skip
 
@@ -50,18 +50,21 @@ class Lots:
 
     def __init__(self, *, in_order: bool = False, capacity: int = 1 << 27) -> None:
         self._in_order = int(in_order)
-        self._lots, self._lines, self._entries, self._chunks = _reserved((LOT, LINE, ENTRY, f"{CHUNK}u4"), capacity)
+        self._lots, self._lines, self._entries, self._chunks = _reserved(
+            (LOT, (ENTRY, 3), ENTRY, f"{CHUNK}u4"), capacity
+        )
         self._size = len(self._lots)
         self._again = 0  # pages chosen the last time: as many are looked at again
         self._control: Ints = np.zeros(CONTROL, np.int64)
         self._slots, self._of, self._places = (np.zeros(MOST_ROWS, np.uint32) for _ in range(3))
         self._kinds = np.zeros(MOST_ROWS, np.uint8)
         self._hosts, self._best = np.zeros(MOST_HOSTS, np.uint32), np.zeros(MOST_HOSTS)
-        self._row, self._counts = np.zeros(MOST_HOSTS, np.int64), np.zeros(4, np.int64)
+        self._row, self._pages = np.zeros(MOST_HOSTS, np.int64), np.zeros(MOST_HOSTS, np.int64)
+        self._counts: Ints = np.zeros(4, np.int64)
         memory = (self._lots, self._lines, self._entries, self._chunks, self._control)
         self._memory = (*map(pointer, memory), self._size)
-        rows = (self._slots, self._of, self._places, self._kinds, self._hosts, self._best, self._row, self._counts)
-        self._rows = tuple(map(pointer, rows))
+        rows = (self._slots, self._of, self._places, self._kinds, self._hosts, self._best, self._row)
+        self._rows = (*map(pointer, rows), pointer(self._pages), pointer(self._counts))
 
     def add_host(self) -> None:
         """Make room for the host with the next number; it has rested."""
@@ -100,12 +103,12 @@ class Lots:
         """Return when a host is next to be looked at: 0 if one has rested already, infinity if there is none."""
         if self._control[DUES] or self._control[NEWS]:
             return 0.0
-        return float(self._lots["rest"][self._lines["rest"][0]]) if self._control[RESTING] else float("inf")
+        return float(self._lines["key"][0]) if self._control[RESTING] else float("inf")
 
     def size_bytes(self) -> int:
         """Return how much memory has been used for pages and hosts."""
         used, chunks, hosts = (int(self._control[i]) for i in (TOP, CHUNKS, HOSTS))
-        return used * ENTRY.itemsize + chunks * CHUNK * 4 + hosts * (LOT.itemsize + LINE.itemsize)
+        return used * ENTRY.itemsize + chunks * CHUNK * 4 + hosts * (LOT.itemsize + 3 * ENTRY.itemsize)
 
     def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int]:
         """Begin a choice of up to `most` pages at `now`, in which new pages `added` to `hosts` take part.
@@ -124,20 +127,15 @@ class Lots:
         _, valued, woken, _ = self._counts.tolist()
         return self._slots[:n], valued, valued - woken
 
-    def best(self, values: Floats) -> tuple[Slots, Ints, Ints]:
-        """Return the hosts that have something to offer, their best rows, and these rows' places from the best on."""
+    def best(self, values: Floats) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Return the hosts that take part, and for each its best row, -1 if it has none, and that row's page.
+
+        A page is 2 * slot, + 1 for a new one. The last list has the places in the others, from the best value on.
+        """
         _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values))
         n = int(self._counts[0])
-        rows = self._row[:n]
-        order = np.argsort(-self._best[:n], kind="stable")
-        return self._hosts[:n], rows, order[rows[order] >= 0]
-
-    def pages(self, rows: Sequence[int]) -> list[tuple[int, bool]]:
-        """Return slot, and whether it is a new page, of each of some rows."""
-        at = np.array(rows, np.int64)
-        kinds = self._kinds[at]
-        new = (kinds >= SHORT) & (kinds <= RANKED)
-        return list(zip(self._slots[at].tolist(), new.tolist(), strict=True))
+        order = np.argsort(-self._best[:n], kind="stable").tolist()
+        return self._hosts[:n].tolist(), self._row[:n].tolist(), self._pages[:n].tolist(), order
 
     def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
         """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule._price_kernel")
+_CLOSE: Final = 3e-3  # a step of Newton's, relative to the age, after which the error is about its square
 _STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, once some hundred were seen
 _SURPRISE: Final = 3.0  # at most, in the logarithm
 _LEAST: Final = 1e-300
@@ -35,6 +36,8 @@ class Price(Policy):
     ----------
     harmonic
         theta, the part of the harmonic index: with more of it pages that change too often are visited more.
+    close
+        When a due time is close enough: the last step of the search, as a part of the age.
 
     Attributes
     ----------
@@ -61,8 +64,9 @@ class Price(Policy):
     See `index`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for what the price is in the optimum.
     """
 
-    def __init__(self, harmonic: float = HARMONIC) -> None:
+    def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE) -> None:
         self._harmonic = harmonic
+        self._close = close
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
         self._visits = 0
@@ -80,7 +84,7 @@ class Price(Policy):
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, now))), _LEAST)
         out = np.empty(len(pages.slot))
-        _KERNELS["due"](*_columns(pages), len(out), self.price, self._harmonic, NEVER_S, pointer(out))
+        _KERNELS["due"](*_columns(pages), len(out), self.price, self._harmonic, NEVER_S, self._close, pointer(out))
         return out
 
     def chosen(self, values: Floats, now: float, known: int) -> None:

@@ -31,7 +31,7 @@ def value(pages: Pages, age: float) -> float:
 
 
 def due(pages: Pages, price: float) -> float:
-    policy = Price(harmonic=0.0)
+    policy = Price(harmonic=0.0, close=1e-5)
     policy.price = price
     return float(policy.due(pages, 0.0)[0])
 
