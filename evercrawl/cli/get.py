@@ -1,26 +1,30 @@
-"""evercrawl get: the newest stored content of a page."""
+"""evercrawl get: the newest stored content of a page, fetched again if it is to be fresher."""
 
 from __future__ import annotations
 
 import json
 import sys
 from base64 import b64encode
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.cli import arguments, seeds, warm
+from evercrawl.cli import arguments, renewal, seeds, warm
 from evercrawl.cli.plain import fit
+from evercrawl.cli.words import percent
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError, EvercrawlError
 
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.crawl.content import Content
+    from evercrawl.crawl.content import Content, NotHeldError
 
 _MORE = (
     "Redirects are followed within the crawl. Without --raw, --text or --markdown it is the text on a terminal and the "
-    "raw content elsewhere. What is worth knowing about the page goes to standard error."
+    "raw content elsewhere. What is worth knowing about the page goes to standard error, such as how likely the copy "
+    "is to be still the page. Examples: `evercrawl get https://example.org/ --text`; with `--fresh 90%` the page is "
+    "fetched again first if that is less likely, politely, as a crawl would, and kept like any other visit."
 )
 
 
@@ -35,6 +39,9 @@ def add(verbs: arguments.Verbs) -> None:
         ("markdown", "as Markdown"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
+    parser.add_argument(
+        "--fresh", metavar="P", help="fetch it again first if it is fresh with a lower probability: 0.9, or 90%%"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -42,25 +49,41 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it."""
-    from evercrawl.crawl.content import content
-    from evercrawl.crawl.reader import opened
-
     if args.url == "-" or args.url.startswith("@"):
         raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
     (url,) = seeds.read_seeds([args.url], sys.stdin)
-    directory = arguments.directory(args)
+    directory, least = arguments.directory(args), None if args.fresh is None else renewal.probability(args.fresh)
     warm.before_reading("evercrawl.crawl.export")  # which also reads pages
-    crawl = opened(directory)
-    try:
-        found = content(crawl, url, _config(directory))
-    finally:
-        crawl.close()
-    for note in found.notes:
-        _note(note)
+    look = partial(_look, directory, url)
+    found, stale = (look(), False) if least is None else renewal.renewed(directory, look, least)
+    if isinstance(found, EvercrawlError):
+        raise found
+    _tell(found)
     form = args.form or _form(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
     data = (json.dumps(_as_object(found, form)) + "\n").encode() if args.json else _as_bytes(found, form)
     _put(args, data, raw=form == "raw")
-    return 0
+    return renewal.STALE if stale else 0
+
+
+def _look(directory: Path, url: str) -> Content | NotHeldError:
+    """Return what is stored of a page, or why nothing is."""
+    from evercrawl.crawl.content import NotHeldError, content
+    from evercrawl.crawl.reader import opened
+
+    crawl = opened(directory)
+    try:
+        return content(crawl, url, _config(directory))
+    except NotHeldError as error:
+        return error
+    finally:
+        crawl.close()
+
+
+def _tell(found: Content) -> None:
+    for note in found.notes:
+        _note(note)
+    if found.fresh is not None:
+        _note(f"the copy is fresh with a probability of {percent(found.fresh)}")
 
 
 def _form(found: Content, *, for_eyes: bool) -> str:
@@ -133,6 +156,7 @@ def _as_object(found: Content, form: str) -> dict[str, Any]:
         "visited_at_s": found.visited_at,
         "stored_at": iso_date(found.stored_at),
         "stored_at_s": found.stored_at,
+        "fresh": found.fresh,
         "changes": found.changes,
         "visits": found.visits,
         "headers": found.headers,

@@ -19,7 +19,10 @@ from evercrawl.errors import EvercrawlError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EPILOG = "`evercrawl VERB --help` tells more. Exit codes: 0 done, 1 failed, 2 wrong use, 3 wrong disk, 4 full disk."
+_EPILOG = (
+    "`evercrawl VERB --help` tells more. Exit codes: 0 done, 1 failed, 2 wrong use, 3 wrong disk, 4 full disk, 5 an "
+    "older copy than was asked for."
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.clock import SystemClock
 from evercrawl.crawl.reader import visits
 from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
 from evercrawl.crawl.scope import Scope
+from evercrawl.crawl.view import View
 from evercrawl.errors import EvercrawlError
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.digest import keys
@@ -31,7 +33,17 @@ HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 class NotHeldError(EvercrawlError):
-    """The crawl holds no content for a URL; the message says why."""
+    """The crawl holds no content for a URL; the message says why.
+
+    Attributes
+    ----------
+    page
+        The page of the crawl whose content it would be, if it were fetched; "" where there is none.
+    """
+
+    def __init__(self, message: str, page: str = "") -> None:
+        super().__init__(message)
+        self.page = page
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,10 @@ class Content:
         Transfer and content codings undone.
     notes
         What the reader should know, a sentence each: redirects followed, a page that is gone since.
+    page
+        The page whose copy this is, where redirects lead; for a copy of another page, not that other one.
+    fresh
+        Probability that the page is still as it was then; 0 where it is gone, None where nothing is believed of it.
     """
 
     url: str
@@ -72,6 +88,8 @@ class Content:
     headers: dict[str, str]
     body: bytes
     notes: tuple[str, ...] = ()
+    page: str = ""
+    fresh: float | None = None
 
     @property
     def content_type(self) -> str:
@@ -79,7 +97,7 @@ class Content:
         return self.headers.get("content-type", "")
 
 
-def content(partition: Partition, url: str, config: Config) -> Content:
+def content(partition: Partition, url: str, config: Config, now: float | None = None) -> Content:
     """Return the newest stored content of a page.
 
     Parameters
@@ -90,6 +108,8 @@ def content(partition: Partition, url: str, config: Config) -> Content:
         Normalised.
     config
         Of the crawl: says whether an unknown URL is in scope.
+    now
+        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
 
     Raises
     ------
@@ -105,7 +125,7 @@ def content(partition: Partition, url: str, config: Config) -> Content:
     row = _row(partition, slot)
     event = partition.journal.read(int(row["event"])) if row["event"] else None
     if not isinstance(event, Visit) or event.archive is None:
-        raise NotHeldError(" ".join([*notes, _empty(partition, slot, row)]))
+        raise NotHeldError(" ".join([*notes, _empty(partition, slot, row)]), partition.state.urls.get(slot))
     held = exchange_of(event, answer_of(partition, event))
     final, also = _original(partition, slot, event, row)
     return Content(
@@ -123,6 +143,8 @@ def content(partition: Partition, url: str, config: Config) -> Content:
         headers=held.headers,
         body=held.body,
         notes=(*notes, *also, *_since(partition, slot, row, event)),
+        page=partition.state.urls.get(slot),
+        fresh=_fresh(View(partition, config, SystemClock().now() if now is None else now), slot),
     )
 
 
@@ -211,7 +233,7 @@ def _row(partition: Partition, slot: int) -> Any:
         url = state.urls.get(slot)
         closed = unreachable(partition.directory / ROBOTS_FILE).get(origin(url))
         why = f": the robots.txt of its site could not be fetched ({closed})" if closed else ""
-        raise NotHeldError(f"{url} is known since {instant(found_at)} but was not fetched yet{why}.")
+        raise NotHeldError(f"{url} is known since {instant(found_at)} but was not fetched yet{why}.", url)
     return state.records.rows[index]
 
 
@@ -238,6 +260,15 @@ def _original(partition: Partition, slot: int, event: Visit, row: Any) -> tuple[
         return url, []
     original = state.urls.get(event.alias)
     return original, [f"{url} has the same content as {original}."]
+
+
+def _fresh(view: View, slot: int) -> float | None:
+    """Return the probability that the copy held of a page is still the page; 0 where it is gone."""
+    index = view.state.record_of(slot)
+    if index is not None and view.state.records.rows["outcome"][index] == Outcome.GONE:
+        return 0.0
+    fresh = float(view.fresh(view.columns(np.array([slot], np.uint32)))[0])
+    return None if np.isnan(fresh) else fresh
 
 
 def _since(partition: Partition, slot: int, row: Any, event: Visit) -> list[str]:

@@ -32,7 +32,7 @@ class Feeder:
     internal
         Whether both are of the same site.
     out
-        Links it has, among which it divides; 1 for a redirect or copy.
+        Links it has, among which it divides; 1 for a page that only leads here.
     """
 
     url: str
@@ -81,7 +81,6 @@ def _feeder(view: View, event: Visit, slot: int, history: float) -> Feeder | Non
         place = int(np.searchsorted(targets, slot))
         if place == len(targets) or targets[place] != slot:
             return None
-        through = event.outcome == Outcome.REDIRECT
     external = through or bool(event.external and event.external[place >> 3] >> (place & 7) & 1)
     gives = view.scheme.each(history, Links(out=event.out, through=through))[1 if external else 0]
     how = "redirect" if event.outcome == Outcome.REDIRECT else "copy" if through else "link"

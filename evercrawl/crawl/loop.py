@@ -176,8 +176,10 @@ class Crawl:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
         self._reason = self._reason or "stopped"
 
-    async def run(self, seeds: Sequence[str], limits: Limits) -> Summary:
+    async def run(self, seeds: Sequence[str], limits: Limits, only: Sequence[str] = ()) -> Summary:
         """Crawl until a limit is reached or `stop` is called.
+
+        Where `only` names known pages, these are due now, and nothing else waits but what they lead to.
 
         Raises
         ------
@@ -189,7 +191,7 @@ class Crawl:
         self._begun_at = self._clock.now()
         self._limits = limits
         self._until = self._begun_at + limits.seconds if limits.seconds is not None else float("inf")
-        self._fill(seeds)
+        self._fill(seeds, only)
         if self._learner.seed(seeds, self._begun_at):
             self._storing.changed()
         while not self._over(self._clock.now()):
@@ -215,10 +217,11 @@ class Crawl:
         for number in roots:
             self._scope.add_root(state.hosts[number])
 
-    def _fill(self, seeds: Sequence[str]) -> None:
+    def _fill(self, seeds: Sequence[str], only: Sequence[str]) -> None:
         """Queue the known pages; seeds among them that were visited in vain are due now."""
-        named = self._state.table.find(keys_of(list(seeds)))
-        new, seen = self._state.to_try(named[named != NO_SLOT])
+        named = self._state.table.find(keys_of(list(only or seeds)))
+        named = named[named != NO_SLOT]
+        new, seen = self._state.to_try(named) if not only else (named, named[:0])
         hosts = self._state.known.rows()["host"]
         self.frontier.fill(hosts[new], new, new=True)
         self.frontier.fill(hosts[seen], seen, new=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,6 +52,7 @@ async def crawl(
     watch: Callable[[Progress], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     lock: Lock | None = None,
+    only: Sequence[str] = (),
 ) -> Summary:
     """Start a crawl in `directory`, or go on with the one that is there.
 
@@ -70,6 +72,9 @@ async def crawl(
         Ends the run cleanly when it is set.
     lock
         The directory's, where the caller has taken it already.
+    only
+        Known pages to visit now, whatever they are worth, instead of all that wait; sitemaps are left alone, and what
+        the crawl has learned about its price too.
 
     Raises
     ------
@@ -105,7 +110,7 @@ async def crawl(
         lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
         for repair in lost + partition.repairs:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
-        return await _run(partition, config, clock, seeds, limits, watch, stop)
+        return await _run(partition, config, clock, seeds, limits, watch, stop, only)
 
 
 async def _run(
@@ -116,8 +121,11 @@ async def _run(
     limits: Limits,
     watch: Callable[[Progress], None],
     stop: asyncio.Event | None,
+    only: Sequence[str],
 ) -> Summary:
     guard = Guard(config.allow_net)
+    if only:
+        config = replace(config, policy="breadth_first", sitemaps=False)
     policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
     begun = partition.birth.scheme
     if begun.name != config.importance:
@@ -144,7 +152,7 @@ async def _run(
         )  # fmt: skip
         stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
         try:
-            return await one.run(seeds, limits)
+            return await one.run(seeds, limits, only)
         finally:
             if stopper is not None:
                 stopper.cancel()

@@ -1,0 +1,121 @@
+"""A page fetched again before it is shown, by the crawl's own loop and with all its manners."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.cli import running, warm
+from evercrawl.cli.plain import fit
+from evercrawl.config import FILE_NAME, load
+from evercrawl.errors import ConfigError, EvercrawlError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evercrawl.crawl.content import Content, NotHeldError
+
+STALE: Final = 5
+"""Exit code where a fresher copy was asked for and could not be had; the stored one was given."""
+WAIT_S: Final = 60.0
+"""So long is a page waited for that is fetched again, its host's rest and robots.txt included."""
+_TICK_S: Final = 0.1  # instants of visits are kept to a sixteenth of a second
+
+
+def probability(text: str) -> float:
+    """Return what was written after --fresh.
+
+    Raises
+    ------
+    ConfigError
+        It is no probability.
+
+    Examples
+    --------
+    >>> probability("0.9"), probability("95%"), probability("1")
+    (0.9, 0.95, 1.0)
+    """
+    number = text.strip().removesuffix("%")
+    try:
+        value = float(number) / (100.0 if "%" in text else 1.0)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise ConfigError(f"--fresh must be a probability from 0 to 1, such as 0.9, or 90%, not {text!r}")
+    return value
+
+
+def renewed(
+    directory: Path, look: Callable[[], Content | NotHeldError], least: float
+) -> tuple[Content | NotHeldError, bool]:
+    """Fetch a page again, and what it then redirects to, until its copy is fresh enough.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    look
+        Returns what is stored of the page, or why nothing is.
+    least
+        Probability of being fresh that is enough.
+
+    Returns
+    -------
+    tuple
+        What is stored now, and whether it is older than it should be, which is said on standard error.
+
+    Raises
+    ------
+    StoreError
+        A visit is needed, and another process is at the crawl.
+    """
+    found, began_at, tried = look(), time.time(), set[str]()
+    while _is_stale(found, least) and found.page and found.page not in tried:
+        tried.add(found.page)
+        _refetch(directory, found.page)
+        found = look()
+    if not tried or isinstance(found, EvercrawlError):
+        return found, False
+    renewed = found.outcome.label in ("ok", "duplicate", "truncated") and found.visited_at >= began_at - _TICK_S
+    if not renewed:
+        note = f"evercrawl: {found.page} could not be had anew; this is the copy that was stored before"
+        print(fit(note, sys.stderr), file=sys.stderr)
+    return found, not renewed
+
+
+def _is_stale(found: Content | NotHeldError, least: float) -> bool:
+    return isinstance(found, EvercrawlError) or (found.fresh or 0.0) < least
+
+
+def _refetch(directory: Path, page: str) -> None:
+    """Have the crawl visit one page, with all its manners.
+
+    Raises
+    ------
+    StoreError
+        Another process is at the crawl.
+    """
+    from evercrawl.cli.live import Lines
+    from evercrawl.progress import Limits
+    from evercrawl.store.lock import holder, lock_for_crawl
+
+    who = holder(directory)
+    if who is not None:
+        process = f"process {who['pid']} on {who['host']}" if who else "another process"
+        raise StoreError(
+            f"{page} cannot be fetched again while {process} crawls in {directory}: stop that crawl, or ask without "
+            "--fresh for the copy that is stored"
+        )
+    file = directory / FILE_NAME
+    config = load(*([file] if file.is_file() else []), environ=os.environ)
+    with lock_for_crawl(directory) as lock:
+        from evercrawl import crawl as engine
+
+        warm.up(Lines(sys.stderr))
+        limits = Limits(pages=1, seconds=WAIT_S, until_idle=True)
+        running.until_stopped(
+            lambda stop: engine.crawl(directory, config, [], limits, stop=stop, lock=lock, only=[page])
+        )
