@@ -47,6 +47,7 @@ def _as_object(found: Findings) -> dict[str, object]:
     return {
         "fine": found.fine,
         "checked": dict(found.checked),
+        "measured": dict(found.measured),
         "wrong": found.wrong,
         "unsaid": dict(found.unsaid),
         "mends": found.mends,
@@ -55,6 +56,7 @@ def _as_object(found: Findings) -> dict[str, object]:
 
 def _lines(found: Findings) -> list[str]:
     lines = [f"checked {many(count, what)}" for what, count in found.checked.items()]
+    lines += [f"{what}: off by {off:.1e} at worst" for what, off in found.measured.items()]
     lines += [f"to be mended: {sentence}" for sentence in found.mends]
     lines += [f"WRONG: {sentence}" for sentence in found.wrong]
     lines += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]

@@ -19,6 +19,8 @@ class Findings:
         What -> how many of it were looked at.
     wrong
         A sentence for each thing that contradicts another.
+    measured
+        What -> by how much it was off at worst, where a little is to be expected.
     mends
         What a killed crawl left behind and its next start puts right by itself, a sentence each; nothing is wrong then.
 
@@ -34,6 +36,7 @@ class Findings:
     checked: Counter[str] = field(default_factory=Counter[str])
     wrong: list[str] = field(default_factory=list[str])
     mends: list[str] = field(default_factory=list[str])
+    measured: dict[str, float] = field(default_factory=dict[str, float])
     unsaid: Counter[str] = field(default_factory=Counter[str])
     _of_kind: Counter[str] = field(default_factory=Counter[str])
 
@@ -45,6 +48,10 @@ class Findings:
     def count(self, what: str, number: int = 1) -> None:
         """Add to what was checked."""
         self.checked[what] += number
+
+    def measure(self, what: str, off: float) -> None:
+        """Take note of by how much something is off; the worst is kept."""
+        self.measured[what] = max(off, self.measured.get(what, 0.0))
 
     def blame(self, sentence: str, kind: str = "") -> None:
         """Take note of something wrong; of one kind, such as a file's records, only so many are spelled out."""

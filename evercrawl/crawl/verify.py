@@ -12,6 +12,7 @@ from evercrawl.config import FILE_NAME, load
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.reader import events, opened
 from evercrawl.crawl.verify_archive import ArchiveCheck
+from evercrawl.crawl.verify_cash import check_cash
 from evercrawl.crawl.verify_state import EventCheck, compare
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
@@ -82,6 +83,8 @@ def _verify(partition: Partition, found: Findings, watch: Watch, *, running: boo
     folded = _events(partition, found, upto, watch, running=running, clean=clean)
     if whole and folded is not None:
         compare(partition.state, folded, found)
+        watch("cash", 0, 1)
+        check_cash(partition, folded, upto, found)
 
 
 def _snapshots(partition: Partition, found: Findings) -> snapshot.Head | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.crawl.verify_cash import compare_cash
 from evercrawl.errors import StoreError
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Visit
@@ -141,7 +142,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
     found.count("known URLs", count)
     _column("the table's keys", state.table.keys()[:count], folded.table.keys()[:count], found)
     _column("the snapshot's record cells", state.table.record[:count], folded.table.record[:count], found)
-    _cash(state.table.cash[:count], folded.table.cash[:count], found)
+    compare_cash(state, folded, found)
     records = min(state.records.count, folded.records.count)
     _rows("the snapshot's records", RECORD.names, state.records.rows[:records], folded.records.rows[:records], 0, found)
     found.count("records", records)
@@ -170,13 +171,6 @@ def _column(name: str, held: NDArray[Any], true: NDArray[Any], found: Findings) 
     if len(other):
         slot = int(other[0])
         found.blame(f"{name}: slot {slot} has {held[slot]}, and the journal {true[slot]}; {len(other)} slots differ")
-
-
-def _cash(held: NDArray[np.float32], true: NDArray[np.float32], found: Findings) -> None:
-    """Compare cash, which is summed in another order and so differs in the last bits."""
-    if not np.allclose(held, true, rtol=1e-4, atol=1e-12):
-        slot = int(np.argmax(np.abs(held - true)))
-        found.blame(f"the snapshot's cash: slot {slot} has {held[slot]}, and the journal folds to {true[slot]}")
 
 
 def _short(value: object) -> str:

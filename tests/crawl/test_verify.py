@@ -9,8 +9,9 @@ import pytest
 
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.verify import verify
+from evercrawl.store import transfers
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import Discovery, Lost, Visit
+from evercrawl.store.events import JOINS, Discovery, Lost, Visit
 from evercrawl.store.journal import Journal
 
 SITE = "http://example.org"
@@ -158,11 +159,54 @@ def test_a_snapshot_that_tells_another_story_is_found(made):
     made.fill()
     made.state.records.rows["digest"][0] ^= 1
     made.state.table.cash[3] += 0.5
+    made.state.table.cash[4] -= 0.5
+    made.state.accounts.sites["members"][0] += 1
     made.state.wire_bytes += 1
     made.stop()
     told = wrong(made.directory)
-    for what in ("digest of row 0", "cash: slot 3", "bytes received"):
+    for what in ("digest of row 0", "cash: slot 3", "2 slots differ", "members of site 0", "bytes received"):
         assert what in told
+
+
+def test_a_snapshot_whose_cash_does_not_add_up_is_not_used(made):
+    made.fill()
+    made.state.audit = lambda: None
+    made.state.table.cash[3] += 2e-6
+    made.stop()
+    assert "the cash of snapshot snapshot-" in wrong(made.directory)
+    assert "does not add up; made again from the journal" in wrong(made.directory)
+
+
+def test_cash_is_off_by_no_more_than_rounding(filled):
+    found = verify(filled.directory)
+    assert found.checked["pages with cash"] > 5
+    assert found.checked["sites"] == 1
+    assert found.measured["cash in all"] < 1e-12
+    assert 0.0 < found.measured["cash of a page"] < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("place", "factor", "what"),
+    [(2, 1.001, "of what links bring"), (0, 1.001, "of what links bring"), (3, 0.0, "of what links bring")],
+)
+def test_a_visit_that_moved_something_else_is_found(made, place, factor, what):
+    """Too much moved, too much history, or a payment that went nowhere: in all, cash is as it was."""
+    made.fill()
+    visits = [event for _, _, event in made.partition.journal.replay() if isinstance(event, Visit)]
+    moved = list(transfers.unpack(visits[-1].transfer))
+    moved[place] *= factor
+    retell(made, {"transfer": transfers.pack(transfers.Moved(*moved))})
+    told = "\n".join(verify(made.directory).wrong)
+    assert what in told
+    assert "is too much" not in told
+
+
+def test_a_member_that_no_page_claims_to_be_is_found(made):
+    made.fill()
+    made.visit(f"{SITE}/later", made.page("Later"))
+    visits = [event for _, _, event in made.partition.journal.replay() if isinstance(event, Visit)]
+    retell(made, {"flags": visits[-1].flags & ~JOINS})
+    assert "site example.org has 4 members, and 5 pages say they are" in "\n".join(verify(made.directory).wrong)
 
 
 def retell(made, change: dict[str, object]) -> None:
