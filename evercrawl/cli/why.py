@@ -86,12 +86,9 @@ def _visited(history: History, at: float) -> str:
 
 def _weight(weight: Weight) -> list[tuple[str, str]]:
     more = weight.feeding - len(weight.feeders)
+    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "what it gets goes on to where it leads"
     return [
-        (
-            "importance",
-            f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; "
-            f"rank {weight.rank:,} of {weight.of:,}",
-        ),
+        ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; {place}"),
         ("  from", f"{percent(weight.site_share)} as a page of its site"),
         *(
             ("", f"{percent(f.gives)} {f.how} from {f.url}{f' (one of {f.out})' if f.how == 'link' else ''}")

@@ -58,7 +58,7 @@ class Weight:
     ----------
     share, times_mean, rank, of
         Of all importance (halved for each visit in a row that found the page gone or in trouble); in units of the mean
-        page; place among the pages that count.
+        page; place among the pages that count, None for an alias, which has none.
     cash
         What a visit would move, as a share of all importance.
     site_share
@@ -69,7 +69,7 @@ class Weight:
 
     share: float
     times_mean: float
-    rank: int
+    rank: int | None
     of: int
     cash: float
     site_share: float
@@ -187,7 +187,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         view.state.urls.get(alias) if alias != NO_SLOT else "",
         _origin(view, slot),
         history,
-        _weight(view, slot, pages, most),
+        _weight(view, slot, pages, most, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
         _worth(view, slot, pages) if state != "retired" else None,
     )
@@ -243,14 +243,14 @@ def _reasons(view: View, slot: int, state: str, history: History | None) -> list
     return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
 
 
-def _weight(view: View, slot: int, pages: Pages, most: int) -> Weight:
+def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> Weight:
     share = float(view.importance[slot])
     giving = feeders(view, slot)
     cash = float(pages.cash[0])
     return Weight(
         share,
         share * view.counted,
-        1 + int(np.count_nonzero(view.importance > share)),
+        None if alias else 1 + int(np.count_nonzero(view.importance > share)),
         view.counted,
         cash / view.total,
         (cash - float(view.state.table.cash[slot])) / view.total,

@@ -1,0 +1,75 @@
+"""What matters most, and why a page is visited when it is, asked on the command line of a crawl of a real server."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from evercrawl.cli.main import main
+from evercrawl.simulate.loopback import NETWORK, Loopback
+
+
+@pytest.fixture
+def crawled(site: Loopback, tmp_path: Path) -> str:
+    directory = str(tmp_path / "crawl")
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
+    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
+    return directory
+
+
+def test_top_lists_pages_and_sites(crawled, site, capsys):
+    assert main(["top", "--dir", crawled, "--json", "1000"]) == 0
+    pages = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {page["url"] for page in pages} == set(site.web.urls())
+    assert sum(page["importance"] for page in pages) == pytest.approx(1.0)
+
+    assert main(["top", "3", "--dir", crawled]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["importance", "x", "mean", "visits", "last", "visit", "changes", "fresh", "page"]
+    assert [line.split()[-1] for line in lines] == [page["url"] for page in pages[:3]]
+    assert all(" every " in line and (" ago  " in line or "just now" in line) for line in lines)
+
+    assert main(["top", "--sites", "--dir", crawled]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["1", "2"]
+    assert {line.split()[-1] for line in lines} == {"127.0.1.1", "127.0.1.2"}
+
+
+def test_why_tells_of_a_page_that_is_held(crawled, site, capsys):
+    url = f"{site.web.origins[0]}/p/2"
+    assert main(["why", url, "--dir", crawled]) == 0
+    said = capsys.readouterr().out
+    for expected in (
+        rf"page +{url}\n", r"is +held\n", r"found +on http\S+, \d links? from a seed, 20", r"visited +1 time, last 20",
+        r"importance +\d", rf"redirect from {site.web.origins[0]}/moved\n", r"cash +-?\d", r"changes +every \d+ days",
+        r"fresh +with a probability of \d+", r"worth +\S+", r"not before 20", r"turn +\d+ pages are worth more",
+    ):  # fmt: skip
+        assert re.search(expected, said), expected
+
+
+def test_why_tells_which_rule_of_robots_txt_keeps_a_page_out(crawled, site, capsys):
+    url = next(url for url, outcome in site.web.urls().items() if outcome == "refused")
+    assert main(["why", url, "--dir", crawled, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["state"] == "refused"
+    assert found["reasons"] == ["robots: robots.txt disallows it (Disallow: /private/)"]
+
+
+def test_why_tells_of_what_is_no_page_of_the_crawl(crawled, capsys):
+    assert main(["why", "http://example.org/", "--dir", crawled]) == 0
+    assert re.search(r"is +out of scope\nbecause +crawl\.toml excludes it by scope", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("arguments", [["top", "0"], ["top", "many"], ["why", "-"], ["why", "ftp://example.org/"]])
+def test_wrong_use_is_told(tmp_path, capsys, arguments):
+    assert main([*arguments, "--dir", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("evercrawl: ")
+
+
+@pytest.mark.parametrize("arguments", [["top"], ["why", "http://example.org/"]])
+def test_without_a_crawl_there_is_nothing_to_ask(tmp_path, capsys, arguments):
+    assert main([*arguments, "--dir", str(tmp_path), "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)["exit_code"] == 2
+    assert "there is no crawl" in err

@@ -1,0 +1,191 @@
+"""Why a page is visited when it is, or is not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evercrawl.change import gamma
+from evercrawl.config import Config
+from evercrawl.crawl.reader import opened
+from evercrawl.crawl.view import View
+from evercrawl.crawl.why import Why, why
+from evercrawl.schedule.price import Price
+from evercrawl.store.state import RETIRED
+
+SITE = "http://example.org"
+HOUR_S, DAY_S = 3600.0, 86_400.0
+
+
+@pytest.fixture
+def ask(made):
+    """Ask of the crawl that was made by hand, which is stopped first."""
+    views = []
+
+    def asked(path: str, after_s: float = DAY_S, **settings: Any) -> tuple[Why, View]:
+        made.partition.close() if views else made.stop()
+        view = View(opened(made.directory), Config(**settings), made.now + after_s)
+        views.append(view)
+        return why(view, path if "://" in path else SITE + path), view
+
+    yield asked
+    for view in views:
+        view.partition.close()
+
+
+def test_what_feeds_a_page_adds_up_to_what_it_is(made, ask):
+    made.fill()
+    for path in ("/", "/a", "/copy", "/moved", "/away", "/cut", "/later", "/picture"):
+        found, view = ask(path)
+        weight = found.weight
+        given = weight.site_share + sum(feeder.gives for feeder in weight.feeders)
+        if weight.rank is not None:
+            assert weight.share == pytest.approx(given, rel=1e-6)
+            assert weight.times_mean == pytest.approx(weight.share * view.counted)
+        assert weight.feeding == len(weight.feeders)
+
+
+def test_who_feeds_a_page_is_named_with_how_much_it_gives(made, ask):
+    made.fill()
+    feeders = {feeder.url.removeprefix(SITE): feeder for feeder in ask("/a")[0].weight.feeders}
+    assert {path: (feeder.how, feeder.out) for path, feeder in feeders.items()} == {
+        "/": ("link", 10), "/copy": ("copy", 1), "/moved": ("redirect", 1)
+    }  # fmt: skip
+    assert feeders["/copy"].gives == pytest.approx(feeders["/moved"].gives, rel=1e-6)  # each has a link of /
+    assert all(feeder.internal for feeder in feeders.values())
+
+
+def test_only_the_ten_that_give_most_are_named(made, ask):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/hub", *(f"/{i}" for i in range(13))))
+    for i in range(13):
+        made.visit(f"{SITE}/{i}", made.page(f"page {i}", "/hub", *(f"/{k}" for k in range(i))))
+    weight = ask("/hub")[0].weight
+    assert (len(weight.feeders), weight.feeding) == (10, 14)
+    gives = [feeder.gives for feeder in weight.feeders]
+    assert gives == sorted(gives, reverse=True)
+
+
+def test_rank_counts_those_that_matter_more(made, ask):
+    made.fill()
+    _, view = ask("/")
+    by_importance = np.argsort(-view.importance, kind="stable")
+    second = view.state.urls.get(int(by_importance[1]))
+    assert ask(second)[0].weight.rank == 2
+
+
+def test_belief_is_that_of_prior_and_evidence(made, ask):
+    made.fill()
+    found, view = ask("/")
+    belief, index = found.change, view.state.record_of(0)
+    row = view.state.records.rows[index]
+    shape, scale_s = view.priors.prior(0)
+    assert (belief.shape, belief.scale_s) == pytest.approx((shape + row["rate_shape"], scale_s + row["rate_scale_s"]))
+    assert (belief.low_per_s, belief.high_per_s) == pytest.approx(gamma.interval(belief.shape, belief.scale_s))
+    assert belief.prior_rate_per_s == pytest.approx(shape / scale_s)
+    assert belief.fresh == pytest.approx((1 + DAY_S / belief.scale_s) ** -belief.shape)
+    assert not belief.dates_trusted
+    assert (found.history.visits, found.history.changes, found.history.changed_at) == (2, 1, pytest.approx(made.now))
+
+
+def test_worth_is_told_against_the_price_and_when_it_is_met(made, ask):
+    made.fill()
+    made.state.notes |= {"price": 1.0, "patience_s": 7 * DAY_S}
+    found, view = ask("/")
+    worth = found.worth
+    assert (worth.policy, worth.unit, worth.price) == ("price", "byte", 1.0)
+    assert view.policy.patience == 7 * DAY_S
+    assert worth.due_at > worth.earliest_at == pytest.approx(made.now + HOUR_S)
+    later, _ = ask("/", worth.due_at - made.now)
+    assert later.worth.value == pytest.approx(1.0, rel=1e-6)
+    assert worth.value == pytest.approx(Price().value(view.columns(np.array([0], np.uint32)), view.now)[0])
+
+
+def test_without_a_price_nobody_knows_when_a_page_falls_due(made, ask):
+    made.fill()
+    worth = ask("/")[0].worth
+    assert (worth.price, worth.due_at) == (None, None)
+    cycle = ask("/", policy="cycle", rate_per_s=1.0)[0].worth
+    assert (cycle.price, cycle.unit, cycle.cost) == (None, "visit", 1.0)
+    assert cycle.due_at == cycle.earliest_at == pytest.approx(made.now + HOUR_S)
+
+
+def test_how_many_pages_come_first_is_counted_among_those_that_may(made, ask):
+    made.fill()
+    found, view = ask("/later", policy="cycle")
+    assert (found.worth.ahead, found.worth.ahead_on_host) == (0, 0)  # new pages come first
+    first = ask("/", policy="cycle")[0].worth
+    assert first.ahead == first.ahead_on_host == view.state.known.count - 1  # it was visited last
+
+
+def test_how_a_page_was_found_is_told(made, ask):
+    made.fill()
+    later = ask("/later")[0]
+    assert (later.state, later.history, later.change.fresh) == ("waiting", None, None)
+    assert (later.found.source, later.found.depth) == (f"{SITE}/", 1)
+    seed = ask("/")[0].found
+    assert (seed.source, seed.depth, seed.found_at) == ("", 0, pytest.approx(made.now - 120.0))
+
+
+def test_each_kind_of_page_has_its_state(made, ask):
+    made.fill()
+    states = {path: ask(path)[0].state for path in ("/", "/copy", "/moved", "/gone", "/broken", "/private", "/cut")}
+    assert states == {
+        "/": "held", "/copy": "alias", "/moved": "redirect", "/gone": "gone", "/broken": "error",
+        "/private": "refused", "/cut": "held",
+    }  # fmt: skip
+    assert ask("/copy")[0].alias == ask("/moved")[0].alias == f"{SITE}/a"
+
+
+def test_failures_and_refusals_are_told_in_their_words(made, ask):
+    made.fill()
+    assert ask("/broken")[0].reasons[0] == "timeout: it was made so"
+    assert ask("/private")[0].reasons == ("robots: robots.txt disallows it",)
+    assert "was not read yet" in ask("/later")[0].reasons[0]
+
+
+def test_a_page_that_is_gone_is_tried_again_later_each_time_until_it_is_retired(made, ask):
+    made.fill()
+    for _ in range(2):
+        made.visit(f"{SITE}/gone", b"no", 404)
+    found = ask("/gone")[0]
+    assert found.worth.earliest_at == pytest.approx(made.now + 8 * HOUR_S)
+    assert found.reasons[0].startswith("it was found gone 3 times in a row; it is tried again from")
+
+
+def test_a_page_gone_for_good_is_retired(made, ask):
+    made.fill()
+    for _ in range(RETIRED - 1):
+        made.visit(f"{SITE}/gone", b"no", 404)
+    found = ask("/gone")[0]
+    assert (found.state, found.worth) == ("retired", None)
+    assert found.reasons == (
+        f"it was found gone {RETIRED} times in a row and is retired: it is not asked for again, unless it is named as "
+        "a seed",
+    )
+
+
+def test_a_host_left_alone_keeps_its_pages_waiting(made, ask):
+    made.seed(f"{SITE}/")
+    made._frontier.hosts[0].stay_away(made.now + 2 * DAY_S, "back-off")
+    made.visit(f"{SITE}/", b"", 503)
+    assert any("example.org is left alone until 2023-11-16" in reason for reason in ask("/")[0].reasons)
+
+
+@pytest.mark.parametrize(
+    ("url", "settings", "state", "words"),
+    [
+        (f"{SITE}/new", {}, "unknown", "evercrawl crawl http://example.org/new --dir"),
+        ("http://away.example/", {}, "out of scope", 'scope = "hosts": no seed is on away.example'),
+        ("http://a.example.org/", {"scope": "domains"}, "unknown", "name it as a seed"),
+        (f"{SITE}/new", {"exclude": ("/new",)}, "out of scope", "by exclude"),
+        (f"{SITE}/new", {"include": ("/old",)}, "out of scope", "by include"),
+        (f"{SITE}/new", {"max_pages_per_host": 3}, "out of scope", "max_pages_per_host = 3"),
+        (f"{SITE}:25/", {}, "refused", "port 25"),
+    ],
+)
+def test_what_is_no_page_of_the_crawl_is_told_why(made, ask, url, settings, state, words):
+    made.fill()
+    found = ask(url, **settings)[0]
+    assert (found.url, found.state, found.weight) == (url, state, None)
+    assert words in " ".join(found.reasons)
