@@ -55,11 +55,12 @@ class Columns:
         self._priors.grow(len(state.sites))
         cells = state.table.record[slots]
         seen = (cells & np.uint32(NO_RECORD)) == 0
-        rows = state.records.rows[np.where(seen, cells, 0)]
+        held = self._with_lost(slots, cells, seen) if state.lost else seen
+        rows = state.records.rows[np.where(held, cells, 0)]
         sites = state.site_of[rows["host"]]
-        cash = self._cash(slots, cells, seen, rows, sites)
-        history = np.where(seen & (rows["alias"] == NO_SLOT), rows["importance"], 0.0)
-        mark = np.where(seen, rows["mark"], 0.0)
+        cash = self._cash(slots, cells, held, rows, sites)
+        history = np.where(held & (rows["alias"] == NO_SLOT), rows["importance"], 0.0)
+        mark = np.where(held, rows["mark"], 0.0)
         shape, scale_s = self._rate(seen, rows, sites)
         cost, cost_changed = self._costs(seen, rows)
         since = np.where(rows["seen"] > 0, rows["seen"], rows["visited"])  # a visit in vain tells nothing of change
@@ -75,6 +76,15 @@ class Columns:
             cost_changed=cost_changed,
             notice=self._notices.of(slots, sites),
         )
+
+    def _with_lost(self, slots: Slots, cells: Slots, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return also those whose content was lost, for their cash is not; put their records' indexes into `cells`."""
+        held = seen.copy()
+        for i in np.flatnonzero(~seen).tolist():
+            index = self._state.lost.get(int(slots[i]))
+            if index is not None:
+                held[i], cells[i] = True, index
+        return held
 
     def _cash(self, slots: Slots, cells: Slots, seen: NDArray[np.bool_], rows: NDArray[Any], sites: Slots) -> Floats:
         """Return the cash of pages, the share of the virtual page's included."""

@@ -328,7 +328,8 @@ class Crawl:
     def _read_sitemaps(self, now: float) -> None:
         """Read a piece of what has come in; what it makes known is an event."""
         news = self._learner.news
-        self._sitemaps.read(now)
+        if not self._storing.full:
+            self._sitemaps.read(now)
         if self._learner.news > news:
             self._storing.changed()
 

@@ -124,7 +124,7 @@ def collect(
     """Gather the candidates, about `pool` rows, and what is to be valued `again`; return how many rows there are."""
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
-    kernels.gather_hosts(s, r, now, most, wide)
+    kernels.gather_hosts(s, r, now, most, wide, in_order)
     numbers, news = view(added_hosts, n_added), view(added, n_added)
     n = 0
     for i in range(n_added):

@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     best: Floats
     row: Ints
     pages: Ints  # 2 * slot, + 1 for a new one
-    counts: NDArray[Any]  # hosts, rows to be valued, woken ones among them; hosts at the far end that only wake
+    counts: NDArray[Any]  # hosts, rows to be valued, woken ones among them; at the far end of `hosts`, those whose time came
 
 
 @compiled
@@ -173,20 +173,34 @@ def _row(r: Rows, n: int, h: int, slot: int, kind: int, place: int) -> int:
 
 
 @compiled
-def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int) -> None:
-    """Choose the hosts to look at: at most `most` whose time has come, and `wide` of each order of rested ones."""
+def _arrive(s: Store, h: int) -> None:
+    """Stand a host that has rested in the orders of these, by the keys its first pages have."""
+    lot = s.lots[h]
+    if lot.awake:
+        enter(s.dues, h, key_at(awake(s, h), 0))
+    if lot.short:
+        enter(s.news, h, key_at(short(s, h), 0))
+    elif lot.bag:
+        enter(s.news, h, -np.inf)  # it comes first, and is ranked
+
+
+@compiled
+def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int, in_order: int) -> None:
+    """See which hosts have rested, at most `most` at once, and choose whose pages to look at: `wide` of each order.
+
+    Where new pages come as they were found their keys cannot be compared, so all hosts are looked at that come to rest.
+    """
     s.control[STAMP] = (s.control[STAMP] + 1) & 0xFFFFFFFF
     r.counts[:] = 0
-    while s.control[RESTING] and r.counts[0] < most and r.counts[3] < most:
+    while s.control[RESTING] and r.counts[3] < most and s.resting.keys[0] <= now:
         h = np.int64(s.resting.hosts[0])
-        if s.resting.keys[0] > now:
-            break
         leave(s.resting, h)
-        if _offered(s, h):  # it has rested already, but some of its pages slept until now
-            r.counts[3] += 1
-            r.hosts[len(r.hosts) - r.counts[3]] = h
-        else:
+        r.counts[3] += 1
+        r.hosts[len(r.hosts) - r.counts[3]] = h
+        if in_order:
             consider(s, r, h)
+        else:
+            _arrive(s, h)
     for i in range(min(wide, s.control[DUES])):
         consider(s, r, np.int64(s.dues.hosts[i]))
     for i in range(min(wide, s.control[NEWS])):
@@ -266,9 +280,9 @@ def gather_pages(s: Store, r: Rows, n: int, depth: int, in_order: int) -> int:
 
 @compiled
 def wake(s: Store, r: Rows, n: int, now: float) -> int:
-    """Make rows of the hosts' pages that may be refreshed from now on; return where they end."""
-    for spot in range(r.counts[0] + r.counts[3]):
-        h = np.int64(r.hosts[spot if spot < r.counts[0] else r.counts[0] - spot - 1])
+    """Make rows of the pages that may be refreshed from now on; return where they end."""
+    for i in range(1, r.counts[3] + 1):
+        h = np.int64(r.hosts[len(r.hosts) - i])
         while s.lots[h].asleep and n < len(r.slots) - 4096 and key_at(asleep(s, h), 0) <= now:
             n = _row(r, n, h, _pop_asleep(s, h), WOKEN, 0)
     return n
@@ -393,7 +407,7 @@ def place_seen(s: Store, r: Rows, first: int, last: int, keys: Floats) -> None:
             place = np.int64(r.places[i])
             if place < np.int64(s.lots[h].awake) and slot_at(awake(s, h), place) == r.slots[i]:
                 rekey(awake(s, h), np.int64(s.lots[h].awake), place, key)
-        if _offered(s, h) and s.lots[h].awake:
+        if s.lots[h].out == 0 and s.lots[h].awake and (_offered(s, h) or s.lots[h].rest == 0):
             enter(s.dues, h, key_at(awake(s, h), 0))
 
 

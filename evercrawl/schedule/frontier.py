@@ -78,8 +78,8 @@ class Frontier:
         self._order = itertools.count()
         self._rounds = 0
         self._gates: list[tuple[float, int, Address]] = []
-        self._rested: list[Host] = []  # what changed since the last choice: hosts, new pages, visited pages
-        self._new_hosts, self._new = array("I"), array("I")
+        self._rested, self._rested_at = array("I"), array("d")  # what changed since the last choice: hosts,
+        self._new_hosts, self._new = array("I"), array("I")  # new pages, visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self.hosts: list[Host] = []
         self.addresses: dict[str, Address] = {}
@@ -210,7 +210,7 @@ class Frontier:
             address.in_flight -= 1
             if address.waiting:
                 self._admit(address, now)
-        self._rested.append(host)
+        self._rest(host)
 
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
@@ -251,13 +251,6 @@ class Frontier:
         self._lots.settle(values, keys, rows, out)
         if rows:
             self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.new_count + self.seen_count)
-        for host, _, new in chosen:
-            if new:
-                host.new -= 1
-                self.new_count -= 1
-            else:
-                host.seen -= 1
-                self.seen_count -= 1
         return chosen
 
     def _pick(
@@ -277,7 +270,7 @@ class Frontier:
             host, number = hosts[numbers[place]], numbers[place]
             if host.held or host.in_flight >= per_host or host.ready_at > now:
                 out.append(number)
-                self._rested.append(host)
+                self._rest(host)
                 continue
             address = host.address
             if address is not None:
@@ -289,8 +282,15 @@ class Frontier:
                     self._gate(address, now)
                     continue
                 address.chosen = rounds
-            chosen.append((host, pages[place] >> 1, pages[place] & 1 == 1))
+            page, new = pages[place] >> 1, pages[place] & 1 == 1
+            chosen.append((host, page, new))
             rows.append(best_rows[place])
+            if new:
+                host.new -= 1
+                self.new_count -= 1
+            else:
+                host.seen -= 1
+                self.seen_count -= 1
             if len(rows) == most:
                 break
         return chosen, rows, out
@@ -306,17 +306,16 @@ class Frontier:
     # Rest
 
     def _rest(self, host: Host) -> None:
-        """Let a host be looked at when it has rested, from the next choice on."""
-        self._rested.append(host)
+        """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""
+        if not host.held and host.in_flight < self._per_host:
+            self._rested.append(host.number)
+            self._rested_at.append(host.ready_at)
 
     def _flush(self, *, valued: bool = True) -> None:
         """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
         if self._rested:
-            free = [host for host in self._rested if not host.held and host.in_flight < self._per_host]
-            self._rested.clear()
-            if free:
-                numbers = array("I", [host.number for host in free])
-                self._lots.rest(numbers, array("d", [host.ready_at for host in free]))
+            self._lots.rest(self._rested, self._rested_at)
+            del self._rested[:], self._rested_at[:]
         if self._seen:
             self._lots.sleep(self._seen_hosts, self._seen, self._seen_until)
             del self._seen_hosts[:], self._seen[:], self._seen_until[:]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule._price_kernel")
-_CLOSE: Final = 3e-3  # a step of Newton's, relative to the age, after which the error is about its square
+_CLOSE: Final = 0.03  # a step of Newton's, as a part of the age, after which the error is about its square
 _STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, once some hundred were seen
 _SURPRISE: Final = 3.0  # at most, in the logarithm
 _LEAST: Final = 1e-300

@@ -55,17 +55,3 @@ def weighted(asked: Sequence[Floats], changes: Sequence[Floats], weights: Floats
         for of, changed, weight in zip(asked, changes, weights.tolist(), strict=True)
     ]
     return float(np.dot(weights, fresh) / (weights.sum() * (end - start)))
-
-
-def even(rates_per_s: Floats, fetches_per_s: Floats) -> Floats:
-    """Return the share of time for which pages are fresh that are fetched at even intervals: (1 - e^-r)/r, r = rate/f.
-
-    Examples
-    --------
-    >>> even(np.array([1.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0])).round(4)
-    array([0.6321, 1. , 0. ])
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = rates_per_s / fetches_per_s
-        fresh = -np.expm1(-r) / r
-    return np.where(rates_per_s == 0, (fetches_per_s > 0).astype(float), np.where(fetches_per_s > 0, fresh, 0.0))

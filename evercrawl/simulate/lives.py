@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,13 +18,14 @@ from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.simulate import freshness, truth
 from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.network import MadeNetwork, inline
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition, Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,19 +48,28 @@ class Life:
         Page number -> instants at which it was fetched, or said to be unchanged.
     began_at, ended_at
         The run's.
-    fetches, calendar
-        All requests for pages; those for pages of an endless calendar.
+    spent
+        Requests for pages, by kind: the values of `Kind`, and "calendar".
     read
-        Those pages, each once.
+        Pages of endless calendars that were read, each once.
     """
 
     web: LivingWeb
     asked: dict[int, Floats]
     began_at: float
     ended_at: float
-    fetches: int
-    calendar: int
+    spent: Counter[str]
     read: list[str]
+
+    @property
+    def fetches(self) -> int:
+        """Return how many pages were asked for."""
+        return self.spent.total()
+
+    @property
+    def calendar_share(self) -> float:
+        """Return which part of them was of endless calendars."""
+        return self.spent["calendar"] / max(self.fetches, 1)
 
     @property
     def fetches_per_s(self) -> float:
@@ -78,18 +88,21 @@ class Life:
 def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float, ended_at: float) -> Life:
     """Return the life that a log of requests tells: instant, URL and status of each, in order."""
     times: defaultdict[int, list[float]] = defaultdict(list)
-    fetches, calendar, read = 0, 0, dict[str, None]()
+    spent, read = Counter[str](), dict[str, None]()
     for at, url, status in log:
         if url.endswith("/robots.txt"):
             continue
-        fetches += 1
         if truth.in_calendar(url):
-            calendar += 1
-            read |= {url: None} if status in (200, 304) else {}
-        elif status in (200, 304):
-            times[web.numbers.get(url, -1)].append(at)
-    asked = {number: np.array(of) for number, of in times.items()}
-    return Life(web, asked, began_at, ended_at, fetches, calendar, list(read))
+            spent["calendar"] += 1
+            if status in (200, 304):
+                read[url] = None
+            continue
+        number = web.numbers[url]
+        spent[web.plan.pages[number].kind.value] += 1
+        if status in (200, 304):
+            times[number].append(at)
+    asked = {number: np.sort(of) for number, of in times.items()}
+    return Life(web, asked, began_at, ended_at, spent, list(read))
 
 
 class _Hasty(RealDisk):
@@ -106,7 +119,7 @@ def relive(
     *,
     policy: str = "price",
     scheme: str = "push",
-    look: Callable[[Crawl], None] = lambda _: None,
+    look: Callable[[Partition], None] = lambda _: None,
 ) -> Life:
     """Crawl a living web on a virtual clock, from the instant at which it begins to change.
 
@@ -117,7 +130,7 @@ def relive(
     policy, scheme
         Names of policy and importance.
     look
-        Shown the crawl when it has ended.
+        Shown what was learned when the crawl has ended.
     """
     with tempfile.TemporaryDirectory(prefix="evercrawl-life-") as folder:
         return run_virtual(_lived(web, Path(folder), fetches_per_s, seconds, policy, scheme, look), start=web.began_at)
@@ -130,22 +143,25 @@ async def _lived(
     seconds: float,
     policy: str,
     scheme: str,
-    look: Callable[[Crawl], None],
+    look: Callable[[Partition], None],
 ) -> Life:
     clock, guard = VirtualClock(), Guard()
     config = Config(rate_per_s=fetches_per_s, delay_s=LATENCY_S, refresh_after_s=0.0, policy=policy, importance=scheme)
     network = MadeNetwork(web, clock, lambda _: LATENCY_S, judge=guard.judge)
-    partition = Partition(folder, keys, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder))
+    judge = catalog.pick(importance, importance.Importance, scheme)(internal=truth.INTERNAL)  # type: ignore[type-abstract]
+    partition = Partition(
+        folder, keys, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder), site=site,
+        scheme=Scheme(scheme, judge.handout, truth.INTERNAL),
+    )  # fmt: skip
     robots = RobotsKeeper(":memory:", config.product_token, config.exchange_deadline_s)
     try:
         one = Crawl(
             partition, config, network, _names(web.origins), clock, inline, guard,
             catalog.pick(schedule, schedule.Policy, policy)(),  # type: ignore[type-abstract]
-            robots,
-            importance=catalog.pick(importance, importance.Importance, scheme)(),  # type: ignore[type-abstract]
+            robots, importance=judge,
         )  # fmt: skip
         await one.run(web.seeds, Limits(seconds=seconds))
-        look(one)
+        look(partition)
     finally:
         await network.close()
         robots.close()

@@ -41,15 +41,13 @@ class Node(NamedTuple):
     through: bool = False
 
 
-def nodes(web: LivingWeb, calendar: Iterable[str] = (), *, vanished: bool = True) -> dict[str, Node]:
-    """Return what a crawl that has visited every page knows of it.
+def nodes(web: LivingWeb, calendar: Iterable[str] = ()) -> dict[str, Node]:
+    """Return what a crawl that has visited every page knows of it, after some have vanished.
 
     Parameters
     ----------
     calendar
         Pages of the endless calendars that it has read.
-    vanished
-        Whether the pages that vanish have done so.
     """
     found: dict[str, Node] = {}
     for number, (planned, url) in enumerate(zip(web.plan.pages, web.urls, strict=True)):
@@ -57,7 +55,7 @@ def nodes(web: LivingWeb, calendar: Iterable[str] = (), *, vanished: bool = True
             found[url] = Node((web.urls[planned.target],), 1, through=True)
         elif planned.kind in (Kind.MOVED, Kind.HOP):
             found[url] = Node(tuple(web.links(url)), 1, through=True)
-        elif planned.kind is Kind.PAGE and not (vanished and np.isfinite(web.vanishes_at(number))):
+        elif planned.kind is Kind.PAGE and np.isinf(web.vanishes_at(number)):
             found[url] = _page(web, url)
     return found | {url: _page(web, url) for url in calendar}
 

@@ -270,15 +270,12 @@ def test_what_is_archived_how(made):
 @pytest.mark.parametrize("trouble", [{"status": 503}, {"status": 0, "error": "reset"}])
 def test_a_page_in_trouble_is_tried_twice_more_and_then_waits(begun, trouble):
     host = begun._frontier.hosts[0]
-    while len(host.new):
-        host.new.pop()
-    seen = len(host.seen)
+    while begun._frontier.take_first(host) is not None:
+        pass
     for waiting in (1, 1, 0):
         begun.visit(f"{SITE}/a", **trouble)
-        assert len(host.new) == waiting
-        if waiting:
-            assert host.new.pop() == slot(begun, "/a")
-    assert len(host.seen) == seen + 1
+        assert (host.new, host.seen) == (waiting, 1 - waiting)
+        assert begun._frontier.take_first(host) == (slot(begun, "/a"), bool(waiting))
 
 
 def test_counts(begun):

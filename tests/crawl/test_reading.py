@@ -1,12 +1,10 @@
 """What becomes of one exchange: every outcome, the flags, what asks a host to be left alone."""
 
-import numpy as np
 import pytest
 
 from evercrawl.crawl.reading import Before, read, rest, retry_after_s
 from evercrawl.parse.digest import digest
 from evercrawl.schedule.hosts import Host
-from evercrawl.schedule.queues import Queue
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, TLS_BAD, UNCHANGED
 from evercrawl.types import Exchange, Outcome, Request
 
@@ -18,8 +16,7 @@ SAME = Before(visits=1, digest=digest(PAGE), outcome=Outcome.OK, event=256, visi
 
 @pytest.fixture
 def host():
-    links = np.zeros(4, np.uint32)
-    return Host(0, "example.org", Queue(links), Queue(links))
+    return Host(0, "example.org")
 
 
 def reading(status=200, body=PAGE, headers=HTML, before=None, **more: object):
