@@ -219,9 +219,13 @@ def sizes(hosts: int, pages: int) -> list[int]:
     [59, 21, 12, 8]
     >>> sum(sizes(20, 2000)), min(sizes(20, 2000))
     (2000, 12)
+    >>> sizes(4, 26)
+    [8, 6, 6, 6]
     """
     least = max(LEAST, min(SMALLEST, pages // (2 * hosts)))
     parts = np.arange(1, hosts + 1) ** -ZIPF
     counts: list[int] = np.maximum(least, np.floor(pages * parts / parts.sum())).astype(int).tolist()
-    counts[0] += pages - sum(counts)
+    counts[0] += max(0, pages - sum(counts))
+    for host in range(hosts):  # what the least of the small ones is too much, the large ones give
+        counts[host] -= min(max(0, sum(counts) - pages), counts[host] - least)
     return counts

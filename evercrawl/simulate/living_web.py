@@ -187,7 +187,7 @@ class LivingWeb:
 
     def _day(self, url: str) -> int:
         day = url.rpartition(CALENDAR)[2]
-        return int(day) if day.isdecimal() and day.isascii() and len(day) < 30 else -1
+        return int(day) if day.isdecimal() and day.isascii() and len(day) < 1000 else -1
 
     def _changed_at(self, number: int, version: int) -> float:
         if version:

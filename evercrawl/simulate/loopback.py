@@ -164,7 +164,11 @@ class LivingLoopback(Loopback):
     async def __aenter__(self) -> Self:
         """Bind, and make the web of what was bound."""
         await super().__aenter__()
-        self.living = self._make(self.web.origins)
+        try:
+            self.living = self._make(self.web.origins)
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
         return self
 
     def _answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
