@@ -342,10 +342,12 @@ class State:
     def balance(self) -> bool:
         """Let the virtual page have what rounding left over; return False where more is missing than that.
 
-        Of payments that a snapshot has already, it is not known any more what of them was rounded away.
+        Of payments that a snapshot has already, it is not known any more what of them was rounded away, in cells that
+        may hold more than all cash there is, less than nothing among them.
         """
         owed = self.owed()
-        if abs(owed) > UNNOTICED * self._all_cash():
+        cells = float(np.abs(self.table.cash[: self.known.count]).sum(dtype=np.float64))
+        if not abs(owed) <= UNNOTICED * (self._all_cash() + cells):
             return False
         self.accounts.virtual -= owed
         return True

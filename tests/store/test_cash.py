@@ -101,14 +101,15 @@ class Anything:
                 "alias": alias}  # fmt: skip
 
     def moved(self, slot: int, *, was: bool, back: bool) -> Moved:
-        """Return any amounts; what the virtual page spends never goes back, as that clock does not."""
+        """Return any amounts; where there is cash of 1 in all, a page gives no more than it has."""
         draw, state = self.draw, self.partition.state
         cash = float(state.table.cash[slot])
         if was:
             cash += state.accounts.share(int(state.site_of[int(state.known.row(slot)["host"])]))
-        own = rounded(max(cash, 0.0) if self.handout else draw.uniform(-2, 2))
-        amounts = [rounded(draw.uniform(-1, 1)) for _ in range(4)]
-        return Moved(draw.uniform(0, 9), 0.0, own, *amounts[: 4 if back else 2])
+        own = rounded(max(cash, 0.0) if self.handout else draw.uniform(-0.2, 0.2))
+        low, high = (0.0, own / 12) if self.handout else (-0.1, 0.1)
+        amounts = [rounded(draw.uniform(low, high)) for _ in range(4)]
+        return Moved(draw.uniform(0, 9), 0.0, own, *amounts[: 4 if back and not self.handout else 2])
 
     def save(self) -> None:
         self.partition.flush()
