@@ -24,7 +24,7 @@ from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.frontier import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from evercrawl.types import Slots
 
@@ -70,8 +70,8 @@ class World:
         self.slots_asked += len(slots)
         rows = self.rows.take(slots)
         return Pages(
-            slots, rows["visited_at"], rows["importance"], self.cash.take(slots), rows["shape"], rows["scale_s"], rows["cost"],
-            rows["cost_changed"], rows["notice"],
+            slots, rows["visited_at"], rows["importance"], self.cash.take(slots), rows["shape"], rows["scale_s"],
+            rows["cost"], rows["cost_changed"], rows["notice"],
         )  # fmt: skip
 
     def _visited_at(self, slot: int) -> float:

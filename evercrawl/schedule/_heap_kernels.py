@@ -6,24 +6,25 @@ smallest key is on top; of equal ones the smaller slot, so that the order does n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-    from evercrawl.types import Floats, Slots
+@compiled
+def whole(number: Any) -> Any:
+    """Return a number as a signed one: unsigned and signed ones together would make a float."""
+    return np.int64(number)
 
 
 class Heap(NamedTuple):
     """Where a heap of pages lies: the arrays of keys and slots, its first place in them, and its direction."""
 
-    keys: Floats
-    slots: Slots
-    base: int
+    keys: Any
+    slots: Any
+    base: Any
     step: int
 
 
@@ -39,13 +40,13 @@ def _put(heap: Heap, i: int, key: float, slot: int) -> None:
 
 
 @compiled
-def key_at(heap: Heap, i: int) -> float:
+def key_at(heap: Heap, i: int) -> Any:
     """Return the key of entry `i`; entry 0 is the smallest."""
     return heap.keys[heap.base + heap.step * i]
 
 
 @compiled
-def slot_at(heap: Heap, i: int) -> int:
+def slot_at(heap: Heap, i: int) -> Any:
     """Return the slot of entry `i`."""
     return heap.slots[heap.base + heap.step * i]
 
@@ -115,10 +116,10 @@ def heapify(heap: Heap, n: int) -> None:
 class Order(NamedTuple):
     """A heap of hosts: keys and hosts by place, place + 1 by host (0: not in it), and how many, in `size[at]`."""
 
-    keys: Floats
-    hosts: Slots
-    places: Slots
-    size: NDArray[Any]
+    keys: Any
+    hosts: Any
+    places: Any
+    size: Any
     at: int
 
 
@@ -152,15 +153,15 @@ def _move(order: Order, i: int, key: float, host: int) -> None:
 
 
 @compiled
-def place_of(order: Order, host: int) -> int:
+def place_of(order: Order, host: int) -> Any:
     """Return a host's place, -1 if it is not in the order."""
-    return np.int64(order.places[host]) - 1
+    return whole(order.places[host]) - 1
 
 
 @compiled
 def enter(order: Order, host: int, key: float) -> None:
     """Stand a host in the order, or move it there, by its key."""
-    place = np.int64(order.places[host])
+    place = whole(order.places[host])
     if place == 0:
         place = order.size[order.at] + 1
         order.size[order.at] = place
@@ -172,11 +173,11 @@ def enter(order: Order, host: int, key: float) -> None:
 @compiled
 def leave(order: Order, host: int) -> None:
     """Take a host out of the order, if it is there."""
-    place = np.int64(order.places[host])
+    place = whole(order.places[host])
     if place == 0:
         return
     order.places[host] = 0
     last = order.size[order.at] - 1
     order.size[order.at] = last
     if place - 1 < last:
-        _move(order, place - 1, order.keys[last], np.int64(order.hosts[last]))
+        _move(order, place - 1, order.keys[last], whole(order.hosts[last]))

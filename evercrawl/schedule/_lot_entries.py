@@ -7,10 +7,12 @@ from typing import Any, Final
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
-from evercrawl.schedule import _lot_kernels as kernels
+from evercrawl.schedule import _lot_changes as changes
+from evercrawl.schedule import _lot_collect as collecting
 from evercrawl.schedule import _lot_memory as memory
-from evercrawl.schedule._heap_kernels import Order
-from evercrawl.schedule._lot_kernels import Rows
+from evercrawl.schedule import _lot_settle as settling
+from evercrawl.schedule._heap_kernels import Order, whole
+from evercrawl.schedule._lot_collect import Rows
 from evercrawl.schedule._lot_layout import ADDED, CONTROL, DUES, ENTRY, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RESTING
 from evercrawl.schedule._lot_memory import Store
 
@@ -51,7 +53,7 @@ def rest(
     s = _store(lots, lines, entries, chunks, control, size)
     numbers, instants = view(hosts, n), view(until, n)
     for i in range(n):
-        kernels.rest(s, np.int64(numbers[i]), instants[i])
+        changes.rest(s, whole(numbers[i]), instants[i])
     return 0
 
 
@@ -72,7 +74,7 @@ def sleep(
     s = _store(lots, lines, entries, chunks, control, size)
     numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
     for i in range(n):
-        kernels.sleep(s, np.int64(numbers[i]), np.int64(pages[i]), instants[i])
+        changes.sleep(s, whole(numbers[i]), whole(pages[i]), instants[i])
     return 0
 
 
@@ -84,7 +86,7 @@ def append(
     s = _store(lots, lines, entries, chunks, control, size)
     numbers, pages = view(hosts, n), view(slots, n)
     for i in range(n):
-        kernels.append(s, np.int64(numbers[i]), np.int64(pages[i]))
+        changes.append(s, whole(numbers[i]), whole(pages[i]))
     return 0
 
 
@@ -96,7 +98,7 @@ def make_room(
     s = _store(lots, lines, entries, chunks, control, size)
     numbers, counts = view(hosts, n), view(more, n)
     for i in range(n):
-        memory.make_room(s, np.int64(numbers[i]), counts[i])
+        memory.make_room(s, whole(numbers[i]), counts[i])
     return 0
 
 
@@ -105,14 +107,14 @@ def put_back(
     lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int, slot: int, new: int
 ) -> int:
     """Put a page in front of all others of its host."""
-    kernels.put_back(_store(lots, lines, entries, chunks, control, size), host, slot, new)
+    changes.put_back(_store(lots, lines, entries, chunks, control, size), host, slot, new)
     return 0
 
 
 @entry(i64, *_STORE, i64)
 def take(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int) -> int:
     """Take a host's first page: 2 * slot, + 1 if it was new; -1 where none is."""
-    return kernels.take(_store(lots, lines, entries, chunks, control, size), host)
+    return int(changes.take(_store(lots, lines, entries, chunks, control, size), host))
 
 
 @entry(i64, *_STORE, *_ROWS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
@@ -124,23 +126,23 @@ def collect(
     """Gather the candidates, about `pool` rows, and what is to be valued `again`; return how many rows there are."""
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
-    kernels.gather_hosts(s, r, now, most, wide, in_order)
+    collecting.gather_hosts(s, r, now, most, wide, in_order)
     numbers, news = view(added_hosts, n_added), view(added, n_added)
     n = 0
     for i in range(n_added):
-        h = np.int64(numbers[i])
+        h = whole(numbers[i])
         r.slots[n], r.of[n], r.kinds[n], r.places[n] = news[i], h, ADDED, 0
         n += 1
         idle = s.lots[h].rest == 0 and s.lots[h].due == 0 and s.lots[h].new == 0
         if idle and s.lots[h].rest_at <= now and r.counts[0] < most:
-            kernels.consider(s, r, h)
+            collecting.consider(s, r, h)
     if not in_order:
-        n = kernels.review(s, r, n, again)
-    depth = 1 if in_order else min(max(pool // max(2 * r.counts[0], 1), 1), kernels.POOL)
-    n = kernels.gather_pages(s, r, n, depth, in_order)
-    r.counts[1] = kernels.wake(s, r, n, now)
+        n = collecting.review(s, r, n, again)
+    depth = 1 if in_order else min(max(pool // max(2 * r.counts[0], 1), 1), collecting.POOL)
+    n = collecting.gather_pages(s, r, n, depth, in_order)
+    r.counts[1] = collecting.wake(s, r, n, now)
     r.counts[2] = r.counts[1] - n
-    return kernels.gather_again(s, r, r.counts[1], 0 if in_order else again)
+    return collecting.gather_again(s, r, r.counts[1], 0 if in_order else again)
 
 
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64)
@@ -152,7 +154,7 @@ def rank(
     """Find the best row of each host, given the rows' values."""
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
-    kernels.rank(s, r, view(values, n))
+    settling.rank(s, r, view(values, n))
     return 0
 
 
@@ -165,14 +167,14 @@ def settle(
     """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
-    kernels.take_rows(s, r, view(chosen, n_chosen))
+    settling.take_rows(s, r, view(chosen, n_chosen))
     blocked = view(out, n_out)
     for i in range(n_out):
-        kernels.withdraw(s, np.int64(blocked[i]))
+        changes.withdraw(s, whole(blocked[i]))
     if not in_order:
-        kernels.place_ranked(s, r, view(values, n_values))
-        kernels.place_new(s, r, view(values, n_values))
+        settling.place_ranked(s, r, view(values, n_values))
+        settling.place_new(s, r, view(values, n_values))
     first = n_values - r.counts[2]
-    kernels.place_seen(s, r, first, first + n_keys, view(keys, n_keys))
-    kernels.stand_hosts(s, r, in_order)
+    settling.place_seen(s, r, first, first + n_keys, view(keys, n_keys))
+    settling.stand_hosts(s, r, in_order)
     return 0

@@ -7,31 +7,26 @@ words each: the number of the following chunk and 15 slots, first in, first out;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule._heap_kernels import Heap, Order, heapify, key_at, push, rekey, slot_at
-from evercrawl.schedule._lot_layout import CHUNK, CHUNKS, DUES, FREE, FREE_CHUNK, NEWS, RESTING, TOP
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Slots
+from evercrawl.schedule._heap_kernels import Heap, Order, heapify, key_at, push, rekey, slot_at, whole
+from evercrawl.schedule._lot_layout import CHUNK, CHUNKS, FREE, FREE_CHUNK, TOP
 
 
 class Store(NamedTuple):
     """All memory there is."""
 
-    lots: NDArray[Any]
+    lots: Any
     resting: Order
     dues: Order
     news: Order
-    keys: Floats
-    slots: Slots
-    chunks: Slots
-    control: NDArray[Any]
+    keys: Any
+    slots: Any
+    chunks: Any
+    control: Any
 
 
 @compiled
@@ -43,7 +38,7 @@ def awake(s: Store, h: int) -> Heap:
 @compiled
 def asleep(s: Store, h: int) -> Heap:
     """Return the pages that may not yet be refreshed, by when they may."""
-    return Heap(s.keys, s.slots, s.lots["block"][h] + np.int64(s.lots["room"][h]) - 1, -1)
+    return Heap(s.keys, s.slots, s.lots["block"][h] + whole(s.lots["room"][h]) - 1, -1)
 
 
 @compiled
@@ -53,14 +48,14 @@ def short(s: Store, h: int) -> Heap:
 
 
 @compiled
-def _take_block(s: Store, size: int) -> int:
+def _take_block(s: Store, size: int) -> Any:
     """Return the start of a block of `size` entries, 4 times a power of two."""
     kind = 0
     while (4 << kind) < size:
         kind += 1
     free = s.control[FREE + kind]
     if free:
-        s.control[FREE + kind] = np.int64(s.slots[free - 1])
+        s.control[FREE + kind] = whole(s.slots[free - 1])
         return free - 1
     start = s.control[TOP]
     s.control[TOP] = start + size
@@ -88,7 +83,7 @@ def _size(least: int) -> int:
 def make_room(s: Store, h: int, more: int) -> None:
     """See to it that `more` pages can be added to those awake or asleep."""
     lot = s.lots[h]
-    old, up, down = np.int64(lot.room), np.int64(lot.awake), np.int64(lot.asleep)
+    old, up, down = whole(lot.room), whole(lot.awake), whole(lot.asleep)
     if up + down + more <= old:
         return
     size = _size(up + down + more)
@@ -109,7 +104,7 @@ def make_room(s: Store, h: int, more: int) -> None:
 def push_awake(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may be refreshed."""
     make_room(s, h, 1)
-    push(awake(s, h), np.int64(s.lots[h].awake), key, slot)
+    push(awake(s, h), whole(s.lots[h].awake), key, slot)
     s.lots[h].awake += 1
 
 
@@ -117,7 +112,7 @@ def push_awake(s: Store, h: int, key: float, slot: int) -> None:
 def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may not be refreshed before `key`."""
     make_room(s, h, 1)
-    push(asleep(s, h), np.int64(s.lots[h].asleep), key, slot)
+    push(asleep(s, h), whole(s.lots[h].asleep), key, slot)
     s.lots[h].asleep += 1
 
 
@@ -125,7 +120,7 @@ def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
 def push_short(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page to the short list."""
     lot = s.lots[h]
-    n, old, before = np.int64(lot.short), np.int64(lot.short_room), lot.short_block
+    n, old, before = whole(lot.short), whole(lot.short_room), lot.short_block
     if n == old:
         size = _size(n + 1)
         start = _take_block(s, size)
@@ -141,7 +136,7 @@ def push_short(s: Store, h: int, key: float, slot: int) -> None:
 @compiled
 def turn_short(s: Store, h: int) -> None:
     """Turn the short list upside down: every key becomes its negative."""
-    heap, n = short(s, h), np.int64(s.lots[h].short)
+    heap, n = short(s, h), whole(s.lots[h].short)
     for i in range(heap.base, heap.base + n):
         s.keys[i] = -s.keys[i]
     heapify(heap, n)
@@ -151,11 +146,11 @@ def turn_short(s: Store, h: int) -> None:
 def bag_in(s: Store, h: int, slot: int) -> None:
     """Put a page into the bag."""
     lot = s.lots[h]
-    filled = np.int64(lot.first) + np.int64(lot.bag)
+    filled = whole(lot.first) + whole(lot.bag)
     if lot.bag == 0 or filled % (CHUNK - 1) == 0:
         chunk = s.control[FREE_CHUNK]
         if chunk:
-            s.control[FREE_CHUNK] = np.int64(s.chunks[(chunk - 1) * CHUNK])
+            s.control[FREE_CHUNK] = whole(s.chunks[(chunk - 1) * CHUNK])
         else:
             chunk = s.control[CHUNKS] + 1
             s.control[CHUNKS] = chunk
@@ -163,39 +158,39 @@ def bag_in(s: Store, h: int, slot: int) -> None:
         if lot.bag == 0:
             lot.head, lot.first, filled = chunk, 0, 0
         else:
-            s.chunks[(np.int64(lot.tail) - 1) * CHUNK] = chunk
+            s.chunks[(whole(lot.tail) - 1) * CHUNK] = chunk
         lot.tail = chunk
-    s.chunks[(np.int64(lot.tail) - 1) * CHUNK + 1 + filled % (CHUNK - 1)] = slot
+    s.chunks[(whole(lot.tail) - 1) * CHUNK + 1 + filled % (CHUNK - 1)] = slot
     lot.bag += 1
 
 
 @compiled
-def bag_out(s: Store, h: int) -> int:
+def bag_out(s: Store, h: int) -> Any:
     """Take the page that has been longest in the bag; there is one."""
     lot = s.lots[h]
-    start = (np.int64(lot.head) - 1) * CHUNK
-    slot = s.chunks[start + 1 + np.int64(lot.first)]
+    start = (whole(lot.head) - 1) * CHUNK
+    slot = s.chunks[start + 1 + whole(lot.first)]
     lot.first += 1
     lot.bag -= 1
     if lot.first == CHUNK - 1 or lot.bag == 0:
         following = s.chunks[start]
         s.chunks[start] = s.control[FREE_CHUNK]
-        s.control[FREE_CHUNK] = np.int64(lot.head)
+        s.control[FREE_CHUNK] = whole(lot.head)
         lot.head, lot.first = following, 0
     return slot
 
 
 @compiled
-def replace_worst(s: Store, h: int, value: float, slot: int) -> int:
+def replace_worst(s: Store, h: int, value: float, slot: int) -> Any:
     """Put a page in the place of the first of a full short list whose keys are values; return which went."""
     heap = short(s, h)
     went = slot_at(heap, 0)
     s.keys[heap.base], s.slots[heap.base] = value, slot
-    rekey(heap, np.int64(s.lots[h].short), 0, value)
+    rekey(heap, whole(s.lots[h].short), 0, value)
     return went
 
 
 @compiled
-def first_key(heap: Heap, n: int) -> float:
+def first_key(heap: Heap, n: int) -> Any:
     """Return the smallest key, infinity if there is none."""
     return key_at(heap, 0) if n else np.inf

@@ -90,7 +90,7 @@ def _after(
             return following
         if not low < following < high:
             following = (
-                _root(low * high) if 0.0 < low and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
+                _root(low * high) if low > 0.0 and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
             )
         age = min(following, never)
     return age

@@ -1,8 +1,8 @@
 """The best that any schedule can do when all rates of change are known: the yardstick.
 
-Pages change at random moments (Poisson) with rate lam, matter w, and are visited evenly, f times a second, which is how
-a visit shows most. The problem max sum w F(f, lam), F = (f / lam) (1 - e^(-lam / f)), sum f = budget, has one multiplier,
-the price P, and each page for itself solves h(x) = P lam / w, where x = lam / f and h(x) = 1 - e^-x (1 + x).
+Pages change at random moments (Poisson) at rate lam, matter w, and are visited evenly, f times a second, for uneven
+visits earn less. The problem max sum w F(f, lam), F = (f / lam) (1 - e^(-lam / f)), with sum f = budget, has one
+multiplier, the price P, and each page for itself solves h(x) = P lam / w, where x = lam / f, h(x) = 1 - e^-x (1 + x).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def h(x: ArrayLike) -> Floats:
     few = np.minimum(x, 1.0)
     series = few**2 * (1 / 2 - few * (1 / 3 - few * (1 / 8 - few * (1 / 30 - few * (1 / 144 - few / 840)))))
     many = np.minimum(x, 700.0)
-    return np.where(x < _SMALL, series, -np.expm1(-many) - many * np.exp(-many))
+    found: Floats = np.where(x < _SMALL, series, -np.expm1(-many) - many * np.exp(-many))
+    return found
 
 
 def interval(level: ArrayLike) -> Floats:

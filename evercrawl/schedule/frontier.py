@@ -76,7 +76,7 @@ class Frontier:
         self._refresh_after_s = refresh_after_s
         self._lots = Lots(in_order=policy.in_order)
         self._order = itertools.count()
-        self._rounds = 0
+        self._choices = 0
         self._gates: list[tuple[float, int, Address]] = []
         self._rested, self._rested_at = array("I"), array("d")  # what changed since the last choice: hosts,
         self._new_hosts, self._new = array("I"), array("I")  # new pages, visited pages
@@ -123,7 +123,7 @@ class Frontier:
         self.hosts[number].seen += 1
         self.seen_count += 1
 
-    def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | float = 0.0) -> None:
+    def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | None = None) -> None:
         """Add many pages at once: slot i to host `numbers[i]`, in this order."""
         numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
         self._flush()
@@ -142,8 +142,9 @@ class Frontier:
             for first in range(0, len(slots), _FILL):
                 part = slice(first, first + _FILL)
                 until = self._columns(slots[part]).visited_at + self._refresh_after_s
-                until = np.maximum(until, not_before if isinstance(not_before, float) else not_before[part])
-                self._lots.sleep(numbers[part], slots[part], until)
+                if not_before is not None:
+                    until = np.maximum(until, not_before[part])
+                self._lots.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
 
     def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
         """Take note of where the host's name leads."""
@@ -159,14 +160,14 @@ class Frontier:
         Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
         back with `put_first`, or gives it up and calls `release`.
         """
-        chosen: list[tuple[Host, int, bool]] = []
-        while not chosen and most > 0:
-            self._open_gates(now)
+        chosen = list[tuple["Host", int, bool]]()
+        self._open_gates(now)
+        self._choices += 1
+        going = most > 0
+        while going and len(chosen) < most:
             added = len(self._new)
             self._flush()
-            if not added and self._lots.next_at() > now:
-                break
-            chosen = self._round(now, most)
+            going = (added > 0 or self._lots.next_at() <= now) and self._round(now, most - len(chosen), chosen)
         return chosen
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
@@ -236,8 +237,9 @@ class Frontier:
 
     # One round of choosing
 
-    def _round(self, now: float, most: int) -> list[tuple[Host, int, bool]]:
-        """Collect candidates, have them valued, take the best; hosts that may not be asked are withdrawn."""
+    def _round(self, now: float, most: int, chosen: list[tuple[Host, int, bool]]) -> bool:
+        """Collect candidates, have them valued, and choose; return whether another round may find more."""
+        added = len(self._new)
         slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
         del self._new_hosts[:], self._new[:]
         values = keys = _NOTHING
@@ -247,43 +249,44 @@ class Frontier:
             if due_from < len(slots):
                 keys = np.ascontiguousarray(self._policy.due(pages.part(due_from, len(slots)), now), np.float64)
         assert len(values) == valued, "a policy values every page"
-        chosen, rows, out = self._pick(values, now, most)
+        rows, out = self._pick(values, now, most, chosen)
         self._lots.settle(values, keys, rows, out)
         if rows:
             self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.new_count + self.seen_count)
-        return chosen
+        return bool(rows or out or added or self._lots.arrived)
 
     def _pick(
-        self, values: Floats, now: float, most: int
-    ) -> tuple[list[tuple[Host, int, bool]], array[int], array[int]]:
-        """Return what to ask for, its rows, and the numbers of the hosts that turn out not to be asked now.
+        self, values: Floats, now: float, most: int, chosen: list[tuple[Host, int, bool]]
+    ) -> tuple[array[int], array[int]]:
+        """Choose the best; return their rows, and the numbers of hosts that turn out not to be asked now.
 
         What begins with one host decides when the next of its address may be asked, so an address is asked once.
         """
-        self._rounds += 1
-        rounds, hosts, per_host = self._rounds, self.hosts, self._per_host
-        chosen, rows, out = list[tuple["Host", int, bool]](), array("q"), array("I")
+        choices, hosts, per_host = self._choices, self.hosts, self._per_host
+        rows, out = array("q"), array("I")
         numbers, best_rows, pages, order = self._lots.best(values)
         for place in order:
-            if best_rows[place] < 0:
+            if best_rows[place] < 0 or len(rows) == most:
                 break
-            host, number = hosts[numbers[place]], numbers[place]
+            number = numbers[place]
+            host = hosts[number]
             if host.held or host.in_flight >= per_host or host.ready_at > now:
                 out.append(number)
                 self._rest(host)
                 continue
             address = host.address
             if address is not None:
-                if address.chosen == rounds:
+                if address.chosen == choices:
                     continue
                 if address.in_flight >= self._per_ip or address.ready_at > now:
                     out.append(number)
                     address.waiting.append(host)
                     self._gate(address, now)
                     continue
-                address.chosen = rounds
-            page, new = pages[place] >> 1, pages[place] & 1 == 1
-            chosen.append((host, page, new))
+                address.chosen = choices
+            page = pages[place]
+            new = page & 1 == 1
+            chosen.append((host, page >> 1, new))
             rows.append(best_rows[place])
             if new:
                 host.new -= 1
@@ -291,9 +294,7 @@ class Frontier:
             else:
                 host.seen -= 1
                 self.seen_count -= 1
-            if len(rows) == most:
-                break
-        return chosen, rows, out
+        return rows, out
 
     def _count(self, host: Host, by: int, *, new: bool) -> None:
         if new:

@@ -31,7 +31,7 @@ class Address:
     ready_at: float = 0.0
     waiting: deque[Host] = field(default_factory=deque["Host"])
     gated: bool = False
-    chosen: int = 0  # the last round in which one of its hosts was
+    chosen: int = 0  # the last choice in which one of its hosts was
 
 
 @dataclass(slots=True, eq=False)

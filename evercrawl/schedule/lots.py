@@ -18,7 +18,20 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule._lot_layout import (
-    ADDED, CHUNK, CHUNKS, CONTROL, DUES, ENTRY, HOSTS, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RANKED, RESTING, SHORT,
+    ADDED,
+    CHUNK,
+    CHUNKS,
+    CONTROL,
+    DUES,
+    ENTRY,
+    HOSTS,
+    LOT,
+    MOST_HOSTS,
+    MOST_ROWS,
+    NEWS,
+    RANKED,
+    RESTING,
+    SHORT,
     TOP,
 )  # fmt: skip
 
@@ -126,6 +139,11 @@ class Lots:
         )  # fmt: skip
         _, valued, woken, _ = self._counts.tolist()
         return self._slots[:n], valued, valued - woken
+
+    @property
+    def arrived(self) -> bool:
+        """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
+        return bool(self._counts[3])
 
     def best(self, values: Floats) -> tuple[list[int], list[int], list[int], list[int]]:
         """Return the hosts that take part, and for each its best row, -1 if it has none, and that row's page.

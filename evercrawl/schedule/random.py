@@ -38,7 +38,8 @@ class Random(Policy):
     def value(self, pages: Pages, now: float) -> Floats:
         """Return a number from 0 to 1 that depends on seed, page and last visit only."""
         last = np.where(np.isnan(pages.visited_at), -1.0, pages.visited_at).view(np.uint64)
-        return (_mixed(_mixed(pages.slot.astype(np.uint64) ^ self._seed) ^ last) >> np.uint64(11)) * 2.0**-53
+        bits = _mixed(_mixed(pages.slot.astype(np.uint64) ^ self._seed) ^ last)
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mixed(bits: Keys) -> Keys:

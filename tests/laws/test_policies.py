@@ -1,42 +1,167 @@
 """Every policy in the catalogue keeps these laws; a new file is picked up by itself."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evercrawl import catalog, importance, schedule
-from evercrawl.schedule import Pages
+from evercrawl import catalog, schedule
+from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.frontier import Frontier
+from evercrawl.types import Floats, Slots
 
 POLICIES = catalog.find(schedule, schedule.Policy)  # type: ignore[type-abstract]
-SCHEMES = catalog.find(importance, importance.Importance)  # type: ignore[type-abstract]
-slots = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1), unique=True)
-visited = hnp.arrays(np.float64, 8, elements=st.one_of(st.just(np.nan), st.floats(0, 1.8e9)))
-shares = hnp.arrays(np.float64, 8, elements=st.floats(0, 1))
+N = 8
+
+
+def floats(least: float, most: float) -> st.SearchStrategy[Floats]:
+    return hnp.arrays(np.float64, N, elements=st.floats(least, most))
+
+
+VISITED = hnp.arrays(np.float64, N, elements=st.one_of(st.just(np.nan), st.floats(0, 1.8e9)))
+PAGES = st.builds(
+    Pages,
+    slot=hnp.arrays(np.uint32, N, elements=st.integers(0, 2**32 - 1), unique=True),
+    visited_at=VISITED,
+    importance=floats(0, 1e9),
+    cash=floats(-1e6, 1e6),
+    shape=floats(0.1, 1e4),
+    scale_s=floats(1.0, 1e10),
+    cost=floats(1e-3, 1e6),
+    cost_changed=floats(0, 1e7),
+    notice=floats(0, 5),
+)
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@given(slots=slots, visited=visited, importance=shares, now=st.floats(1.8e9, 2e9))
-def test_values_are_finite_numbers_one_a_page(name, slots, visited, importance, now) -> None:
-    pages = Pages(slots, visited, importance)
-    before = visited.copy()
+@given(pages=PAGES, now=st.floats(1.8e9, 2e9))
+def test_values_are_finite_numbers_one_a_page(name, pages, now) -> None:
+    before = pages.visited_at.copy()
     value = POLICIES[name]().value(pages, now)
-    assert value.shape == (8,)
+    assert value.shape == (N,)
     assert np.isfinite(value).all()
-    assert np.array_equal(before, visited, equal_nan=True)
+    assert np.array_equal(before, pages.visited_at, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@given(cash=shares, known=st.integers(8, 10**9))
-def test_importance_is_shares(name, cash, known) -> None:
-    found = SCHEMES[name]().importance(cash, known)
-    assert found.shape == (8,)
-    assert (found >= 0).all()
-    assert found.sum() <= 1 + 1e-9
+@pytest.mark.parametrize("name", POLICIES)
+@given(pages=PAGES, now=st.floats(1.8e9, 2e9), picked=st.lists(st.integers(0, N - 1), max_size=N))
+def test_due_is_a_number_for_each_visited_page_whatever_was_chosen_before(name, pages, now, picked) -> None:
+    policy = POLICIES[name]()
+    value = policy.value(pages, now)
+    policy.chosen(value[picked], now, 10)
+    visited = ~np.isnan(pages.visited_at)
+    due = policy.due(pages, now)[visited]
+    assert not np.isnan(due).any()
+    policy.chosen(value[picked], now + 1.0, 10)
+    assert np.isfinite(policy.value(pages, now)).all()
 
 
-def test_every_file_holds_a_strategy() -> None:
-    assert set(SCHEMES) == set(catalog.names(importance))
-    assert "breadth_first" in POLICIES
-    assert "uniform" in SCHEMES
+@pytest.mark.parametrize("name", POLICIES)
+@given(pages=PAGES, now=st.floats(1.8e9, 2e9))
+def test_a_page_is_worth_the_same_in_any_company(name, pages, now) -> None:
+    policy = POLICIES[name]()
+    whole = policy.value(pages, now)
+    for i in range(N):
+        assert policy.value(pages.part(i, i + 1), now) == whole[i]
+
+
+class World:
+    """A crawl of made-up pages on a few hosts, with a clock that jumps."""
+
+    def __init__(self, policy: Policy, hosts: int, pages: int, seed: int) -> None:
+        self.draw = np.random.default_rng(seed)
+        self.visited_at = np.full(pages, np.nan)
+        self.weight, self.cash = self.draw.random(pages), self.draw.random(pages)
+        self.host = self.draw.integers(0, hosts, pages).astype(np.uint32)
+        self.frontier = Frontier(
+            policy, self.columns, lambda slot: float(self.visited_at[slot]), delay_s=1.0, refresh_after_s=30.0
+        )
+        self.now = 1000.0
+        for number in range(hosts):
+            self.frontier.locate(self.frontier.add_host(f"h{number}"), (f"10.0.0.{number}",), self.now)
+
+    def columns(self, slots: Slots) -> Pages:
+        one, none = np.ones(len(slots)), np.zeros(len(slots))
+        return Pages(
+            slots, self.visited_at[slots], self.weight[slots], self.cash[slots], one, 100 * one, one, none, none
+        )
+
+    def find(self, first: int, last: int) -> None:
+        self.frontier.add_found(self.host[first:last].tolist(), first)
+
+    def turn(self, most: int) -> list[int]:
+        """Visit what is chosen; check that each host was asked politely."""
+        slots = []
+        for host, slot, new in self.frontier.choose(self.now, most):
+            assert self.host[slot] == host.number
+            assert new == bool(np.isnan(self.visited_at[slot]))
+            assert host.ready_at <= self.now
+            if not new:
+                assert self.now >= self.visited_at[slot] + 30.0
+            self.frontier.began(host, self.now)
+            self.frontier.ended(host, self.now)
+            self.visited_at[slot] = self.now
+            self.frontier.add_seen(host.number, slot)
+            slots.append(slot)
+        self.cash *= self.draw.random(len(self.cash))
+        return slots
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(deadline=None, max_examples=25)
+@given(
+    hosts=st.integers(1, 12), pages=st.integers(1, 300), found=st.integers(1, 60), most=st.integers(1, 8),
+    seed=st.integers(0, 99),
+)  # fmt: skip
+def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts, pages, found, most, seed) -> None:
+    world = World(POLICIES[name](), hosts, pages, seed)
+    known = visits = 0
+    for _ in range(20 * pages + 100):
+        if known < pages:
+            world.find(known, known := min(known + found, pages))
+        chosen = world.turn(most)
+        visits += len(chosen)
+        assert len(set(world.host[chosen].tolist())) == len(chosen)
+        assert world.frontier.new_count + world.frontier.seen_count == known
+        assert world.frontier.new_count == int(np.isnan(world.visited_at[:known]).sum())
+        assert world.frontier.new_count == sum(host.new for host in world.frontier.hosts)
+        if chosen:
+            continue
+        assert world.frontier.next_at() > world.now
+        if world.frontier.new_count == 0 and known == pages:
+            break
+        world.now = max(world.now + 0.25, min(world.frontier.next_at(), world.now + 5.0))
+    assert visits
+    if name in ("breadth_first", "cycle"):
+        assert not np.isnan(world.visited_at).any()
+    world.now += 31.0
+    assert len(world.turn(pages)) == len(set(world.host.tolist()))  # everybody has rested and has something to offer
+
+
+class Smallest(Policy):
+    """A policy from outside, with plain numpy."""
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        return pages.importance
+
+
+def test_a_policy_from_outside_needs_only_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("elsewhere")
+    module.Smallest = Smallest  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "elsewhere", module)
+    world = World(catalog.pick(schedule, Policy, "elsewhere:Smallest")(), 1, 200, 1)  # type: ignore[type-abstract]
+    world.find(0, 200)
+    order = []
+    for _ in range(200):
+        order += world.turn(1)
+        world.now += 1.0
+    first = [slot for i, slot in enumerate(order) if slot not in order[:i]][:20]
+    assert first == np.argsort(-world.weight)[:20].tolist()
+
+
+def test_every_policy_is_found() -> None:
+    assert set(POLICIES) == {"breadth_first", "cycle", "greedy", "price", "random"}

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.schedule import Pages, allocation, index
+from evercrawl.schedule import Pages, allocation
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.price import Price
 from evercrawl.types import Slots
