@@ -56,6 +56,8 @@ class Columns:
         cells = state.table.record[slots]
         seen = (cells & np.uint32(NO_RECORD)) == 0
         held = self._with_lost(slots, cells, seen) if state.lost else seen
+        if not held.any():
+            return self._unread(slots, cells)
         rows = state.records.rows[np.where(held, cells, 0)]
         sites = state.site_of[rows["host"]]
         cash = self._cash(slots, cells, held, rows, sites)
@@ -77,6 +79,35 @@ class Columns:
             notice=self._notices.of(slots, sites),
         )
 
+    def _unread(self, slots: Slots, cells: Slots) -> Pages:
+        """Return the columns of pages none of which was ever read."""
+        state, count = self._state, len(slots)
+        cash = state.table.cash[slots].astype(np.float64)
+        self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
+        zeros = np.zeros(count)
+        size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
+        return Pages(
+            slot=slots,
+            visited_at=np.full(count, np.nan),
+            importance=self._scheme.importance(cash, zeros, zeros, state.accounts.total),
+            cash=cash,
+            shape=np.full(count, SHAPE),
+            scale_s=np.full(count, self._priors.crawl_scale_s),
+            cost=np.full(count, size),
+            cost_changed=zeros,
+            notice=zeros,
+        )
+
+    def _add_shares_of_roots(self, cash: Floats, slots: Slots, roots: NDArray[np.bool_]) -> None:
+        """Add the share of the virtual page's cash to roots that were never read."""
+        for i in np.flatnonzero(roots).tolist():
+            host = int(self._state.known.row(int(slots[i]))["host"])
+            cash[i] += self._state.accounts.share(int(self._state.site_of[host]))
+
+    def _usual_bytes(self) -> float:
+        visits = self._state.visits
+        return self._state.wire_bytes / visits if visits else USUAL_BYTES
+
     def _with_lost(self, slots: Slots, cells: Slots, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return also those whose content was lost, for their cash is not; put their records' indexes into `cells`."""
         held = seen.copy()
@@ -91,9 +122,7 @@ class Columns:
         accounts = self._state.accounts
         cash = self._state.table.cash[slots].astype(np.float64)
         cash += np.where(seen & ((rows["flags"] & MEMBER) != 0), accounts.shares(sites), 0.0)
-        for i in np.flatnonzero(~seen & ((cells & np.uint32(ROOT)) != 0)).tolist():
-            host = int(self._state.known.row(int(slots[i]))["host"])
-            cash[i] += accounts.share(int(self._state.site_of[host]))
+        self._add_shares_of_roots(cash, slots, ~seen & ((cells & np.uint32(ROOT)) != 0))
         return cash
 
     def _rate(self, seen: NDArray[np.bool_], rows: NDArray[Any], sites: Slots) -> tuple[Floats, Floats]:
@@ -107,8 +136,7 @@ class Columns:
         ones = np.ones(len(rows))
         if not self._in_bytes:
             return ones, 0.0 * ones
-        visits = self._state.visits
-        body = np.where(seen, rows["wire_bytes"], self._state.wire_bytes / visits if visits else USUAL_BYTES)
+        body = np.where(seen, rows["wire_bytes"], self._usual_bytes())
         cheap = seen & ((rows["flags"] & VALIDATED) != 0)
         return HEAD_BYTES + np.where(cheap, 0.0, body), np.where(cheap, body, 0.0)
 

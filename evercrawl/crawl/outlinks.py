@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,11 +69,18 @@ def outlinks(url: str, slot: int, targets: Sequence[str], slots: Slots, withheld
 
 def _leave(url: str, targets: Sequence[str]) -> NDArray[np.bool_] | None:
     """Return which of `targets` are on another site than `url`; None where none is."""
-    home = origin(url) + "/"
-    away = [i for i, target in enumerate(targets) if not target.startswith(home)]
+    home = origin(url)
+    size = len(home) + 1
+    here = home + "/"
+    away = [i for i, target in enumerate(targets) if target[:size] != here]
     if not away:
         return None
-    own = site(hostname(url))
     leaves = np.zeros(len(targets), np.bool_)
-    leaves[away] = [site(hostname(targets[i])) != own for i in away]
+    leaves[away] = [_other_site(home, origin(targets[i])) for i in away]
     return leaves
+
+
+@lru_cache(maxsize=65_536)
+def _other_site(home: str, there: str) -> bool:
+    """Whether two origins are of different sites."""
+    return site(hostname(f"{home}/")) != site(hostname(f"{there}/"))

@@ -74,6 +74,7 @@ class Accounts:
         self.virtual = 1.0 if handout else 0.0
         self.total = 0.0
         self.sites: NDArray[Any] = reserve(SITE, _SITES)
+        self._members, self._given, self._settled = (self.sites[name] for name in ("members", "given", "settled"))
         self.count = 0
         self._active = 0  # sites with members
         self._each = 0.0  # what each of them was given so far
@@ -86,21 +87,19 @@ class Accounts:
     def join(self, site: int) -> float:
         """Count one more member; return its share so far, which its cell has to be lowered by: it was not there."""
         self._settle(site)
-        row = self.sites[site]
-        if row["members"] == 0:
-            self._active += 1
-        row["members"] += 1
-        return float(row["given"])
+        members = int(self._members[site])
+        self._active += members == 0
+        self._members[site] = members + 1
+        return float(self._given[site])
 
     def leave(self, site: int) -> float:
         """Count one member less; return its share so far, which its cell has to be raised by."""
         self._settle(site)
-        row = self.sites[site]
-        assert row["members"], "a page leaves that was no member"
-        row["members"] -= 1
-        if row["members"] == 0:
-            self._active -= 1
-        return float(row["given"])
+        members = int(self._members[site])
+        assert members, "a page leaves that was no member"
+        self._members[site] = members - 1
+        self._active -= members == 1
+        return float(self._given[site])
 
     def spend(self) -> None:
         """Give the virtual page's cash away, where it is of the kind that does."""
@@ -110,10 +109,12 @@ class Accounts:
 
     def share(self, site: int) -> float:
         """Return what the cash of a member of `site` is above its cell."""
-        members, _, _, _, _, _, given, settled = self.sites[site].item()
+        members = int(self._members[site])
         if not members:
             return 0.0
-        return float(given + (self._each - settled) / members if self.handout else 1.0 / members)
+        if not self.handout:
+            return 1.0 / members
+        return float(self._given[site] + (self._each - self._settled[site]) / members)
 
     def shares(self, sites: Slots | slice = slice(None)) -> Floats:
         """Return `share` for many sites, shape (n,); for all that there are where none are named."""
@@ -144,7 +145,8 @@ class Accounts:
         self.sites[: self.count] = sites
 
     def _settle(self, site: int) -> None:
-        row = self.sites[site]
-        if self.handout and row["members"]:
-            row["given"] += (self._each - row["settled"]) / row["members"]
-        row["settled"] = self._each
+        if not self.handout:
+            return
+        if self._members[site]:
+            self._given[site] += (self._each - self._settled[site]) / self._members[site]
+        self._settled[site] = self._each

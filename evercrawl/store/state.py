@@ -299,6 +299,8 @@ class State:
 
     def _pay(self, slot: int, amount: float, number: int) -> float:
         """Add to the cash of one page; return what arrived."""
+        if self.saved is None:
+            return self.table.give(slot, amount)
         return self.table.pay_links(encode_slot(slot), b"", amount, 0.0, number + 1, self.saved)
 
     def _pay_along(self, links: Visit | None, internal: float, external: float, number: int) -> float:

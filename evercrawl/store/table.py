@@ -226,6 +226,12 @@ class Table(KeyMap):
         count, *chunks = (saved or _NOTHING).cells
         return float(_KERNELS["pay_slots"](self.known, count, self._cash, *paid, at_seq, *chunks))
 
+    def give(self, slot: int, amount: float) -> float:
+        """Add to the cash of one slot that is known; return what arrived, which rounding makes differ."""
+        before = float(self.cash[slot])
+        self.cash[slot] = before + amount
+        return float(self.cash[slot]) - before
+
     def pay_links(
         self,
         targets: bytes,
