@@ -63,7 +63,7 @@ def lived(seed: int, cycles: float) -> Row:
 
 
 def still_error(world: World) -> float:
-    """Return the mean relative error of importance after ten visits a page of the same world without changes."""
+    """Return the mean relative error of importance after ten greedy visits a page of the same world without changes."""
     web = world.web(still=True)
     seen: list[Beliefs] = []
     life = relive(
@@ -71,7 +71,7 @@ def still_error(world: World) -> float:
         world.fetches_per_s,
         10 * world.cycle_s,
         policy="greedy",
-        look=lambda p: seen.append(beliefs(p, web.urls[:PAGES])),
+        look=lambda p: seen.append(beliefs(p, web.urls)),
     )
     return float(importance_errors(web, seen[0], life.read).mean())
 

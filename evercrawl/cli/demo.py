@@ -135,7 +135,7 @@ def _learned(directory: Path, lived: Life) -> Learned:
 
     web = lived.web
     with contextlib.closing(opened(directory)) as partition:
-        believed = beliefs(partition, web.urls[: web.plan.count])
+        believed = beliefs(partition, web.urls)
     return learned(web, believed, float(importance_errors(web, believed, lived.read).mean()))
 
 

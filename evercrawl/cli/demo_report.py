@@ -47,15 +47,16 @@ class Learned:
 
 
 def learned(web: LivingWeb, believed: Beliefs, error: float) -> Learned:
-    """Return what the beliefs about the plan's pages come to beside the truth."""
+    """Return what the beliefs about all of the plan's URLs come to beside the truth."""
     true = truth.weights(web)
-    importance = np.where(true > 0, np.nan_to_num(believed.importance), 0.0)
+    pages = slice(web.plan.count)
+    importance = np.where(true > 0, np.nan_to_num(believed.importance[pages]), 0.0)
     importance /= importance.sum() or 1.0
     best: list[int] = np.argsort(-true, kind="stable")[:TOP].tolist()
     top = [(web.urls[number], float(importance[number]), float(true[number])) for number in best]
     rates = truth.rates_per_s(web)
-    rated = (believed.visits >= _LEAST_VISITS) & (rates > 0)
-    return Learned(top, error, *_classes(believed.rate_per_s[rated], rates[rated]))
+    rated = (believed.visits[pages] >= _LEAST_VISITS) & (rates > 0)
+    return Learned(top, error, *_classes(believed.rate_per_s[pages][rated], rates[rated]))
 
 
 def _classes(believed: Floats, true: Floats) -> tuple[list[tuple[int, float, float]], float]:

@@ -66,19 +66,23 @@ def _spread(where: np.ndarray[tuple[int], np.dtype[np.bool_]], values: Floats) -
 
 
 def importance_errors(web: LivingWeb, believed: Beliefs, calendar: Sequence[str] = ()) -> Floats:
-    """Return the relative error of each page's importance, of the plan's pages that weigh anything and were read.
+    """Return the relative error of the importance of each page with content that was read and has not vanished.
+
+    The truth is that of the part of the web that was read, for a crawl cannot know more.
 
     Parameters
     ----------
+    believed
+        Of all of the plan's URLs.
     calendar
-        Pages of the endless calendars that were read: they are members of their sites too, so the truth knows them.
+        Pages of the endless calendars that were read: they are members of their sites too.
     """
-    x = truth.importance(truth.nodes(web, calendar))
-    pages = [(x[url], number) for number, url in enumerate(web.urls[: web.plan.count]) if url in x]
-    true = np.array([value for value, _ in pages])
-    learned = believed.importance[[number for _, number in pages]]
-    read = believed.visits[[number for _, number in pages]] > 0
-    errors: Floats = np.abs(learned[read] / true[read] - 1.0)
+    nodes = truth.nodes(web, calendar)
+    read = {url: node for url, node in nodes.items() if believed.visits[web.numbers.get(url, 0)] > 0}
+    x = truth.importance(read)
+    pages = [number for number, url in enumerate(web.urls[: web.plan.count]) if url in x]
+    true = np.array([x[web.urls[number]] for number in pages])
+    errors: Floats = np.abs(believed.importance[pages] / true - 1.0)
     return errors
 
 
