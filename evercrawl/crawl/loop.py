@@ -108,6 +108,7 @@ class Crawl:
         assert scheme.handout == state.accounts.handout, "the crawl was begun with another kind of scheme"
         notices = Notices(state.accounts)
         changes = Changes(state, notices)
+        self._policy, self._changes = policy, changes
         self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=counts_bytes(config))
         self.frontier = Frontier(
             policy,
@@ -397,6 +398,7 @@ class Crawl:
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self._pace.observed(now, self._learner.visits)
+            self._state.notes.update(self._policy.notes(), cycle_s=self._changes.cycle_s)
             self._watch(self.progress(now))
 
     def progress(self, now: float) -> Progress:

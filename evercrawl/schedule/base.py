@@ -86,3 +86,7 @@ class Policy(ABC):
             How many pages share the budget: all that wait, new ones included.
         """
         return
+
+    def notes(self) -> dict[str, float]:
+        """Return numbers that whoever looks at the crawl from outside likes to know; by default none."""
+        return {}

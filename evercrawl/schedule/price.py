@@ -95,6 +95,10 @@ class Price(Policy):
             self._visits += len(values)
         self._pace(len(values), now, known)
 
+    def notes(self) -> dict[str, float]:
+        """Return the price and the patience; nothing before the first visit."""
+        return {} if math.isnan(self.price) else {"price": self.price, "patience_s": self.patience}
+
     def _pace(self, visits: int, now: float, known: int) -> None:
         passed_s = max(now - self._at, 0.0) if not math.isnan(self._at) else 0.0
         self._at, kept = now, math.exp(-passed_s / _PACE_S)
