@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _SMALL: Final = 0.02  # below it h is taken as a series
-_HALVINGS: Final = 100
+_HALVINGS: Final = 60
 
 
 class Allocation(NamedTuple):
@@ -146,6 +146,7 @@ def optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocation:
             low = middle
         else:
             high = middle
-    price = float(np.exp((low + high) / 2))
-    rate = rates_at(price, weight, lam)
-    return Allocation(price, rate, float((weight * freshness(rate, lam)).sum()))
+    more, less = (rates_at(float(np.exp(end)), weight, lam) for end in (low, high))
+    over = float(more.sum() - less.sum())  # prices so near to each other differ only where a page is hardly worth it
+    rate = less + (more - less) * ((budget - less.sum()) / over if over > 0 else 0.0)
+    return Allocation(float(np.exp((low + high) / 2)), rate, float((weight * freshness(rate, lam)).sum()))

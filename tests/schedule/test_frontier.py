@@ -169,3 +169,141 @@ def test_idle_means_nothing_new_but_on_hosts_that_are_away() -> None:
     assert world.frontier.idle(0.0)
     assert world.frontier.waiting(0.0) == {"robots.txt": 1}
     assert not world.frontier.idle(3599.0)
+
+
+class Dearest(Policy):
+    """The most important page first, new ones included."""
+
+    def value(self, pages: Pages, now: float) -> np.ndarray:
+        return pages.importance
+
+
+def visit_all(world: World, times: int, step_s: float = 1.0) -> list[int]:
+    order = []
+    for i in range(times):
+        for host, slot, _ in world.frontier.choose(200.0 + i * step_s, 1):
+            world.visit(host.number, slot, 200.0 + i * step_s)
+            order.append(slot)
+    return order
+
+
+def test_within_a_host_the_policy_decides_among_new_pages_and_those_to_be_refreshed() -> None:
+    world = World(1, Dearest())
+    world.importance[:6] = 3, 9, 1, 7, 5, 8
+    world.visited[:3] = 0.0
+    for slot in range(3):
+        world.frontier.add_seen(0, slot)
+    world.frontier.add_new(0, [3, 4, 5])
+    assert visit_all(world, 6) == [1, 5, 3, 4, 0, 2]
+
+
+def test_the_best_of_many_new_pages_is_found_although_few_are_ranked() -> None:
+    world = World(1, Dearest())
+    world.importance[:] = np.random.default_rng(1).permutation(100)
+    world.frontier.fill(np.zeros(100, np.uint32), np.arange(100, dtype=np.uint32), new=True)
+    assert visit_all(world, 100) == np.argsort(-world.importance).tolist()
+
+
+def test_new_pages_that_become_important_later_come_forward() -> None:
+    world = World(1, Dearest())
+    world.importance[:] = np.arange(100)
+    world.frontier.fill(np.zeros(100, np.uint32), np.arange(100, dtype=np.uint32), new=True)
+    visit_all(world, 1)
+    world.importance[3] = 1000.0
+    assert 3 in visit_all(world, 50)[:40]
+
+
+def test_a_page_is_not_offered_before_the_instant_that_was_asked_for() -> None:
+    world = World(1, Dearest())
+    world.visited[7] = 0.0
+    world.frontier.add_seen(0, 7, 500.0)
+    assert world.slots(499.0) == []
+    assert world.frontier.next_at() == 500.0
+    assert world.slots(500.0) == [7]
+
+
+def test_filling_with_instants_keeps_them() -> None:
+    world = World(1)
+    world.visited[[1, 2]] = 0.0
+    slots = np.array([1, 2], np.uint32)
+    world.frontier.fill(np.zeros(2, np.uint32), slots, new=False, not_before=np.array([300.0, 0.0]))
+    assert world.slots(200.0) == [2]
+    world.frontier.release(world.frontier.hosts[0])
+    assert world.slots(299.0) == []
+    assert world.slots(300.0) == [1]
+
+
+def test_of_rested_hosts_the_most_valuable_page_is_chosen_first() -> None:
+    world = World(40, Dearest())
+    world.importance[:40] = np.random.default_rng(2).permutation(40)
+    for slot in range(40):
+        world.frontier.add_new(slot, [slot])
+    best = np.argsort(-world.importance[:40]).tolist()
+    assert world.slots(0.0, most=3) == best[:3]
+    assert world.slots(0.0, most=50) == best[3:]
+
+
+def test_many_names_of_one_address_all_get_their_turn_a_few_at_a_time() -> None:
+    world = World(60, connections_per_ip=1)
+    for number, host in enumerate(world.frontier.hosts):
+        world.frontier.locate(host, ("10.9.9.9",), 0.0)
+        world.frontier.add_new(number, [number])
+    seen, now, idle = list[int](), 0.0, 0
+    while len(seen) < 60 and idle < 200:
+        chosen = world.frontier.choose(now, 10)
+        assert len(chosen) <= 1
+        idle += not chosen
+        for host, slot, _ in chosen:
+            world.visit(host.number, slot, now)
+            seen.append(slot)
+            assert len(world.frontier._rested) <= 20  # not all that wait
+        now = max(now + 0.01, min(world.frontier.next_at(), now + 1.0))
+    assert sorted(seen) == list(range(60))
+    assert now < 30.0
+
+
+def test_nobody_is_left_waiting_for_an_address_when_those_offered_again_are_held() -> None:
+    world = World(40, connections_per_ip=1)
+    for number, host in enumerate(world.frontier.hosts):
+        world.frontier.locate(host, ("10.9.9.9",), 0.0)
+        world.frontier.add_new(number, [number])
+    [(host, slot, _)] = world.frontier.choose(0.0, 10)
+    world.frontier.began(host, 0.0)
+    assert world.frontier.choose(0.0, 10) == []  # all others wait for the address now
+    for other in world.frontier.hosts[1:30]:
+        other.held = "robots.txt"
+    world.frontier.ended(host, 1.0)
+    later = [slot for now in (1.0, 2.1, 3.2, 4.3) for slot in world.slots(now)]
+    assert later, "hosts 30 to 39 can be asked"
+    assert slot == 0
+
+
+def test_the_page_to_give_up_is_a_new_one_if_there_is_one() -> None:
+    world = World(1)
+    world.visited[7] = 0.0
+    world.frontier.add_seen(0, 7)
+    world.frontier.add_new(0, [8, 9])
+    host = world.frontier.hosts[0]
+    assert [world.frontier.take_first(host) for _ in range(4)] == [(8, True), (9, True), (7, False), None]
+    assert world.frontier.new_count == world.frontier.seen_count == host.new == host.seen == 0
+
+
+def test_unread_pages_take_little_memory() -> None:
+    frontier = World(50).frontier
+    before = frontier._lots.size_bytes()
+    draw = np.random.default_rng(3)
+    frontier.fill(draw.integers(0, 50, 200_000).astype(np.uint32), np.arange(200_000, dtype=np.uint32), new=True)
+    assert (frontier._lots.size_bytes() - before) / 200_000 < 5
+
+
+def test_a_host_with_more_new_pages_than_are_ranked_at_once() -> None:
+    count = 100_000
+    world = World(1, Dearest())
+    world.visited = np.full(count, np.nan)
+    world.importance = np.random.default_rng(4).random(count)
+    world.cash = np.zeros(count)
+    world.frontier.fill(np.zeros(count, np.uint32), np.arange(count, dtype=np.uint32), new=True)
+    order = visit_all(world, 300, step_s=1.0)
+    assert len(set(order)) == 300 or min(order) >= 0
+    ranks = np.argsort(np.argsort(-world.importance))[order[:300]]
+    assert np.median(ranks) < count / 50

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.schedule import Pages, allocation
+from evercrawl.schedule import Pages, allocation, index
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.price import Price
 from evercrawl.types import Slots
@@ -83,3 +84,65 @@ def test_the_harmonic_part_costs_little_and_abandons_no_page() -> None:
     world = World(Price(), 1000, 300.0, seed=3)
     assert world.ratio(4, 16) >= 0.97
     assert world.now - world.visited_at.min() < 20 * 1000 / world.budget_per_s
+
+
+@given(
+    weight=POSITIVE, shape=st.floats(0.05, 1e4), scale=st.floats(1.0, 1e9), age=st.floats(0.0, 1e9), cost=POSITIVE,
+    changed=st.floats(0.0, 1e3), price=POSITIVE,
+)  # fmt: skip
+def test_the_kernels_say_what_the_readable_version_says(weight, shape, scale, age, cost, changed, price) -> None:
+    columns = [np.array([value]) for value in (0.0, weight, 0.0, shape, scale, cost, changed, 0.0)]
+    pages, policy = Pages(np.zeros(1, np.uint32), *columns), Price(close=1e-6)
+    policy.price = price
+    value = policy.value(pages, age)
+    assert value == pytest.approx(
+        index.index(weight, shape, scale, age, cost, changed), rel=1e-8, abs=1e-12 * weight * scale
+    )
+    due = policy.due(pages, 0.0)[0]
+    assert due == pytest.approx(index.due_after_s(price, weight, shape, scale, cost, changed), rel=1e-6)
+
+
+def one(visited_at: float, **columns: float) -> Pages:
+    usual = {
+        "importance": 1.0,
+        "cash": 0.0,
+        "shape": 1.0,
+        "scale_s": DAY,
+        "cost": 1.0,
+        "cost_changed": 0.0,
+        "notice": 0.0,
+    }
+    return Pages(
+        np.zeros(1, np.uint32), np.array([visited_at]), **{k: np.array([v]) for k, v in (usual | columns).items()}
+    )
+
+
+def test_a_new_page_is_worth_a_visit_after_the_time_of_patience_at_full_cost() -> None:
+    policy = Price()
+    policy.patience = 20 * DAY
+    expected = index.index(1.0, 1.0, DAY, 20 * DAY, cost=4.0)
+    assert policy.value(one(np.nan, cost=1.0, cost_changed=3.0), 5.0) == pytest.approx(expected)
+
+
+def test_a_notice_makes_a_page_older_and_due_sooner() -> None:
+    policy = Price()
+    plain, noticed = one(0.0), one(0.0, notice=0.5)
+    assert policy.value(noticed, DAY) == pytest.approx(policy.value(plain, 1.5 * DAY))
+    policy.price = float(policy.value(plain, 3 * DAY)[0])
+    assert policy.due(plain, 0.0)[0] == pytest.approx(3 * DAY, rel=1e-3)
+    assert policy.due(noticed, 0.0)[0] == pytest.approx(2.5 * DAY, rel=1e-3)
+    assert policy.due(one(7.0, notice=50.0), 0.0)[0] == 7.0
+
+
+def test_what_matters_to_nobody_is_never_due() -> None:
+    policy = Price()
+    policy.price = 1.0
+    assert policy.due(one(0.0, importance=0.0), 0.0)[0] == np.inf
+
+
+def test_patience_is_twenty_cycles_of_what_was_measured() -> None:
+    policy = Price()
+    for i in range(2000):
+        policy.chosen(np.ones(1), 10.0 * i, 300)
+    assert policy.patience == pytest.approx(20 * 300 * 10.0, rel=0.01)
+    assert policy.price == pytest.approx(1.0)
