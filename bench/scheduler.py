@@ -106,15 +106,19 @@ class World:
         self.found = [(hosts[i : i + self.new], self.known + i) for i in range(0, len(hosts), self.new or 1)]
         self.known = last
 
-    def fetches_s(self, fetches: int) -> float:
-        """Return the CPU time of so many fetches."""
+    def fetches_s(self, fetches: int, batch: int = 0) -> float:
+        """Return the CPU time of so many fetches, a batch at a time."""
         done, spent = 0, 0.0
+        usual, self.batch = self.batch, batch or self.batch
+        self.step_s *= self.batch / usual
         while done < fetches:
             self.find()
             start = time.process_time()
             done += self.turn()
             spent += time.process_time() - start
             self.pass_time()
+        self.step_s *= usual / self.batch
+        self.batch = usual
         return spent / done
 
 
@@ -148,7 +152,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--pages", type=int, default=1_000_000, help="known pages (default 1 million)")
     parser.add_argument("--hosts", type=int, default=1_000)
-    parser.add_argument("--batch", type=int, default=32, help="pages chosen at once")
+    parser.add_argument("--batch", type=int, default=64, help="pages chosen at once (default 64, of 256 connections)")
     parser.add_argument("--new", type=int, default=1, help="new pages found a fetch")
     parser.add_argument("--policy", default="price")
     parser.add_argument("--fetches", type=int, default=20_000, help="a run")
@@ -163,10 +167,13 @@ def main() -> int:
     world.fetches_s(o.fetches)
     world.slots_asked = 0
     runs = [world.fetches_s(o.fetches) * 1e6 for _ in range(o.runs)]
+    asked = world.slots_asked / o.fetches / o.runs
     figures = [
-        Figure("CPU a fetch", statistics.median(runs), "us", at_most=5),
+        Figure(f"CPU a fetch, {o.batch} chosen at once", statistics.median(runs), "us", at_most=5),
+        Figure("quickest run", min(runs), "us"),
         Figure("slowest run", max(runs), "us"),
-        Figure("pages looked at, a fetch", world.slots_asked / o.fetches / o.runs, ""),
+        *(Figure(f"CPU a fetch, {few} at once", world.fetches_s(o.fetches, few) * 1e6, "us") for few in (32, 8, 1)),
+        Figure("pages looked at, a fetch", asked, ""),
         Figure("memory a known page", world.frontier._lots.size_bytes() / world.known, "B"),
         Figure("filling at the start", filled / o.pages * 1e6, "us a page"),
     ]

@@ -104,10 +104,11 @@ class Frontier:
 
     def add_found(self, numbers: Sequence[int], first: int) -> None:
         """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
-        self._new.extend(range(first, first + len(numbers)))
-        self._new_hosts.extend(numbers)
-        for number in numbers:
-            self.hosts[number].new += 1
+        hosts, slots, owners = self.hosts, self._new, self._new_hosts
+        for slot, number in enumerate(numbers, first):
+            slots.append(slot)
+            owners.append(number)
+            hosts[number].new += 1
         self.new_count += len(numbers)
 
     def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
