@@ -144,12 +144,12 @@ def _status(crawl: Partition, at: float) -> Status:
 
 def freshness(view: View) -> tuple[float | None, float | None]:
     """Return the mean probability that a copy held is fresh, and the mean weighted by importance; None without any."""
-    copies = weight = total = weighted = 0.0
+    copies, weight, total, weighted = 0, 0.0, 0.0, 0.0
     for slots in view.pieces():
         fresh = view.fresh(view.columns(slots))
         held = ~np.isnan(fresh)
         importance = view.importance[slots][held]
-        copies, total = copies + np.count_nonzero(held), total + float(fresh[held].sum())
+        copies, total = copies + int(np.count_nonzero(held)), total + float(fresh[held].sum())
         weight, weighted = weight + float(importance.sum()), weighted + float(importance @ fresh[held])
     return total / copies if copies else None, weighted / weight if weight else None
 

@@ -37,7 +37,7 @@ _NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
 
 
 class View:
-    """Answers by slot; nothing is written.
+    """Answers by slot; nothing is written. What sitemaps announced since the last visits, only the running crawl knows.
 
     Parameters
     ----------

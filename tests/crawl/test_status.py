@@ -1,8 +1,12 @@
 """Where a crawl is."""
 
+import numpy as np
 import pytest
 
+from evercrawl.config import Config
+from evercrawl.crawl.reader import opened
 from evercrawl.crawl.status import status
+from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError
 
 
@@ -70,3 +74,23 @@ def test_what_the_next_start_would_mend_is_told(made):
 def test_a_folder_without_a_crawl_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="there is no crawl"):
         status(tmp_path)
+
+
+def test_freshness_is_the_mean_over_copies_plain_and_weighted(filled):
+    found, crawl = status(filled.directory), opened(filled.directory)
+    view = View(crawl, Config(), found.at)
+    slots = np.arange(view.state.known.count, dtype=np.uint32)
+    fresh, weight = view.fresh(view.columns(slots)), view.importance
+    crawl.close()
+    held = ~np.isnan(fresh)
+    assert np.count_nonzero(held) == found.fetched == 5
+    assert found.fresh == pytest.approx(fresh[held].mean())
+    assert found.fresh_by_importance == pytest.approx(np.average(fresh[held], weights=weight[held]))
+    assert found.fresh != pytest.approx(found.fresh_by_importance, rel=0.01)
+
+
+def test_without_a_copy_nothing_is_fresh(made):
+    made.seed("http://example.org/")
+    made.save()
+    found = status(made.directory)
+    assert (found.fresh, found.fresh_by_importance) == (None, None)
