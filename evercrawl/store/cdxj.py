@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -77,7 +76,7 @@ def line(capture: Capture, filename: str) -> str:
     if capture.digest:
         fields["digest"] = capture.digest.removeprefix("sha1:")
     fields |= {"length": str(capture.length), "offset": str(capture.offset), "filename": filename}
-    stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(math.floor(capture.at)))
+    stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(round(capture.at * 1e6) // 1_000_000))  # as WARC-Date has it
     return f"{surt_key(capture.url)} {stamp} {json.dumps(fields)}"
 
 
