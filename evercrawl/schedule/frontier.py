@@ -264,7 +264,7 @@ class Frontier:
         What begins with one host decides when the next of its address may be asked, so an address is asked once.
         """
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
-        rows, out = array("q"), array("I")
+        rows, out, fresh = array("q"), array("I"), 0
         numbers, best_rows, pages, order = self._lots.best(values)
         for place in order:
             if best_rows[place] < 0 or len(rows) == most:
@@ -291,10 +291,11 @@ class Frontier:
             rows.append(best_rows[place])
             if new:
                 host.new -= 1
-                self.new_count -= 1
+                fresh += 1
             else:
                 host.seen -= 1
-                self.seen_count -= 1
+        self.new_count -= fresh
+        self.seen_count -= len(rows) - fresh
         return rows, out
 
     def _count(self, host: Host, by: int, *, new: bool) -> None:

@@ -47,7 +47,7 @@ _KERNELS: Final = Library("evercrawl.schedule._lot_entries")
 _NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # what Linux calls it; Python names it from 3.13 on
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
-_POOL: Final = 64  # rows to be compared, about, for a choice of few pages; four a page where there are more
+_POOL: Final = 64  # rows to be compared, about, for a choice of few pages; three a page where there are more
 
 
 class Lots:
