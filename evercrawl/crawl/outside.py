@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.crawl.scope import Scope
+from evercrawl.crawl.waiting import robots_rule
 from evercrawl.fetch.guard import Guard
 from evercrawl.parse.urls import hostname
 
@@ -35,6 +36,9 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
             scope=config.scope, host=host, wider=wider, max_pages_per_host=config.max_pages_per_host
         )
         return "out of scope", (f"crawl.toml excludes it by {bound}",)
+    rule = robots_rule(view, url)
+    if rule:
+        return "refused", (f"robots.txt does not let it be fetched ({rule}), whoever links to it",)
     deep = f", {config.max_depth} links from a seed at most" if config.max_depth else ""
     again = f"evercrawl crawl {url} --dir {view.partition.directory}"
     return "unknown", (

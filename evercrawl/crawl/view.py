@@ -121,7 +121,7 @@ class View:
         The copy of a page that is gone is none any more.
         """
         seen, rows = self.records(pages.slot)
-        held = seen & (rows["seen"] > 0) & ~np.isin(rows["outcome"], _NO_COPY)
+        held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], _NO_COPY)
         age_s = np.where(held, self.now - pages.visited_at, 0.0)
         return np.where(held, survival(pages.shape, pages.scale_s, age_s) * np.exp(-pages.notice), np.nan)
 

@@ -55,6 +55,10 @@ def test_why_tells_which_rule_of_robots_txt_keeps_a_page_out(crawled, site, caps
     assert found["state"] == "refused"
     assert found["reasons"] == ["robots: robots.txt disallows it (Disallow: /private/)"]
 
+    unknown = f"{site.web.origins[0]}/private/never-met"
+    assert main(["why", unknown, "--dir", crawled]) == 0
+    assert re.search(r"is +refused\nbecause +robots\.txt .*\(Disallow: /private/\)", capsys.readouterr().out)
+
 
 def test_why_tells_of_what_is_no_page_of_the_crawl(crawled, capsys):
     assert main(["why", "http://example.org/", "--dir", crawled]) == 0

@@ -128,3 +128,27 @@ def test_it_can_be_asked_while_the_crawl_runs(made):
     made.visit(f"{SITE}/later", made.page("Later"))
     made.save()
     assert get(made, "/later").title == "Later"
+
+
+def test_how_likely_a_copy_is_to_be_the_page_is_told_of_where_redirects_lead(filled):
+    moved, page = get(filled, "/moved"), get(filled, "/a")
+    assert moved.page == page.page == f"{SITE}/a"
+    assert moved.fresh == pytest.approx(page.fresh, abs=1e-6)
+    assert 0 < page.fresh < 1
+
+
+def test_the_copy_of_a_page_that_is_gone_is_not_fresh(made):
+    made.fill()
+    made.visit(f"{SITE}/a", b"no", 404)
+    made.stop()
+    assert get(made, "/a").fresh == 0.0
+
+
+def test_what_is_not_held_names_the_page_to_fetch(filled):
+    for path, page in (("/later", "/later"), ("/gone", "/gone")):
+        with pytest.raises(NotHeldError) as error:
+            get(filled, path)
+        assert error.value.page == SITE + page
+    with pytest.raises(NotHeldError) as error:
+        get(filled, "/unknown")
+    assert error.value.page == ""

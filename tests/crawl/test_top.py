@@ -70,3 +70,15 @@ def test_the_largest_are_those_of_a_full_sort():
     full = np.lexsort((np.arange(500), -values))
     for most in (1, 7, 499, 500, 501):
         assert largest(values, most).tolist() == full[:most].tolist()
+
+
+def test_a_copy_of_the_first_instant_is_a_copy(made):
+    """Instants are kept to a sixteenth of a second, so this one is kept as 0."""
+    made.seed(f"{SITE}/")
+    made.now -= 10.0
+    made.visit(f"{SITE}/", made.page("Home"))
+    made.stop()
+    crawl = opened(made.directory)
+    (page,) = top_pages(View(crawl, Config(), made.now + 60.0), 1)
+    assert 0.9 < page.fresh < 1
+    crawl.close()
