@@ -16,7 +16,7 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.crawl.why import Belief, History, Origin, Weight, Why, Worth
+    from evercrawl.crawl.explanation import Belief, History, Origin, Weight, Why, Worth
 
 _MORE = (
     "It tells how much the page matters and which pages make it so, how often it seems to change, what a visit is "

@@ -7,9 +7,10 @@ import pytest
 
 from evercrawl.change import gamma
 from evercrawl.config import Config
+from evercrawl.crawl.explanation import Why
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.view import View
-from evercrawl.crawl.why import Why, why
+from evercrawl.crawl.why import why
 from evercrawl.schedule.price import Price
 from evercrawl.store.state import RETIRED
 
