@@ -169,8 +169,8 @@ def _gifts(event: Visit, scheme: Importance, value: float) -> tuple[Slots, Float
     if through:
         return np.array([event.alias], np.uint32), np.array([outside])
     slots = decode_slots(event.targets)
-    bits = np.unpackbits(np.frombuffer(event.external, np.uint8), count=len(slots), bitorder="little")
-    return slots, np.where(bits, outside, inside)
+    bits = np.frombuffer(event.external.ljust(-(-len(slots) // 8), b"\0"), np.uint8)
+    return slots, np.where(np.unpackbits(bits, count=len(slots), bitorder="little"), outside, inside)
 
 
 def _scheme(partition: Partition) -> Importance:

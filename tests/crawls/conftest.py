@@ -17,7 +17,9 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.importance.base import Importance
 from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.breadth_first import BreadthFirst
@@ -26,7 +28,7 @@ from evercrawl.simulate.made_web import Answer, MadeWeb
 from evercrawl.simulate.network import Asked, MadeNetwork, NoAnswerError, inline
 from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Visit
-from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition, Scheme
 from evercrawl.store.state import State
 
 BEGAN_AT = 1_700_000_000.0
@@ -176,6 +178,8 @@ class Runner:
         guard: Guard | None = None,
         robots: str = "robots.sqlite",
         segment_bytes: int = 1 << 30,
+        scheme: Scheme | None = None,
+        importance: Importance | None = None,
         **settings: Any,
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl."""
@@ -197,7 +201,7 @@ class Runner:
             try:
                 partition = Partition(
                     self.directory, keys, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
-                    disk=disk or RealDisk(self.directory, before=hook),
+                    disk=disk or RealDisk(self.directory, before=hook), site=site, scheme=scheme,
                 )  # fmt: skip
                 keeper = RobotsKeeper(
                     ":memory:" if robots == ":memory:" else str(self.directory / robots),
@@ -207,7 +211,7 @@ class Runner:
                 try:
                     one = Crawl(
                         partition, config, network, resolver, clock, offload, judge, BreadthFirst(), keeper,
-                        progress.append,
+                        progress.append, importance,
                     )  # fmt: skip
                     ran.repairs = list(partition.repairs)
                     await self._run(one, seeds, limits, during, ran)
@@ -244,11 +248,11 @@ class Runner:
 
     def folded(self) -> Partition:
         """Open the directory for reading, from nothing but the journal."""
-        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, fold_all=True)
+        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, fold_all=True, site=site)
 
     def restored(self) -> Partition:
         """Open the directory for reading, as a start does: newest snapshot, then the journal from there."""
-        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False)
+        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, site=site)
 
     def outcomes(self) -> dict[str, tuple[int, int]]:
         """Return (outcome, visits) of every known page by URL, by the journal alone; (0, 0) before the first visit."""
