@@ -1,0 +1,63 @@
+"""What a policy is told of pages is what the records, the cash and the beliefs say."""
+
+import numpy as np
+import pytest
+
+from evercrawl.crawl.columns import HEAD_BYTES
+from evercrawl.store.transfers import unpack
+from evercrawl.types import NO_SLOT
+
+SITE = "http://example.org"
+
+
+def columns(made):
+    return made.columns(np.arange(made.state.known.count, dtype=np.uint32))
+
+
+def test_cash_is_what_a_visit_would_move(made):
+    made.fill()
+    state = made.state
+    for url in (f"{SITE}/a", f"{SITE}/", f"{SITE}/later"):
+        slot = state.urls.get_many(range(state.known.count)).index(url)
+        cash = float(columns(made).cash[slot])
+        made.visit(url, made.page(url))
+        *_, (_, _, event) = made.partition.journal.replay()
+        assert unpack(event.transfer).moved == pytest.approx(cash, rel=1e-6, abs=1e-7)
+
+
+def test_a_page_never_read_has_only_what_links_bring(made):
+    made.seed(f"{SITE}/")
+    pages = columns(made)
+    assert np.isnan(pages.visited_at).all()
+    assert pages.cash.tolist() == pages.importance.tolist() == [1.0]  # the only member of the only site
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    pages = columns(made)
+    assert pages.visited_at[0] == pytest.approx(made.now, abs=1 / 16)
+    assert pages.importance.tolist() == pytest.approx([1.0, 0.425, 0.425])
+    assert pages.cash.tolist() == pytest.approx([0.0, 0.425, 0.425])
+
+
+def test_a_page_that_only_leads_on_has_no_importance_of_its_own_left(made):
+    made.fill()
+    rows = made.state.records.rows[: made.state.records.count]
+    aliases = rows["slot"][rows["alias"] != NO_SLOT]
+    assert len(aliases) == 2
+    assert columns(made).importance[aliases].max() < 0.01 < rows["importance"][rows["alias"] != NO_SLOT].min()
+
+
+def test_a_page_that_vanished_matters_half_as_much_each_time(made):
+    made.seed(f"{SITE}/", f"{SITE}/x")
+    made.visit(f"{SITE}/", made.page("Home", "/x"))
+    made.visit(f"{SITE}/x", made.page("X"))
+    before = columns(made).importance[1]
+    made.visit(f"{SITE}/x", b"", 404)
+    assert columns(made).importance[1] == pytest.approx(before / 2)
+
+
+def test_a_page_with_validators_costs_a_head_and_one_without_all_of_it(made):
+    made.seed(f"{SITE}/", f"{SITE}/x")
+    made.visit(f"{SITE}/", made.page("Home", text="word " * 3000), etag='"1"')
+    made.visit(f"{SITE}/x", made.page("X", text="other " * 3000))
+    pages = columns(made)
+    assert pages.cost[0] == HEAD_BYTES < pages.cost[1]
+    assert pages.cost[0] + pages.cost_changed[0] > 15_000 < pages.cost[1]
