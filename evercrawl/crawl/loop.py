@@ -272,7 +272,7 @@ class Crawl:
             self.frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
         else:
             self._waiting.append(Reading(nothing, host, slot, before, Outcome.REFUSED, error=why))
-            self.frontier.release(host)
+        self.frontier.release(host)
 
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
         before, config = recall(self.partition, slot), self._config
