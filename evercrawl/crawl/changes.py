@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FORGET: Final = 0.05
 """Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
 _FIRST_CYCLE_S: Final = 86_400.0
+_RESUMED_INTERVALS: Final = 100  # what an earlier run's mean is worth
 _CYCLE_WEIGHT: Final = 1e-3  # of one visit in the mean interval
 
 
@@ -65,8 +66,12 @@ class Changes:
         self._state = state
         self.notices = notices
         self.priors = priors_of(state)
-        self.cycle_s = _FIRST_CYCLE_S
-        self._intervals = 0
+        self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
+        self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
+
+    def notes(self) -> dict[str, float]:
+        """Return numbers for whoever looks at the crawl from outside, and for its next run."""
+        return {"cycle_s": self.cycle_s} if self._intervals else {}
 
     def learn(self, reading: Reading, flags: int) -> Lesson:
         """Return what a visit teaches; `flags` are its event's so far."""

@@ -109,6 +109,7 @@ class Crawl:
         notices = Notices(state.accounts)
         changes = Changes(state, notices)
         self._policy, self._changes = policy, changes
+        policy.resume(state.notes)
         self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=counts_bytes(config))
         self.frontier = Frontier(
             policy,
@@ -398,7 +399,7 @@ class Crawl:
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self._pace.observed(now, self._learner.visits)
-            self._state.notes.update(self._policy.notes(), cycle_s=self._changes.cycle_s)
+            self._state.notes.update(self._policy.notes(), **self._changes.notes())
             self._watch(self.progress(now))
 
     def progress(self, now: float) -> Progress:

@@ -90,3 +90,7 @@ class Policy(ABC):
     def notes(self) -> dict[str, float]:
         """Return numbers that whoever looks at the crawl from outside likes to know; by default none."""
         return {}
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Go on from the notes of an earlier run, of this policy or of another; by default from nothing."""
+        return

@@ -23,6 +23,7 @@ _LEAST: Final = 1e-300
 _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (60.0, 3e8)  # a minute to ten years
 _PACE_S: Final = 86400.0  # the pace is that of the last day
+_RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
 
 class Price(Policy):
@@ -98,6 +99,12 @@ class Price(Policy):
     def notes(self) -> dict[str, float]:
         """Return the price and the patience; nothing before the first visit."""
         return {} if math.isnan(self.price) else {"price": self.price, "patience_s": self.patience}
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Go on with the price and the patience there were."""
+        if notes.get("price", 0.0) > 0:
+            self.price, self._visits = notes["price"], _RESUMED_VISITS
+        self.patience = notes.get("patience_s", self.patience)
 
     def _pace(self, visits: int, now: float, known: int) -> None:
         passed_s = max(now - self._at, 0.0) if not math.isnan(self._at) else 0.0
