@@ -208,7 +208,7 @@ def exact(run) -> tuple[dict[str, float], dict[str, float]]:
     return dict(zip(urls, found.tolist(), strict=True)), dict(zip(urls, solved.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])  # some 10 s each
 def test_crashes_change_nothing_of_what_importance_comes_to(crawl, seed):
     """Once the web has settled, x + r is what a solution at once says, with crashes on the way as without."""
     run = crawl.run
