@@ -72,7 +72,6 @@ def growing(known: int) -> tuple[Table, list[Figure]]:
         took = time.thread_time() - cpu
         cpu_s, wall_s, total_s = max(cpu_s, took), max(wall_s, time.perf_counter() - wall), total_s + took
     table.cash[:known] = 1 / known
-    table.following[:known] = 1
     return table, [
         Figure("memory a known URL", (resident_bytes() - before) / known, "B", at_most=30),
         Figure("longest growth pause", cpu_s * 1e3, "ms", at_most=20),

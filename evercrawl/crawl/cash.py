@@ -91,15 +91,12 @@ class Cashier:
         return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:])
 
     def _account(self, reading: Reading) -> Account:
-        """Return what the page has: what its cell has to be lowered by, so that it can be written down.
-
-        Were the sum of cell and share rounded, a cell too coarse to be lowered by so little would give it each time.
-        """
+        """Return what the page has, its cash as it can be written down."""
         state, before = self._state, reading.before
-        cash = cell = float(state.table.cash[reading.slot])
+        cash = float(state.table.cash[reading.slot])
         if before.member:
             cash += state.accounts.share(int(state.site_of[reading.host.number]))
-        moved = transfers.rounded(cell - transfers.rounded(cell - cash))
+        moved = transfers.rounded(cash)
         return Account(max(moved, 0.0) if state.accounts.handout else moved, before.history, before.mark)
 
 

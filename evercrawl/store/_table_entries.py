@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])
 SEGMENTS: Final = kernels.SEGMENTS
 BLOCK: Final = kernels.BLOCK
-_AMOUNTS, _CASH, _CELLS, _BYTES = pointer(np.float64), pointer(np.float32), pointer(CELL), pointer(np.uint8)
+_AMOUNTS, _CASH, _CELLS, _BYTES = pointer(np.float64), pointer(np.float64), pointer(CELL), pointer(np.uint8)
 _FLAGS, _INTS, _KEYS, _SLOTS = pointer(np.bool_), pointer(np.int64), pointer(np.uint64), pointer(np.uint32)
 
 
@@ -82,7 +82,7 @@ def pay_slots(
     known: int, saved: int, cash: Any, targets: Any, n: int, amounts: Any, at_seq: int, chunk_seq: Any, chunks: int
 ) -> float:
     """Add amounts to the cash of slots, but for those that were saved later; return what arrived."""
-    of: NDArray[np.float32] = view(cash, known)
+    of: NDArray[np.float64] = view(cash, known)
     return kernels.pay_slots(known, saved, of, view(targets, n), view(amounts, n), at_seq, view(chunk_seq, chunks))
 
 
@@ -102,7 +102,7 @@ def pay_links(
     chunks: int,
 ) -> float:
     """Add to the cash of delta-coded slots what a link inside or outside the site gets; return what arrived."""
-    of: NDArray[np.float32] = view(cash, known)
+    of: NDArray[np.float64] = view(cash, known)
     after = view(chunk_seq, chunks)
     return kernels.pay_links(
         known, saved, of, view(targets, n), view(external, bits), inside, outside, at_seq, after

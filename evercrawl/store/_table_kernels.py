@@ -197,10 +197,10 @@ def intern(
 
 
 @compiled
-def _give(cash: NDArray[np.float32], slot: Whole, amount: float) -> float:
+def _give(cash: NDArray[np.float64], slot: Whole, amount: float) -> float:
     """Add `amount` to one cell; return what rounding kept from it."""
     before = np.float64(cash[slot])
-    cash[slot] = np.float32(before + amount)
+    cash[slot] = before + amount
     return amount - (np.float64(cash[slot]) - before)
 
 
@@ -214,7 +214,7 @@ def pay(
     cells: Ints,
     seen: Keys,
     found: Slots,
-    cash: NDArray[np.float32],
+    cash: NDArray[np.float64],
     wanted: Keys,
     amounts: Floats,
 ) -> float:
@@ -233,7 +233,7 @@ def pay(
 
 @compiled
 def _arrive(
-    known: int, saved: int, cash: NDArray[np.float32], slot: Whole, amount: float, at_seq: int, chunk_seq: Keys
+    known: int, saved: int, cash: NDArray[np.float64], slot: Whole, amount: float, at_seq: int, chunk_seq: Keys
 ) -> float:
     """Add `amount` to a cell unless a snapshot has it with that amount; return what arrived, then or now.
 
@@ -248,7 +248,7 @@ def _arrive(
 
 @compiled
 def pay_slots(
-    known: int, saved: int, cash: NDArray[np.float32], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
+    known: int, saved: int, cash: NDArray[np.float64], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
 ) -> float:
     """Add amounts to cells by slot, but for those that were saved later; return what arrived."""
     arrived = 0.0
@@ -261,7 +261,7 @@ def pay_slots(
 def pay_links(
     known: int,
     saved: int,
-    cash: NDArray[np.float32],
+    cash: NDArray[np.float64],
     targets: NDArray[np.uint8],
     external: NDArray[np.uint8],
     inside: float,

@@ -147,12 +147,10 @@ class Table(KeyMap):
     Attributes
     ----------
     cash
-        What each page holds of its own, f32, by slot, without its share of the virtual page's; zero at `known` and
+        What each page holds of its own, f64, by slot, without its share of the virtual page's; zero at `known` and
         beyond.
     record
         Index of the page's record, or `NO_RECORD` and what its finder keeps below that bit; u32, by slot.
-    following
-        u32 by slot, zero at first: for a queue of slots to link its members.
 
     Examples
     --------
@@ -164,14 +162,13 @@ class Table(KeyMap):
     [0.0, 0.5]
     """
 
-    _columns: ClassVar[list[type[np.generic]]] = [np.float32, np.uint32, np.uint32]
+    _columns: ClassVar[list[type[np.generic]]] = [np.float64, np.uint32]
 
     def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
         super().__init__(segment_capacity, first_capacity)
-        self.cash: NDArray[np.float32] = self._cells[0]
+        self.cash: NDArray[np.float64] = self._cells[0]
         self._cash = pointer(self.cash)
         self.record: Slots = self._cells[1]
-        self.following: Slots = self._cells[2]
 
     def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
         """Return the slots of `keys`, shape (n,), and which of them were new; a new URL has no record and no cash.
@@ -201,7 +198,7 @@ class Table(KeyMap):
     def pay(self, keys: Keys, amounts: Floats) -> float:
         """Add `amounts`, shape (n,), to the cash of `keys`; return the residue, for the virtual page.
 
-        The residue is the sum of the amounts less what the cells gained: what f32 rounds away (it may be negative), and
+        The residue is the sum of the amounts less what the cells gained: what f64 rounds away (it may be negative), and
         the whole amount where a key is not known.
         """
         wanted, given = np.ascontiguousarray(keys, np.uint64), np.ascontiguousarray(amounts, np.float64)
