@@ -217,7 +217,8 @@ def _content(reading: Reading, agent: str) -> None:
 
 def _document(reading: Reading, body: bytes, content_type: str, *, nofollow: bool) -> None:
     url = reading.exchange.request.url
-    document = html.read(body, url, content_type, reading.exchange.headers.get("content-language", ""))
+    language = reading.exchange.headers.get("content-language", "")
+    document = html.read(body, url, content_type, language, text=False)
     reading.title = document.title[:_TITLE_CHARS]
     reading.language = document.language[:35]
     reading.simhash, reading.words = document.simhash, document.words

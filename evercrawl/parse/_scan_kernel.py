@@ -18,8 +18,7 @@ from evercrawl.parse._text_kernel import put_text
 
 MAX_URL_BYTES = 8192
 MAX_FACTS = 100
-TITLE, LANG, BASE, CANONICAL, ROBOTS, REFRESH, FEED = b"TLBCMRF"
-UNPAID, WITHHELD = 1, 2  # before a link: it gets no share of the page's cash; it is not to be followed either
+TITLE, LANG, BASE, CANONICAL, ROBOTS, REFRESH, FEED, UNPAID, WITHHELD = b"TLBCMRFUW"
 _NOFOLLOW, _CANONICAL, _REFRESH = spelt(b"nofollow"), spelt(b"canonical"), spelt(b"refresh")
 _UGC, _SPONSORED, _ALTERNATE = spelt(b"ugc"), spelt(b"sponsored"), spelt(b"alternate")
 _RSS, _ATOM = spelt(b"application/rss+xml"), spelt(b"application/atom+xml")
@@ -44,8 +43,8 @@ def _put_value(src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: b
 
 
 @compiled
-def _put_link(src: Bytes, i: int, end: int, out: Bytes, o: int) -> int:
-    """Append a link, ended by a newline, without its fragment and without the bytes that URL parsers drop."""
+def _put_link(src: Bytes, i: int, end: int, out: Bytes, o: int, stop: int) -> int:
+    """Append a link, ended by `stop`, without its fragment and without the bytes that URL parsers drop."""
     last = _put_value(src, i, end, out, o, True)
     i = o
     while i < last and out[i] <= 32:
@@ -59,7 +58,7 @@ def _put_link(src: Bytes, i: int, end: int, out: Bytes, o: int) -> int:
             out[o] = c
             o += 1
         i += 1
-    out[o] = 10
+    out[o] = stop
     return o + 1
 
 
@@ -100,7 +99,7 @@ def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int) -> int:
 
 @compiled
 def _mark(src: Bytes, values: Spans) -> int:
-    """Return what is written before a link: 0 for an ordinary one."""
+    """Return what a link is that the page does not vouch for: 0 for an ordinary one."""
     if values[tags.REL, 0] < 0:
         return 0
     if _has(src, values, tags.REL, _NOFOLLOW):
@@ -138,7 +137,8 @@ def scan(
 ) -> int:  # fmt: skip
     """Write text, links and facts of a page in UTF-8.
 
-    A link stands after its mark, if any, and ends with a newline; a fact is a letter, a value and a NUL.
+    A link that may be followed ends with a newline; a fact is a letter, a value and a NUL. What gets no share of the
+    page's cash, or is not to be followed, is also a fact.
 
     `sizes` becomes how many bytes there are of each; `values`, 16 numbers, is scratch.
     """
@@ -194,9 +194,10 @@ def _scan(
             if 0 <= size <= MAX_URL_BYTES and n_links < max_links:
                 mark = _mark(src, values)
                 if mark:
-                    links[at_links] = mark
-                    at_links += 1
-                at_links = _put_link(src, values[k, 0], values[k, 1], links, at_links)
+                    facts[at_facts] = mark
+                    at_facts = _put_link(src, values[k, 0], values[k, 1], facts, at_facts + 1, 0)
+                if mark != WITHHELD:
+                    at_links = _put_link(src, values[k, 0], values[k, 1], links, at_links, 10)
                 n_links += 1
         if kind == tags.INLINE or kind == tags.BREAK or kind >= tags.ANCHOR or alone:
             if kind == tags.FRAME and not closing and not alone and src[start] | 32 == 105:

@@ -31,7 +31,7 @@ _REFRESH = re.compile(r"\s*(?:\d|\.)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"
 _SPLIT = re.compile(r"[\s,]+")
 
 
-def read(body: bytes, url: str, content_type: str = "", language: str = "") -> Document:
+def read(body: bytes, url: str, content_type: str = "", language: str = "", *, text: bool = True) -> Document:
     """Return what one HTML page says.
 
     Parameters
@@ -42,6 +42,8 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
         Where it came from, normalised.
     content_type, language
         The response's Content-Type and Content-Language; what the page itself says of its language counts more.
+    text
+        Whether the text is wanted as a string; its hashes there are in any case.
 
     Examples
     --------
@@ -56,10 +58,10 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
     nofollow = not asked.isdisjoint(("nofollow", "none"))
     hrefs = found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
     targets = [] if nofollow else resolve(base, hrefs)
-    text = found.text.tobytes()
+    words = found.text.tobytes()
     return Document(
         title=" ".join(found.title.split())[:MAX_TITLE],
-        text=text.decode("utf-8", "replace"),
+        text=words.decode("utf-8", "replace") if text else "",
         language=_tag(found.language) or _tag(language),
         targets=targets,
         unpaid=resolve(base, found.unpaid) if found.unpaid else [],
@@ -68,7 +70,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "") -> D
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),
-        words=_words(text),
+        words=_words(words),
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
         encoding=encoding,

@@ -60,31 +60,19 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     ('A', b'one twothree', ['b'])
     """
     text, links, facts = _parts(source, max_links, xml)
-    hrefs = links.tobytes().decode("utf-8", "replace").split("\n")[:-1]
-    marked = [href for href in hrefs if href[:1] in _MARKS]
-    survey = Survey(text, _sorted(hrefs) if marked else hrefs)
-    survey.unpaid = [href[1:] for href in marked if href[0] == _UNPAID]
-    survey.withheld = [href[1:] for href in marked if href[0] == _WITHHELD]
+    survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1])
     for fact in facts.tobytes().decode("utf-8", "replace").split("\0")[:-1]:
         _learn(survey, fact[0], fact[1:])
     return survey
 
 
-def _sorted(hrefs: list[str]) -> list[str]:
-    """Return those that may be followed, without marks."""
-    return [href[1:] if href[:1] == _UNPAID else href for href in hrefs if href[:1] != _WITHHELD]
-
-
-_UNPAID, _WITHHELD = "\1", "\2"
-_MARKS = frozenset((_UNPAID, _WITHHELD))
 _FIELDS = {"T": "title", "L": "language", "B": "base", "C": "canonical", "R": "refresh"}
+_LISTS = {"M": "robots", "F": "feeds", "U": "unpaid", "W": "withheld"}
 
 
 def _learn(survey: Survey, kind: str, value: str) -> None:
-    if kind == "M":
-        survey.robots.append(value)
-    elif kind == "F":
-        survey.feeds.append(value)
+    if kind in _LISTS:
+        getattr(survey, _LISTS[kind]).append(value)
     elif not getattr(survey, _FIELDS[kind]):
         setattr(survey, _FIELDS[kind], value)
 

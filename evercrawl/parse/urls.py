@@ -6,6 +6,7 @@ The functions that take one apart rely on that form and use no parser.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 _WEB = ("http://", "https://")
 _SEEN_MOST = 1 << 15  # links remembered, some 10 MB
 _SEEN_CHARS = 200
-_seen: dict[tuple[str, str], str | None] = {}  # (folder of the page, href) -> the link's URL
+_seen: dict[str, dict[str, str]] = {}  # folder of a page, or of none -> href -> the link's URL, "" where it has none
+_count = 0
+_STEP = r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]*"
+_plain = re.compile(rf"{_STEP}(?:/{_STEP})*").fullmatch  # neither scheme, nor `..`, nor anything to be encoded
 
 
 def normalise(url: str, base: str | None = None) -> str | None:
@@ -58,19 +62,36 @@ def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
     if parsed is None:
         return []
     folder = parsed.href.partition("?")[0].rpartition("/")[0]
-    urls: dict[str | None, None] = {}
-    for href in dict.fromkeys([_cut(href) if "#" in href else href for href in hrefs]):
-        # the pages of a folder say the same again and again; only an empty href or a bare query needs the page itself
-        key = (folder, href) if href[:1] > "?" or href[:1] in ("/", ".") else None
-        url = _seen.get(key, "") if key else ""
-        if url == "":
-            url = _resolved(parsed, href)
-            if key and len(href) < _SEEN_CHARS:
-                if len(_seen) >= _SEEN_MOST:
-                    _seen.clear()
-                _seen[key] = url
-        urls[url] = None
-    return [url for url in urls if url is not None]
+    seen, hrefs = _recall(folder), list(dict.fromkeys(hrefs))
+    urls = list(map(seen.get, hrefs))
+    if None in urls:
+        start = f"{folder}/" if folder.startswith(_WEB) and "@" not in folder else ""
+        urls = [_look(parsed, start, seen, href) if url is None else url for href, url in zip(hrefs, urls, strict=True)]
+    return [url for url in dict.fromkeys(urls) if url]
+
+
+def _recall(folder: str) -> dict[str, str]:
+    """Return what links of the pages of a folder led to: they say the same again and again."""
+    global _count
+    if _count >= _SEEN_MOST:
+        _seen.clear()
+        _count = 0
+    return _seen.setdefault(folder, {})
+
+
+def _look(base: can_ada.URL, start: str, seen: dict[str, str], href: str) -> str:
+    """Return where a link leads that the folder's pages did not say before, "" if nowhere; remember it.
+
+    `start` is what all plain links of the folder begin with, "" where these are to be parsed too.
+    """
+    global _count
+    plain = start and _plain(href)
+    url = start + href if plain else _resolved(base, _cut(href) if "#" in href else href) or ""
+    # only an empty href, a bare fragment or a bare query needs the page itself
+    if len(href) < _SEEN_CHARS and (href[:1] > "?" or href[:1] in ("/", ".")):
+        seen[href] = url
+        _count += 1
+    return url
 
 
 def _resolved(base: can_ada.URL, href: str) -> str | None:
