@@ -25,7 +25,7 @@ def test_later_sources_win(tmp_path):
     )
     assert (config.connections, config.delay_s, config.rate_per_s, config.dns) == (7, 3.0, 6.0, "1.2.3.4:53")
     assert config.max_depth == 4
-    assert config.policy == "breadth_first"
+    assert config.policy == "price"
 
 
 def test_a_flag_not_given_says_nothing(tmp_path):

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import asyncio
     from pathlib import Path
 
-    from evercrawl.cli.demo_report import Learned
     from evercrawl.cli.live import Watcher
     from evercrawl.progress import Summary
     from evercrawl.simulate.comparison import Comparison, World
+    from evercrawl.simulate.learned import Learned
     from evercrawl.simulate.lives import Life
 
 HOSTS: Final = 20
@@ -80,8 +80,8 @@ def _worlds(seed: int, count: int, pages: int, seconds: float) -> list[World]:
 
 
 def _compare(directory: Path, worlds: list[World], watch: Watcher, *, as_json: bool) -> None:
-    from evercrawl.cli.demo_worlds import Worlds
     from evercrawl.simulate.comparison import beside_round_robin
+    from evercrawl.simulate.worlds import Worlds
 
     processors = os.cpu_count() or 1
     first = worlds[0]
@@ -132,9 +132,9 @@ async def _live(directory: Path, world: World, watch: Watcher, stop: asyncio.Eve
 
 def _learned(directory: Path, lived: Life) -> Learned:
     """Read from the crawl directory what was learned, and hold it against the truth."""
-    from evercrawl.cli.demo_report import learned
     from evercrawl.crawl.reader import opened
     from evercrawl.simulate.beliefs import beliefs, importance_errors
+    from evercrawl.simulate.learned import learned
 
     web = lived.web
     with contextlib.closing(opened(directory)) as partition:

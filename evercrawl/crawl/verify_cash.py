@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from evercrawl.store.accounts import Accounts
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Ints, Slots
+    from evercrawl.types import Floats, Slots
 
 WORST: Final = 1e-6
 """What a sum may be off by, in parts of all cash, and a page, in parts of its importance and its site's source."""
-_ROUNDED: Final = 2.0**-24  # of what is in a cell may be lost each time that something is paid in
 _KIND: Final = "cash"
 
 
@@ -130,12 +129,12 @@ def _pages(partition: Partition, folded: State, upto: int, scheme: Importance, f
     rows: Any = folded.records.rows[: folded.records.count]
     value = np.zeros(folded.known.count)
     value[rows["slot"]] = rows["importance"]
-    brought, payments = _brought(partition, folded, upto, scheme, value)
+    brought = _brought(partition, folded, upto, scheme, value)
     cells = folded.table.cash[: folded.known.count].astype(np.float64)
     off = np.abs(value + cells - brought)
     found.count("pages with cash", int(np.count_nonzero((value != 0) | (cells != 0))))
     found.measure("cash of a page", float(np.max(off / (1.0 + np.abs(value)), initial=0.0)))
-    borne = WORST * (1.0 + np.abs(value)) + _ROUNDED * payments * (np.abs(value) + np.abs(cells))
+    borne = WORST * (1.0 + np.abs(value))
     for slot in np.flatnonzero(~(off <= borne)).tolist():
         found.blame(
             f"cash: {folded.urls.get(slot)} has had {value[slot]:.9g} and holds {cells[slot]:.9g} of what links bring, "
@@ -144,22 +143,18 @@ def _pages(partition: Partition, folded: State, upto: int, scheme: Importance, f
         )
 
 
-def _brought(partition: Partition, folded: State, upto: int, scheme: Importance, value: Floats) -> tuple[Floats, Ints]:
-    """Return what the links of all pages, as they were last read, bring to each page, shape (known,), and how often.
-
-    The second is an estimate from above: a page may have paid each of its links, and taken back, at each visit.
-    """
+def _brought(partition: Partition, folded: State, upto: int, scheme: Importance, value: Floats) -> Floats:
+    """Return what the links of all pages, as they were last read, bring to each page, shape (known,)."""
     rows: Any = folded.records.rows[: folded.records.count]
-    last, visits = np.zeros(len(value), np.uint64), np.zeros(len(value), np.int64)
-    last[rows["slot"]], visits[rows["slot"]] = rows["event"], rows["visits"]
-    brought, payments = np.zeros(len(value)), visits.copy()
+    last = np.zeros(len(value), np.uint64)
+    last[rows["slot"]] = rows["event"]
+    brought = np.zeros(len(value))
     for pointer, _, event in events(partition, upto):
         if isinstance(event, Visit) and event.flags & HAS_LINKS and last[event.slot] == pointer:
             slots, amounts = _gifts(event, scheme, float(value[event.slot]))
             known = slots < len(value)
             brought[slots[known]] += amounts[known]
-            payments[slots[known]] += 2 * visits[event.slot]
-    return brought, payments
+    return brought
 
 
 def _gifts(event: Visit, scheme: Importance, value: float) -> tuple[Slots, Floats]:

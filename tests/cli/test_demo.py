@@ -5,8 +5,9 @@ import json
 import pytest
 
 from evercrawl.cli import main as cli
-from evercrawl.cli.demo_report import Learned, told
+from evercrawl.cli.demo_report import told
 from evercrawl.simulate.comparison import Comparison
+from evercrawl.simulate.learned import Learned
 
 
 def test_demo(tmp_path, capsys):
