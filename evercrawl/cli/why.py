@@ -117,7 +117,7 @@ def _worth(worth: Worth, at: float) -> list[tuple[str, str]]:
     return [
         ("worth", f"{_value(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
         ("due", _due(worth, at)),
-        ("turn", f"{worth.ahead:,} pages are worth more now, {worth.ahead_on_host:,} of them on its host"),
+        ("turn", f"worth more now: {many(worth.ahead, 'pages')}, {worth.ahead_on_host:,} on its host"),
     ]
 
 
