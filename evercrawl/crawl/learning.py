@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -101,7 +101,7 @@ class Learner:
         """Make known what a sitemap or feed lists, and remember which known pages it says have changed."""
         slots = self._state.table.find(keys_of(list(urls)))
         unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
-        new = self._in_scope(unknown, LISTED_DEPTH, set())
+        new = self._in_scope(unknown, LISTED_DEPTH, {})
         found = self._admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
         if found is not None:
             self._partition.remember(Found(at, found))
@@ -175,20 +175,20 @@ class Learner:
         slots = self._state.table.find(keys)
         unknown = np.flatnonzero(slots == NO_SLOT)
         result: list[tuple[Slots, Discovery | None]] = []
-        refused: set[tuple[str, int]] = set()
+        refused: dict[int, set[str]] = {}  # by depth
+        ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
         at = 0
-        for reading, (start, stop) in zip(readings, spans, strict=True):
+        for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
             found = None
-            upto = int(np.searchsorted(unknown, stop))
             if upto > at:
                 mine = unknown[at:upto]
-                found = self._discover(reading, [urls[i] for i in mine], refused)
+                found = self._discover(reading, [urls[i] for i in mine.tolist()], refused)
                 slots[mine] = self._state.table.find(keys[mine])
                 at = upto
             result.append((slots[start:stop], found))
         return result
 
-    def _discover(self, reading: Reading, urls: list[str], refused: set[tuple[str, int]]) -> Discovery | None:
+    def _discover(self, reading: Reading, urls: list[str], refused: dict[int, set[str]]) -> Discovery | None:
         before = reading.before
         if reading.redirect:
             hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
@@ -204,19 +204,21 @@ class Learner:
         allowed = self._in_scope(urls, depth, refused)
         return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
 
-    def _in_scope(self, urls: list[str], depth: int, refused: set[tuple[str, int]]) -> list[str]:
+    def _in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
         """Return those that belong to the crawl; the others are added to `refused`, and are not asked about again."""
         allowed: list[str] = []
-        added: Counter[str] = Counter()
+        added: dict[str, int] = {}
+        outside = refused.setdefault(depth, set())
         for url in urls:
-            if (url, depth) in refused:
+            if url in outside:
                 continue
             host = hostname(url)
-            if self._scope.allows(url, depth, added[host]):
+            more = added.get(host, 0)
+            if self._scope.allows(url, depth, more):
                 allowed.append(url)
-                added[host] += 1
+                added[host] = more + 1
             else:
-                refused.add((url, depth))
+                outside.add(url)
         return allowed
 
     def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float) -> Discovery | None:
@@ -338,18 +340,15 @@ class Learner:
             reading.outcome = Outcome.OK if original in (NO_SLOT, reading.slot) else Outcome.DUPLICATE
 
     def _queue(self, found: Discovery) -> None:
-        by_host: defaultdict[int, list[int]] = defaultdict(list)
-        for slot, host in enumerate(found.hosts, found.first_slot):
-            by_host[host].append(slot)
-        for host, slots in by_host.items():
-            self._frontier.add_new(host, slots)
+        self._frontier.add_found(found.hosts, found.first_slot)
 
     def _requeue(self, reading: Reading, event: Visit) -> None:
         if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
         elif event.outcome != Outcome.GONE or event.misses < RETIRED:
             wait_s = self._refresh_after_s * 2.0 ** min(event.misses, RETIRED) if event.misses else 0.0
-            self._frontier.add_seen(reading.host.number, reading.slot, not_before=event.at + wait_s)
+            number, slot = reading.host.number, reading.slot
+            self._frontier.add_seen(number, slot, not_before=event.at + wait_s, visited_at=event.at)
 
     def _count(self, reading: Reading, event: Visit) -> None:
         self.visits += 1

@@ -5,17 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, origin
-from evercrawl.store.codec import encode_slots
+from evercrawl.store.codec import encode_links
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from evercrawl.types import Slots
 
@@ -48,36 +44,27 @@ def outlinks(url: str, slot: int, targets: Sequence[str], slots: Slots, withheld
 
     Examples
     --------
+    >>> import numpy as np
     >>> slots = np.array([9, 2], np.uint32)
     >>> links = outlinks("http://a.example/", 4, ["http://b.example/", "http://a.example/x"], slots)
     >>> links.targets.hex(" "), links.external.hex(" "), links.out
     ('02 06', '02', 2)
     """
-    others = slots != slot
-    out = int(np.count_nonzero(others)) + withheld
-    known = others & (slots != NO_SLOT)
-    if not known.any():
-        return Outlinks(out=out)
-    leaves = _leave(url, targets)
-    kept = slots[known]
-    if leaves is None:
-        return Outlinks(encode_slots(kept), b"", out)
-    order = np.argsort(kept, kind="stable")
-    bits = np.packbits(leaves[known][order], bitorder="little").tobytes()
-    return Outlinks(encode_slots(kept), bits if any(bits) else b"", out)
+    if not targets:
+        return Outlinks(out=withheld)
+    found, external, out = encode_links(slots, slot, _leaving(url, targets, slots))
+    return Outlinks(found, external, out + withheld)
 
 
-def _leave(url: str, targets: Sequence[str]) -> NDArray[np.bool_] | None:
-    """Return which of `targets` are on another site than `url`; None where none is."""
+def _leaving(url: str, targets: Sequence[str], slots: Slots) -> list[int]:
+    """Return the places of those `targets` that are known, and on another site than `url`."""
     home = origin(url)
-    size = len(home) + 1
-    here = home + "/"
+    size, here = len(home) + 1, home + "/"
     away = [i for i, target in enumerate(targets) if target[:size] != here]
     if not away:
-        return None
-    leaves = np.zeros(len(targets), np.bool_)
-    leaves[away] = [_other_site(home, origin(targets[i])) for i in away]
-    return leaves
+        return away
+    known = slots.tolist()
+    return [i for i in away if known[i] != NO_SLOT and _other_site(home, origin(targets[i]))]
 
 
 @lru_cache(maxsize=65_536)

@@ -113,7 +113,9 @@ def hostname(url: str) -> str:
     >>> hostname("http://[2001:db8::1]:8080/"), hostname("https://example.org:8443/a")
     ('[2001:db8::1]', 'example.org')
     """
-    authority = url[url.find("//") + 2 : url.find("/", 8)]
+    authority = url.split("/", 3)[2]
+    if ":" not in authority:
+        return authority
     colon = authority.rfind(":")
     return authority[:colon] if colon > authority.rfind("]") else authority
 

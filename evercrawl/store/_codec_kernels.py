@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
+from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.types import Slots
+    from evercrawl.types import Ints, Keys, Slots
 
 
 @entry(i64, pointer(np.uint32), i64, pointer(np.uint8))
@@ -27,6 +28,75 @@ def encode(ascending: Any, n: int, out: Any) -> int:
 def decode(data: Any, n: int, out: Any) -> int:
     """Write what `encode` was given, without repetitions; return how many numbers. There is room for n."""
     return _decode(view(data, n), view(out, n))
+
+
+@entry(i64, pointer(np.uint32), i64, i64, pointer(np.int64), i64, pointer(np.uint64), pointer(np.uint8))
+def encode_links(slots: Any, n: int, own: int, external: Any, leaving: int, room: Any, out: Any) -> int:
+    """Write the known among distinct slots as `encode` does, and behind them a bit for each: whether it is external.
+
+    Into `room`, n + 3 numbers, go at last: bytes of slots; bytes of bits, 0 where none is set; slots that are not
+    `own`. In `out` there is room for 6 * n + 1.
+    """
+    order = view(room, n + 3)
+    others, known = _gather(view(slots, n), own, view(external, leaving), order)
+    _sort(order[:known])
+    size, bits = _encode_marked(order[:known], view(out, 6 * n + 1))
+    order[n], order[n + 1], order[n + 2] = np.uint64(size), np.uint64(bits), np.uint64(others)
+    return 0
+
+
+@compiled
+def _gather(slots: Slots, own: int, external: Ints, out: Keys) -> tuple[int, int]:
+    """Write 2 * slot, + 1 if it is external, of each that is known; count those that are not `own`, and those."""
+    others = known = at = 0
+    for i in range(len(slots)):
+        leaves = at < len(external) and external[at] == i
+        at += leaves
+        others += slots[i] != own
+        if slots[i] != own and slots[i] != NO_SLOT:
+            out[known] = np.uint64(slots[i]) << np.uint64(1) | np.uint64(leaves)
+            known += 1
+    return others, known
+
+
+@compiled
+def _sort(numbers: Keys) -> None:
+    """Sort in place (Shell 1959; the gaps are Knuth's)."""
+    gap = 1
+    while gap < len(numbers) // 3:
+        gap = 3 * gap + 1
+    while gap:
+        for i in range(gap, len(numbers)):
+            number, j = numbers[i], i
+            while j >= gap and numbers[j - gap] > number:
+                numbers[j] = numbers[j - gap]
+                j -= gap
+            numbers[j] = number
+        gap //= 3
+
+
+@compiled
+def _encode_marked(ascending: Keys, out: NDArray[np.uint8]) -> tuple[int, int]:
+    """Write the gaps between the halves of numbers, and behind them their lowest bits; return the bytes of each."""
+    size, leaving = 0, np.uint64(0)
+    least = np.int64(0)
+    for number in ascending:
+        slot = np.int64(number >> np.uint64(1))
+        gap, least = slot - least, slot + 1
+        leaving += number & np.uint64(1)
+        while gap >= 128:
+            out[size] = (gap & 127) | 128
+            size += 1
+            gap >>= 7
+        out[size] = gap
+        size += 1
+    marked = len(ascending) if leaving else 0
+    bits = (marked + 7) // 8
+    for i in range(bits):
+        out[size + i] = 0
+    for i in range(marked):
+        out[size + i // 8] |= (ascending[i] & np.uint64(1)) << np.uint64(i % 8)
+    return size, bits
 
 
 @compiled

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, u64, view
 from evercrawl.store import _table_kernels as kernels
 
 if TYPE_CHECKING:
@@ -52,6 +52,14 @@ def find(cells: Any, head: Any, stride: int, scratch: Any, wanted: Any, n: int, 
     return 0
 
 
+@entry(i64, _CELLS, _INTS, i64, u64)
+def find_one(cells: Any, head: Any, stride: int, key: Any) -> int:
+    """Return the slot of a key, -1 where it is not known."""
+    keys, slots = _columns(cells, SEGMENTS * stride)
+    tally, capacity, _ = _head(head)
+    return int(kernels.find_one(keys, slots, capacity, stride, tally, key))
+
+
 @entry(i64, _CELLS, _INTS, i64, _INTS, _KEYS, i64, _SLOTS, _FLAGS, _CELLS)
 def intern(
     cells: Any, head: Any, stride: int, scratch: Any, wanted: Any, n: int, out: Any, new: Any, spare: Any
@@ -65,6 +73,15 @@ def intern(
         keys, slots, capacity, count, stride, tally, spare_keys, spare_slots, at, seen,
         view(wanted, n), view(out, n), view(new, n),
     )  # fmt: skip
+
+
+@entry(i64, _CELLS, _INTS, i64, u64, _CELLS)
+def intern_one(cells: Any, head: Any, stride: int, key: Any, spare: Any) -> int:
+    """Return the slot of a key, the next one if it is new, -1 where there is no room."""
+    keys, slots = _columns(cells, SEGMENTS * stride)
+    spare_keys, spare_slots = _columns(spare, stride)
+    tally, capacity, count = _head(head)
+    return int(kernels.intern_one(keys, slots, capacity, count, stride, tally, spare_keys, spare_slots, key))
 
 
 @entry(f64, _CELLS, _INTS, i64, _INTS, _KEYS, i64, _AMOUNTS, _CASH)

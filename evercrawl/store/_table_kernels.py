@@ -109,6 +109,16 @@ def _find_block(
 
 
 @compiled
+def find_one(keys: Keys, slots: Slots, capacity: Ints, stride: int, tally: Ints, key: np.uint64) -> Whole:
+    """Return the slot of a key, -1 where it is not known."""
+    if key == _EMPTY:
+        return np.int64(tally[ZERO])
+    segment = np.int64(key >> _SEGMENT_SHIFT)
+    cell = _seek(keys, segment * stride, capacity[segment], key)
+    return np.int64(slots[cell]) if keys[cell] == key else np.int64(-1)
+
+
+@compiled
 def find(
     keys: Keys,
     slots: Slots,
@@ -194,6 +204,30 @@ def intern(
                 return i
             new[i] = True
     return wanted.size
+
+
+@compiled
+def intern_one(
+    keys: Keys,
+    slots: Slots,
+    capacity: Ints,
+    count: Ints,
+    stride: int,
+    tally: Ints,
+    spare_keys: Keys,
+    spare_slots: Slots,
+    key: np.uint64,
+) -> Whole:
+    """Return the slot of a key, the next one if it is new, -1 where there is no room."""
+    slot = find_one(keys, slots, capacity, stride, tally, key)
+    if slot >= 0:
+        return slot
+    slot = np.int64(tally[KNOWN])
+    if key == _EMPTY:
+        tally[ZERO] = slot
+        tally[KNOWN] += 1
+        return slot
+    return slot if _insert(keys, slots, capacity, count, stride, tally, spare_keys, spare_slots, key) else np.int64(-1)
 
 
 @compiled

@@ -249,8 +249,7 @@ class State:
         if event.retry_at:
             self.away[event.host] = event.retry_at
         if event.outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and outcome == Outcome.OK):
-            number = int(self._digests.intern(np.array([event.digest], np.uint64))[0][0])
-            self._originals[number] = slot
+            self._originals[self._digests.intern_one(event.digest)] = slot
 
     def _new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of the record of a page that has none, and the page's depth."""
@@ -372,8 +371,8 @@ class State:
 
     def original(self, digest: int) -> int:
         """Return the slot of a page whose last content had this digest; NO_SLOT where none has."""
-        number = int(self._digests.find(np.array([digest], np.uint64))[0])
-        if number == NO_SLOT:
+        number = self._digests.find_one(digest)
+        if number is None:
             return NO_SLOT
         slot = int(self._originals[number])
         index = self.record_of(slot)

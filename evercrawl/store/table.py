@@ -103,6 +103,24 @@ class KeyMap:
         _KERNELS["find"](*self._map, self._scratch, pointer(wanted), len(wanted), pointer(slots))
         return slots
 
+    def intern_one(self, key: int) -> int:
+        """Return the slot of one key; a new one gets the next slot.
+
+        Raises
+        ------
+        StoreError
+            A segment is as large as it can get.
+        """
+        slot: int = _KERNELS["intern_one"](*self._map, key, self._spare)
+        if slot < 0:
+            raise self._full(self.known)
+        return slot
+
+    def find_one(self, key: int) -> int | None:
+        """Return the slot of one key; None where it is not known."""
+        slot: int = _KERNELS["find_one"](*self._map, key)
+        return slot if slot >= 0 else None
+
     def keys(self) -> Keys:
         """Return all keys in the order of their slots, shape (known,); 8 bytes each."""
         keys = np.zeros(self.known, np.uint64)
@@ -181,6 +199,20 @@ class Table(KeyMap):
         first = self.known
         try:
             return super().intern(keys)
+        finally:
+            self.record[first : self.known] = NO_RECORD
+
+    def intern_one(self, key: int) -> int:
+        """Return the slot of one key; a new URL gets the next slot, and has no record and no cash.
+
+        Raises
+        ------
+        StoreError
+            A segment is as large as it can get.
+        """
+        first = self.known
+        try:
+            return super().intern_one(key)
         finally:
             self.record[first : self.known] = NO_RECORD
 

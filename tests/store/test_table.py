@@ -80,6 +80,19 @@ def test_is_a_dictionary(batches, asked):
 
 
 @settings(max_examples=100, deadline=None)
+@given(st.lists(KEYS, max_size=60), st.lists(KEYS, max_size=10))
+def test_keys_one_by_one_are_as_many_at_once(known, asked):
+    table, reference = small(), small()
+    slots, _ = reference.intern(array(known))
+    assert [table.intern_one(key) for key in known] == slots.tolist()
+    assert table.known == reference.known
+    assert (table.record[: table.known + 5] == reference.record[: table.known + 5]).all()
+    for key in known + asked:
+        slot = table.find_one(key)
+        assert (NO_SLOT if slot is None else slot) == reference.find(array([key]))[0]
+
+
+@settings(max_examples=100, deadline=None)
 @given(st.lists(KEYS, max_size=80), st.lists(st.tuples(KEYS, st.floats(0, 1, width=32)), max_size=80), st.randoms())
 def test_pays_as_one_cell_after_another(known, payments, random):
     table, reference = small(), Reference()
