@@ -93,9 +93,9 @@ class Cashier:
     def _account(self, reading: Reading) -> Account:
         """Return what the page has, its cash as it can be written down."""
         state, before = self._state, reading.before
-        cash = float(state.table.cash[reading.slot])
+        cash = state.table.cash.item(reading.slot)
         if before.member:
-            cash += state.accounts.share(int(state.site_of[reading.host.number]))
+            cash += state.accounts.share(state.site_of.item(reading.host.number))
         moved = transfers.rounded(cash)
         return Account(max(moved, 0.0) if state.accounts.handout else moved, before.history, before.mark)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES: Final = 600.0  # of a request and the head of its answer: what a visit costs that finds nothing new
 USUAL_BYTES: Final = 20_000.0  # of a body, before any was seen
+_CASH: Final = ("host", "flags", "alias", "importance", "mark")  # fields of the cash account
 
 
 class Columns:
@@ -53,36 +54,61 @@ class Columns:
         """Return the columns of `slots`, shape (n,) each."""
         state = self._state
         self._priors.grow(len(state.sites))
-        cells = state.table.record[slots]
-        seen = (cells & np.uint32(NO_RECORD)) == 0
-        held = self._with_lost(slots, cells, seen) if state.lost else seen
-        if not held.any():
+        cells = state.table.record.take(slots)
+        seen = cells < NO_RECORD
+        unread = None if seen.all() else ~seen
+        if unread is not None and unread.all() and not state.lost:
             return self._unread(slots, cells)
-        rows = state.records.rows[np.where(held, cells, 0)]
-        sites = state.site_of[rows["host"]]
-        cash = self._cash(slots, cells, held, rows, sites)
-        history = np.where(held & (rows["alias"] == NO_SLOT), rows["importance"], 0.0)
-        mark = np.where(held, rows["mark"], 0.0)
-        shape, scale_s = self._rate(seen, rows, sites)
-        cost, cost_changed = self._costs(seen, rows)
+        rows = self._rows(slots, cells, unread)
+        sites = state.site_of.take(rows["host"])
         since = np.where(rows["seen"] > 0, rows["seen"], rows["visited"])  # a visit in vain tells nothing of change
+        visited_at = state.epoch + since / TICKS_PER_S
+        scale_s = self._priors.scales_at(sites.astype(np.int64)) + rows["rate_scale_s"]
+        if unread is not None:
+            visited_at[unread], scale_s[unread] = np.nan, self._priors.crawl_scale_s
+        cash = self._cash(slots, cells, unread, rows, sites)
+        cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
-            visited_at=np.where(seen, state.epoch + since / TICKS_PER_S, np.nan),
-            importance=self._scheme.importance(cash, history, mark, state.accounts.total)
-            * 0.5 ** (rows["misses"] * seen),
+            visited_at=visited_at,
+            importance=self._importance(cash, rows),
             cash=cash,
-            shape=shape,
+            shape=rows["rate_shape"].astype(np.float64) + SHAPE,
             scale_s=scale_s,
             cost=cost,
             cost_changed=cost_changed,
             notice=self._notices.of(slots, sites),
         )
 
+    def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """Return the records of pages; all zero for one that was never read.
+
+        Of one whose content was lost there is what it owns and owes.
+        """
+        state = self._state
+        records = state.records
+        if unread is None:
+            return records.rows.take(cells)
+        rows = records.rows.take(np.where(unread, np.uint32(records.count), cells))  # the first that is not in use
+        for i in np.flatnonzero(unread).tolist() if state.lost else ():
+            index = state.lost.get(int(slots[i]))
+            if index is not None:
+                for field in _CASH:
+                    rows[field][i] = records.rows[field][index]
+                rows["flags"][i] &= MEMBER
+        return rows
+
+    def _importance(self, cash: Floats, rows: NDArray[Any]) -> Floats:
+        """Return how much pages matter; half as much for each visit in a row that found them gone."""
+        history = np.where(rows["alias"] == NO_SLOT, rows["importance"], 0.0)
+        importance = self._scheme.importance(cash, history, rows["mark"], self._state.accounts.total)
+        misses = rows["misses"]
+        return importance * 0.5**misses if misses.any() else importance
+
     def _unread(self, slots: Slots, cells: Slots) -> Pages:
         """Return the columns of pages none of which was ever read."""
         state, count = self._state, len(slots)
-        cash = state.table.cash[slots].astype(np.float64)
+        cash = state.table.cash.take(slots)
         self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
         zeros = np.zeros(count)
         size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
@@ -108,37 +134,22 @@ class Columns:
         visits = self._state.visits
         return self._state.wire_bytes / visits if visits else USUAL_BYTES
 
-    def _with_lost(self, slots: Slots, cells: Slots, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return also those whose content was lost, for their cash is not; put their records' indexes into `cells`."""
-        held = seen.copy()
-        for i in np.flatnonzero(~seen).tolist():
-            index = self._state.lost.get(int(slots[i]))
-            if index is not None:
-                held[i], cells[i] = True, index
-        return held
-
-    def _cash(self, slots: Slots, cells: Slots, seen: NDArray[np.bool_], rows: NDArray[Any], sites: Slots) -> Floats:
+    def _cash(
+        self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None, rows: NDArray[Any], sites: Slots
+    ) -> Floats:
         """Return the cash of pages, the share of the virtual page's included."""
-        accounts = self._state.accounts
-        cash = self._state.table.cash[slots].astype(np.float64)
-        cash += np.where(seen & ((rows["flags"] & MEMBER) != 0), accounts.shares(sites), 0.0)
-        self._add_shares_of_roots(cash, slots, ~seen & ((cells & np.uint32(ROOT)) != 0))
+        cash = self._state.table.cash.take(slots)
+        cash += np.where((rows["flags"] & MEMBER) != 0, self._state.accounts.shares(sites), 0.0)
+        if unread is not None:
+            self._add_shares_of_roots(cash, slots, unread & ((cells & np.uint32(ROOT)) != 0))
         return cash
 
-    def _rate(self, seen: NDArray[np.bool_], rows: NDArray[Any], sites: Slots) -> tuple[Floats, Floats]:
-        """Return the posterior of the rate of change; of a page never read, the prior of all sites."""
-        priors = self._priors
-        shape = SHAPE + np.where(seen, rows["rate_shape"], 0.0).astype(np.float64)
-        scales_s = priors.scales_at(sites.astype(np.int64)) + rows["rate_scale_s"]
-        return shape, np.where(seen, scales_s, priors.crawl_scale_s)
-
     def _costs(self, seen: NDArray[np.bool_], rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        ones = np.ones(len(rows))
         if not self._in_bytes:
-            return ones, 0.0 * ones
+            return np.ones(len(rows)), np.zeros(len(rows))
         body = np.where(seen, rows["wire_bytes"], self._usual_bytes())
-        cheap = seen & ((rows["flags"] & VALIDATED) != 0)
-        return HEAD_BYTES + np.where(cheap, 0.0, body), np.where(cheap, body, 0.0)
+        changed = np.where((rows["flags"] & VALIDATED) != 0, body, 0.0)
+        return HEAD_BYTES + (body - changed), changed
 
 
 def counts_bytes(config: Config) -> bool:

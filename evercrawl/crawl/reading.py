@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from evercrawl.fetch.directives import x_robots
 from evercrawl.parse import feed, html
 from evercrawl.parse.digest import digest
@@ -27,8 +29,7 @@ _TITLE_CHARS: Final = 300
 _VALIDATOR_CHARS: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(msgspec.Struct, frozen=True):
     """What was known of a page when it was asked for.
 
     Attributes

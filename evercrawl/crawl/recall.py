@@ -27,12 +27,14 @@ def recall(partition: Partition, slot: int) -> Before:
     changes, _, outcome, depth, misses, flags = record[17:23]
     read_back = partition.journal.read(event) if event else None
     held = read_back if isinstance(read_back, Visit) else None
-    cash = {"history": history, "mark": mark, "member": bool(flags & MEMBER), "event": event, "held": held}
+    member = flags & MEMBER != 0
     if cell & NO_RECORD:  # its content was lost with a damaged disk
-        return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, **cash)
+        return Before(
+            depth=cell & 0xFF, hops=cell >> 8 & 0xFF, history=history, mark=mark, member=member, event=event, held=held
+        )
     return Before(
-        visits, changes, state.instant(ticks), digest, outcome, depth, 0, held if digest else None, **cash,
+        visits, changes, state.instant(ticks), digest, outcome, depth, 0, held if digest else None,
+        event=event, held=held, history=history, mark=mark, member=member,
         shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen),
-        simhash=simhash, words=words, misses=misses,
-        validated=bool(flags & VALIDATED), size_bytes=size,
+        simhash=simhash, words=words, misses=misses, validated=flags & VALIDATED != 0, size_bytes=size,
     )  # fmt: skip

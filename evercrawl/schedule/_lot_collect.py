@@ -27,7 +27,8 @@ from evercrawl.schedule._lot_layout import (
 )  # fmt: skip
 from evercrawl.schedule._lot_memory import Store, asleep, awake, bag_out, push_short, short
 
-POOL: Final = 31  # at most so many pages of a host are compared
+POOL: Final = 15  # at most so many pages of a host are compared
+POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
 WINDOW: Final = 1 << 15  # pages of a bag that are ranked at once: 5 to 10 ms
 RANK_ROWS: Final = 1 << 16  # rows a choice after which no other host is ranked
 REFILL: Final = 32  # pages that move from the bag to the short list at once where the order is that of discovery
@@ -139,6 +140,12 @@ def review(s: Store, r: Rows, n: int, chosen: int) -> int:
             n = _unrank(s, r, n, h)
         s.control[REVIEW] = h + 1
     return n
+
+
+@compiled
+def depth_of(pool: int, hosts: int) -> int:
+    """Return how many pages of each kind a host may offer, where `pool` are to be compared in all."""
+    return min(max(max(pool, POOL_LEAST) // max(2 * hosts, 1), 1), POOL)
 
 
 @compiled

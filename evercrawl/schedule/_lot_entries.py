@@ -123,7 +123,10 @@ def collect(
     slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     now: float, most: int, wide: int, pool: int, again: int, in_order: int, added_hosts: Any, added: Any, n_added: int,
 ) -> int:  # fmt: skip
-    """Gather the candidates, about `pool` rows, and what is to be valued `again`; return how many rows there are."""
+    """Gather the candidates, and what is to be valued `again`; return how many rows there are.
+
+    Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen.
+    """
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     collecting.gather_hosts(s, r, now, most, wide, in_order)
@@ -138,7 +141,7 @@ def collect(
             collecting.consider(s, r, h)
     if not in_order:
         n = collecting.review(s, r, n, again)
-    depth = 1 if in_order else min(max(pool // max(2 * r.counts[0], 1), 1), collecting.POOL)
+    depth = 1 if in_order else collecting.depth_of(min(pool, 3 * r.counts[0]), r.counts[0])
     n = collecting.gather_pages(s, r, n, depth, in_order)
     r.counts[1] = collecting.wake(s, r, n, now)
     r.counts[2] = r.counts[1] - n

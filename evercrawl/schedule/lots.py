@@ -47,7 +47,7 @@ _KERNELS: Final = Library("evercrawl.schedule._lot_entries")
 _NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # what Linux calls it; Python names it from 3.13 on
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
-_POOL: Final = 64  # rows to be compared, about, for a choice of few pages; three a page where there are more
+_POOL: Final = 3  # rows to be compared, about, for each page that is to be chosen
 
 
 class Lots:
@@ -134,7 +134,7 @@ class Lots:
         """
         wide = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST)
         n = _KERNELS["collect"](
-            *self._memory, *self._rows, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, max(_POOL, 3 * most),
+            *self._memory, *self._rows, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, _POOL * most,
             self._again, self._in_order, pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
         _, valued, woken, _ = self._counts.tolist()

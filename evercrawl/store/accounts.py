@@ -109,16 +109,16 @@ class Accounts:
 
     def share(self, site: int) -> float:
         """Return what the cash of a member of `site` is above its cell."""
-        members = int(self._members[site])
+        members: int = self._members.item(site)
         if not members:
             return 0.0
         if not self.handout:
             return 1.0 / members
         return float(self._given[site] + (self._each - self._settled[site]) / members)
 
-    def shares(self, sites: Slots | slice = slice(None)) -> Floats:
+    def shares(self, sites: Slots | None = None) -> Floats:
         """Return `share` for many sites, shape (n,); for all that there are where none are named."""
-        rows = self.sites[: self.count][sites]
+        rows = self.sites[: self.count] if sites is None else self.sites.take(sites)
         members = np.maximum(rows["members"], 1)
         given = rows["given"] + (self._each - rows["settled"]) / members if self.handout else 1.0 / members
         return np.where(rows["members"] > 0, given, 0.0)

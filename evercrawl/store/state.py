@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 import numpy as np
 
 from evercrawl.store import transfers
@@ -213,31 +212,33 @@ class State:
         if event.visits == 1:
             index, depth = self._new_record(slot)
             old = rows[index].item()
-            outcome = old[19]
         else:
-            index = int(self.table.record[slot])
+            index = self.table.record.item(slot)
             old = rows[index].item()
-            outcome, depth = old[19], old[20]
-            if flags & UNCHANGED or (old[4] and not flags & HAS_LINKS):
-                # the content is the one held, and so are its size and its likeness; trouble brings none
-                event = msgspec.structs.replace(event, size_bytes=old[3], simhash=old[5], words=old[15])
+            depth = old[20]
+        outcome = old[19]
+        size_bytes, simhash, words = event.size_bytes, event.simhash, event.words
+        if event.visits > 1 and (flags & UNCHANGED or (old[4] and not flags & HAS_LINKS)):
+            # the content is the one held, and so are its size and its likeness; trouble brings none
+            size_bytes, simhash, words = old[3], old[5], old[15]
         if outcome:
             self.outcomes[outcome] -= 1
         links, history, mark, shape, scale_s, alias, changed, wire, seen = old[6:15]
+        visited = self.ticks(event.at)
         if flags & HAS_LINKS:
             links, alias = pointer, event.alias
-            wire = wire if flags & UNCHANGED else event.wire_bytes
+            wire = wire if flags & UNCHANGED else min(event.wire_bytes, 0xFFFFFFFF)
         if event.transfer:
-            history, mark = transfers.unpack(event.transfer)[:2]
+            history, mark = transfers.unpack_kept(event.transfer)
         if event.evidence:
             shape, scale_s = transfers.unpack_evidence(event.evidence)
         if event.changed_at:
-            changed = self.ticks(event.changed_at)
+            changed = visited if event.changed_at == event.at else self.ticks(event.changed_at)
         if event.outcome in HELD:
-            seen = self.ticks(event.at)
+            seen = visited
         rows[index] = (
-            slot, event.host, self.ticks(event.at), min(event.size_bytes, 0xFFFFFFFF), event.digest, event.simhash,
-            links, history, mark, shape, scale_s, alias, changed, min(wire, 0xFFFFFFFF), seen, event.words,
+            slot, event.host, visited, min(size_bytes, 0xFFFFFFFF), event.digest, simhash,
+            links, history, mark, shape, scale_s, alias, changed, wire, seen, words,
             min(event.visits, 0xFFFF), min(event.changes, 0xFFFF), event.status, event.outcome, depth,
             min(event.misses, 0xFF),
             (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0),

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 _KEPT: Final = Struct("<dffff")
 _RELINKED: Final = Struct("<dffffff")
+_OWN: Final = Struct("<df")
 _EVIDENCE: Final = Struct("<ff")
 _SINGLE: Final = Struct("<f")
 
@@ -52,6 +53,16 @@ def pack(moved: Moved) -> bytes:
 def unpack(data: bytes) -> Moved:
     """Return what `pack` packed, rounded."""
     return Moved(*(_KEPT if len(data) == _KEPT.size else _RELINKED).unpack(data))
+
+
+def unpack_kept(data: bytes) -> tuple[float, float]:
+    """Return history and mark only.
+
+    >>> unpack_kept(pack(Moved(1.5, 0.25, 0.5, 0.25, 0.125)))
+    (1.5, 0.25)
+    """
+    history, mark = _OWN.unpack_from(data)
+    return history, mark
 
 
 def pack_evidence(shape: float, scale_s: float) -> bytes:
