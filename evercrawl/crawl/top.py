@@ -105,9 +105,10 @@ def top_sites(view: View, most: int) -> list[TopSite]:
     pages = np.bincount(site_of, minlength=count)
     rows = state.records.rows[: state.records.count]
     read = np.bincount(state.site_of[rows["host"][np.isin(rows["outcome"], _HELD)]], minlength=count)
+    best: list[int] = largest(weight, most).tolist()
     return [
         TopSite(rank, state.sites[i], float(weight[i]), float(weight[i]) * count, int(pages[i]), int(read[i]))
-        for rank, i in enumerate(largest(weight, most).tolist(), 1)
+        for rank, i in enumerate(best, 1)
     ]
 
 
