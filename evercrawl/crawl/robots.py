@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from evercrawl.crawl import cache_file
 from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots
 from evercrawl.fetch.robots_policy import DEFAULT_FRESH_S, MIN_FRESH_S, ROBOTS_REDIRECTS, fresh_s, verdict
 from evercrawl.parse.urls import normalise
@@ -83,7 +83,7 @@ class RobotsKeeper:
         self._agent = agent
         self._deadline_s = deadline_s
         self._of: dict[str, OriginRules] = {}
-        self._cache = _cache(path)
+        self._cache = cache_file.opened(path, _SCHEMA, "SELECT origin, body, expires_at FROM robots LIMIT 1")
 
     def of(self, origin: str, now: float) -> OriginRules | None:
         """Return the rules that hold at `now`; None when they have to be asked for."""
@@ -173,46 +173,13 @@ class RobotsKeeper:
 
 def unreachable(path: Path) -> dict[str, str]:
     """Return the origins in a crawl's cache whose robots.txt could not be fetched, and why; {} if it cannot say."""
-    rows = _read(path, "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", _CLOSED)
+    rows = cache_file.read(path, "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", _CLOSED)
     return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
 
 
 def stored(path: Path, origin: str) -> tuple[bytes, float] | None:
     """Return the robots.txt of an origin in a crawl's cache, and until when it holds; None where there is none."""
-    rows = _read(path, "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?", origin, _CLOSED)
+    rows = cache_file.read(
+        path, "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?", origin, _CLOSED
+    )
     return (bytes(rows[0][0]), float(rows[0][1])) if rows else None
-
-
-def _read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
-    """Return what a cache answers, without a trace in its directory; [] if it cannot."""
-    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache:
-            return cache.execute(query, values).fetchall()
-    except sqlite3.Error:
-        return []
-
-
-def _cache(path: str) -> sqlite3.Connection:
-    """Return the cache; a damaged one is made anew, and where there is no room for one memory serves."""
-    with contextlib.suppress(sqlite3.Error):
-        return _opened(path)
-    for name in (path, f"{path}-wal", f"{path}-shm"):
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-    with contextlib.suppress(sqlite3.Error):
-        return _opened(path)
-    return _opened(":memory:")
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    cache = sqlite3.connect(path, isolation_level=None, timeout=5.0)
-    try:
-        cache.execute("PRAGMA journal_mode=WAL")
-        cache.execute("PRAGMA synchronous=NORMAL")
-        cache.execute(_SCHEMA)
-        cache.execute("SELECT origin, body, expires_at FROM robots LIMIT 1").fetchall()
-    except sqlite3.Error:
-        cache.close()
-        raise
-    return cache

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
+
+from evercrawl.crawl import cache_file
 
 SITEMAPS_FILE: Final = "sitemaps.sqlite"
 _COLUMNS: Final = (
@@ -94,7 +95,7 @@ class SitemapCache:
     """
 
     def __init__(self, path: str) -> None:
-        self._file = _opened_or_new(path)
+        self._file = cache_file.opened(path, _SCHEMA, f"SELECT {_COLUMNS} FROM sitemaps LIMIT 1")
 
     def keep(self, listing: Listing) -> None:
         """Write down what is known of a sitemap."""
@@ -133,27 +134,3 @@ def _listing(row: tuple[str, str, int, int, str, str, str, int, int, float, floa
 def _signed(number: int) -> int:
     """Return 64 bits as SQLite keeps them."""
     return number - (1 << 64) if number >= 1 << 63 else number
-
-
-def _opened_or_new(path: str) -> sqlite3.Connection:
-    with contextlib.suppress(sqlite3.Error):
-        return _opened(path)
-    for name in (path, f"{path}-wal", f"{path}-shm"):
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-    with contextlib.suppress(sqlite3.Error):
-        return _opened(path)
-    return _opened(":memory:")
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    file = sqlite3.connect(path, isolation_level=None, timeout=5.0)
-    try:
-        file.execute("PRAGMA journal_mode=WAL")
-        file.execute("PRAGMA synchronous=NORMAL")
-        file.execute(_SCHEMA)
-        file.execute(f"SELECT {_COLUMNS} FROM sitemaps LIMIT 1").fetchall()
-    except sqlite3.Error:
-        file.close()
-        raise
-    return file
