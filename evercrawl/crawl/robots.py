@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl import cache_file
@@ -14,6 +13,8 @@ from evercrawl.parse.urls import normalise
 from evercrawl.types import Request
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evercrawl.fetch.robots import Rules
     from evercrawl.types import Exchange
 
