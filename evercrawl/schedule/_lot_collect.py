@@ -103,12 +103,12 @@ def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int, in_order: 
 
 @compiled
 def _stale(s: Store, h: int) -> Any:
-    """Tell whether so many new pages were taken or added that they are to be ranked anew."""
+    """Tell whether the short list is used up, or so many pages were added that all are to be ranked anew."""
     lot = s.lots[h]
     if lot.short == 0:
         return lot.bag > 0
     n = whole(lot.short) + whole(lot.bag)
-    return whole(lot.taken) + whole(lot.added) // 8 >= max(16, n // 4)
+    return whole(lot.taken) + whole(lot.added) // 8 >= max(16, n // 2)
 
 
 @compiled

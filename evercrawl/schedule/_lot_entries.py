@@ -145,7 +145,7 @@ def collect(
     n = collecting.gather_pages(s, r, n, depth, in_order)
     r.counts[1] = collecting.wake(s, r, n, now)
     r.counts[2] = r.counts[1] - n
-    return collecting.gather_again(s, r, r.counts[1], 0 if in_order else again)
+    return collecting.gather_again(s, r, r.counts[1], 0 if in_order else (again + 1) // 2)
 
 
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64)

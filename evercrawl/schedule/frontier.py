@@ -104,10 +104,10 @@ class Frontier:
 
     def add_found(self, numbers: Sequence[int], first: int) -> None:
         """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
-        hosts, slots, owners = self.hosts, self._new, self._new_hosts
-        for slot, number in enumerate(numbers, first):
-            slots.append(slot)
-            owners.append(number)
+        self._new.extend(range(first, first + len(numbers)))
+        self._new_hosts.extend(numbers)
+        hosts = self.hosts
+        for number in numbers:
             hosts[number].new += 1
         self.new_count += len(numbers)
 
@@ -212,7 +212,9 @@ class Frontier:
             address.in_flight -= 1
             if address.waiting:
                 self._admit(address, now)
-        self._rest(host)
+        if not host.held and host.in_flight < self._per_host:  # `_rest`, without a call
+            self._rested.append(host.number)
+            self._rested_at.append(host.ready_at)
 
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
@@ -265,11 +267,9 @@ class Frontier:
         """
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
         rows, out, fresh = array("q"), array("I"), 0
-        numbers, best_rows, pages, order = self._lots.best(values)
-        for place in order:
-            if best_rows[place] < 0 or len(rows) == most:
+        for number, row, page in self._lots.best(values):
+            if row < 0 or len(rows) == most:
                 break
-            number = numbers[place]
             host = hosts[number]
             if host.held or host.in_flight >= per_host or host.ready_at > now:
                 out.append(number)
@@ -285,10 +285,9 @@ class Frontier:
                     self._gate(address, now)
                     continue
                 address.chosen = choices
-            page = pages[place]
             new = page & 1 == 1
             chosen.append((host, page >> 1, new))
-            rows.append(best_rows[place])
+            rows.append(row)
             if new:
                 host.new -= 1
                 fresh += 1

@@ -2,8 +2,9 @@
 
 A host's pages are *new* (never fetched, or to be tried again), *asleep* (visited, and not to be visited again before
 an instant) or *awake* (visited, and may be). Awake pages stand by when they fall due. Of the new ones the best quarter
-stands by value in a short list, the others in a bag, and both are ranked anew when an eighth of them is gone; where a
-policy wants new pages in the order of discovery, nothing is ranked.
+stands by value in a short list, the others in a bag; both are ranked anew when the list is used up or the host has grown
+to several times its size, and now and then, a page for each that is chosen, round all hosts. Where a policy wants new
+pages in the order of discovery, nothing is ranked.
 
 A host that is *out* (chosen, busy, held) offers nothing. Any other is looked at when it has rested; from then on it
 stands in two orders of rested hosts, by its first due page and by its best new one, until it is chosen.
@@ -37,7 +38,7 @@ from evercrawl.schedule._lot_layout import (
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -145,15 +146,15 @@ class Lots:
         """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
         return bool(self._counts[3])
 
-    def best(self, values: Floats) -> tuple[list[int], list[int], list[int], list[int]]:
-        """Return the hosts that take part, and for each its best row, -1 if it has none, and that row's page.
+    def best(self, values: Floats) -> Iterator[tuple[int, int, int]]:
+        """Yield the hosts that take part, from the best value on: number, best row (-1 for none), and its page.
 
-        A page is 2 * slot, + 1 for a new one. The last list has the places in the others, from the best value on.
+        A page is 2 * slot, + 1 for a new one.
         """
         _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values))
         n = int(self._counts[0])
-        order = np.argsort(-self._best[:n], kind="stable").tolist()
-        return self._hosts[:n].tolist(), self._row[:n].tolist(), self._pages[:n].tolist(), order
+        order = np.argsort(-self._best[:n], kind="stable")
+        return zip(*(column.take(order).tolist() for column in (self._hosts, self._row, self._pages)), strict=True)
 
     def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
         """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place."""
