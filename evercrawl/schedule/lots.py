@@ -2,9 +2,9 @@
 
 A host's pages are *new* (never fetched, or to be tried again), *asleep* (visited, and not to be visited again before
 an instant) or *awake* (visited, and may be). Awake pages stand by when they fall due. Of the new ones the best quarter
-stands by value in a short list, the others in a bag; both are ranked anew when the list is used up or the host has grown
-to several times its size, and now and then, a page for each that is chosen, round all hosts. Where a policy wants new
-pages in the order of discovery, nothing is ranked.
+stands by value in a short list, the others in a bag; both are ranked anew when the list is used up or the host has
+grown to several times its size, and now and then, a page for each that is chosen, round all hosts. Where a policy wants
+new pages in the order of discovery, nothing is ranked.
 
 A host that is *out* (chosen, busy, held) offers nothing. Any other is looked at when it has rested; from then on it
 stands in two orders of rested hosts, by its first due page and by its best new one, until it is chosen.
