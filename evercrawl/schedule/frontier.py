@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule.hosts import Address, Host
 from evercrawl.schedule.lots import Lots
+from evercrawl.schedule.manners import Manners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,16 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.hosts import Host
     from evercrawl.types import Floats, Ints, Slots
 
-AT_ONCE: Final = 16  # hosts that wait for one address and are offered again together
-GATE_S: Final = 1.0  # after which the next of them are
 _VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
 _FILL: Final = 1 << 20  # pages of which columns are asked at once
 _NOTHING: Final = np.zeros(0)
 
 
-class Frontier:
+class Frontier(Manners):
     """Hosts, each with its waiting pages; offers only pages of hosts that have rested.
 
     Parameters
@@ -66,32 +63,27 @@ class Frontier:
         ip_delay_s: float = 0.0,
         refresh_after_s: float = 3600.0,
     ) -> None:
+        super().__init__(
+            delay_s=delay_s,
+            connections_per_host=connections_per_host,
+            connections_per_ip=connections_per_ip,
+            ip_delay_s=ip_delay_s,
+        )
         self._policy = policy
         self._columns = columns
         self._visited_at = visited_at
-        self._delay_s = delay_s
-        self._per_host = connections_per_host
-        self._per_ip = connections_per_ip
-        self._ip_delay_s = ip_delay_s
         self._refresh_after_s = refresh_after_s
         self._lots = Lots(in_order=policy.in_order)
-        self._order = itertools.count()
         self._choices = 0
-        self._gates: list[tuple[float, int, Address]] = []
-        self._rested, self._rested_at = array("I"), array("d")  # what changed since the last choice: hosts,
-        self._new_hosts, self._new = array("I"), array("I")  # new pages, visited pages
+        self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
-        self.hosts: list[Host] = []
-        self.addresses: dict[str, Address] = {}
         self.new_count = 0
         self.seen_count = 0
 
     def add_host(self, name: str) -> Host:
         """Add the host with the next number."""
-        host = Host(len(self.hosts), name, delay_s=self._delay_s)
-        self.hosts.append(host)
         self._lots.add_host()
-        return host
+        return super().add_host(name)
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
         """Add pages of a host that were never fetched, or are to be tried again."""
@@ -147,14 +139,6 @@ class Frontier:
                     until = np.maximum(until, not_before[part])
                 self._lots.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
 
-    def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
-        """Take note of where the host's name leads."""
-        if host.in_flight == 0 or host.address is None:
-            name = addresses[0] if addresses else host.name
-            host.address = self.addresses.setdefault(name, Address())
-        host.addresses, host.resolved_at = addresses, now
-        self._rest(host)
-
     def choose(self, now: float, most: int) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
 
@@ -184,37 +168,6 @@ class Frontier:
         if taken is not None:
             self._count(host, -1, new=taken[1])
         return taken
-
-    def release(self, host: Host) -> None:
-        """Let a host offer pages again, whose chosen page was not asked for or whose rest was changed."""
-        self._rest(host)
-
-    def began(self, host: Host, now: float) -> None:
-        """Take note of a request to `host` that starts now."""
-        host.in_flight += 1
-        if now + host.delay_s > host.ready_at:
-            host.ready_at = now + host.delay_s
-        address = host.address
-        if address is not None:
-            address.in_flight += 1
-            if now + self._ip_delay_s > address.ready_at:
-                address.ready_at = now + self._ip_delay_s
-        if self._per_host > 1:
-            self._rest(host)
-
-    def ended(self, host: Host, now: float) -> None:
-        """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
-        host.in_flight -= 1
-        if self._per_host == 1 and now + host.delay_s > host.ready_at:
-            host.ready_at = now + host.delay_s
-        address = host.address
-        if address is not None:
-            address.in_flight -= 1
-            if address.waiting:
-                self._admit(address, now)
-        if not host.held and host.in_flight < self._per_host:  # `_rest`, without a call
-            self._rested.append(host.number)
-            self._rested_at.append(host.ready_at)
 
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
@@ -255,7 +208,7 @@ class Frontier:
         rows, out = self._pick(values, now, most, chosen)
         self._lots.settle(values, keys, rows, out)
         if rows:
-            self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.new_count + self.seen_count)
+            self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.seen_count)
         return bool(rows or out or added or self._lots.arrived)
 
     def _pick(
@@ -305,14 +258,6 @@ class Frontier:
             host.seen += by
             self.seen_count += by
 
-    # Rest
-
-    def _rest(self, host: Host) -> None:
-        """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""
-        if not host.held and host.in_flight < self._per_host:
-            self._rested.append(host.number)
-            self._rested_at.append(host.ready_at)
-
     def _flush(self, *, valued: bool = True) -> None:
         """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
         if self._rested:
@@ -324,24 +269,3 @@ class Frontier:
         if self._new and (self._policy.in_order or not valued or len(self._new) > _VALUED_MOST):
             self._lots.append(self._new_hosts, self._new)
             del self._new_hosts[:], self._new[:]
-
-    def _gate(self, address: Address, now: float) -> None:
-        """See to it that hosts that wait for an address are looked at again."""
-        if not address.gated:
-            address.gated = True
-            when = address.ready_at if address.ready_at > now else now + GATE_S
-            heapq.heappush(self._gates, (when, next(self._order), address))
-
-    def _open_gates(self, now: float) -> None:
-        while self._gates and self._gates[0][0] <= now:
-            _, _, address = heapq.heappop(self._gates)
-            address.gated = False
-            self._admit(address, now)
-
-    def _admit(self, address: Address, now: float) -> None:
-        """Let some of the hosts that wait for an address be offered again, if it may be asked; the others later."""
-        if address.in_flight < self._per_ip and address.ready_at <= now:
-            for _ in range(min(AT_ONCE, len(address.waiting))):
-                self._rest(address.waiting.popleft())
-        if address.waiting:
-            self._gate(address, now)

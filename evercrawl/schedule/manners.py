@@ -1,0 +1,115 @@
+"""Manners: which hosts may be asked, and from when on; no host and no machine is asked too often."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from array import array
+from typing import Final
+
+from evercrawl.schedule.hosts import Address, Host
+
+AT_ONCE: Final = 16  # hosts that wait for one address and are offered again together
+GATE_S: Final = 1.0  # after which the next of them are
+
+
+class Manners:
+    """The hosts and the addresses behind them; takes note of what begins and ends, and of who has rested.
+
+    Parameters
+    ----------
+    delay_s, connections_per_host, connections_per_ip, ip_delay_s
+        Least time between two requests to a host, and between two to an address; how many may be under way at once.
+
+    Attributes
+    ----------
+    hosts
+        By number.
+    addresses
+        By their text.
+    """
+
+    def __init__(
+        self, *, delay_s: float, connections_per_host: int, connections_per_ip: int, ip_delay_s: float
+    ) -> None:
+        self._delay_s = delay_s
+        self._per_host = connections_per_host
+        self._per_ip = connections_per_ip
+        self._ip_delay_s = ip_delay_s
+        self._order = itertools.count()
+        self._gates: list[tuple[float, int, Address]] = []
+        self._rested, self._rested_at = array("I"), array("d")  # hosts to be looked at, each from an instant on
+        self.hosts: list[Host] = []
+        self.addresses: dict[str, Address] = {}
+
+    def add_host(self, name: str) -> Host:
+        """Add the host with the next number."""
+        host = Host(len(self.hosts), name, delay_s=self._delay_s)
+        self.hosts.append(host)
+        return host
+
+    def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
+        """Take note of where the host's name leads."""
+        if host.in_flight == 0 or host.address is None:
+            name = addresses[0] if addresses else host.name
+            host.address = self.addresses.setdefault(name, Address())
+        host.addresses, host.resolved_at = addresses, now
+        self._rest(host)
+
+    def release(self, host: Host) -> None:
+        """Let a host offer pages again, whose chosen page was not asked for or whose rest was changed."""
+        self._rest(host)
+
+    def began(self, host: Host, now: float) -> None:
+        """Take note of a request to `host` that starts now."""
+        host.in_flight += 1
+        if now + host.delay_s > host.ready_at:
+            host.ready_at = now + host.delay_s
+        address = host.address
+        if address is not None:
+            address.in_flight += 1
+            if now + self._ip_delay_s > address.ready_at:
+                address.ready_at = now + self._ip_delay_s
+        if self._per_host > 1:
+            self._rest(host)
+
+    def ended(self, host: Host, now: float) -> None:
+        """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
+        host.in_flight -= 1
+        if self._per_host == 1 and now + host.delay_s > host.ready_at:
+            host.ready_at = now + host.delay_s
+        address = host.address
+        if address is not None:
+            address.in_flight -= 1
+            if address.waiting:
+                self._admit(address, now)
+        if not host.held and host.in_flight < self._per_host:  # `_rest`, without a call
+            self._rested.append(host.number)
+            self._rested_at.append(host.ready_at)
+
+    def _rest(self, host: Host) -> None:
+        """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""
+        if not host.held and host.in_flight < self._per_host:
+            self._rested.append(host.number)
+            self._rested_at.append(host.ready_at)
+
+    def _gate(self, address: Address, now: float) -> None:
+        """See to it that hosts that wait for an address are looked at again."""
+        if not address.gated:
+            address.gated = True
+            when = address.ready_at if address.ready_at > now else now + GATE_S
+            heapq.heappush(self._gates, (when, next(self._order), address))
+
+    def _open_gates(self, now: float) -> None:
+        while self._gates and self._gates[0][0] <= now:
+            _, _, address = heapq.heappop(self._gates)
+            address.gated = False
+            self._admit(address, now)
+
+    def _admit(self, address: Address, now: float) -> None:
+        """Let some of the hosts that wait for an address be offered again, if it may be asked; the others later."""
+        if address.in_flight < self._per_ip and address.ready_at <= now:
+            for _ in range(min(AT_ONCE, len(address.waiting))):
+                self._rest(address.waiting.popleft())
+        if address.waiting:
+            self._gate(address, now)
