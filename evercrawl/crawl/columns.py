@@ -10,6 +10,7 @@ from evercrawl.change.prior import SHAPE
 from evercrawl.schedule.base import Pages
 from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.records import MEMBER, VALIDATED
+from evercrawl.store.spread import expected
 from evercrawl.store.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT
 
@@ -39,16 +40,27 @@ class Columns:
         Who has what, how much that matters, how fast sites change, and what sitemaps say changed.
     in_bytes
         Whether the budget is counted in bytes; else in fetches, of which each costs the same.
+    expecting
+        Whether pages that were never read matter as much as they may be expected to once they are; else only as much
+        as the links to them say.
     """
 
     def __init__(
-        self, state: State, scheme: Importance, priors: SitePriors, notices: Notices, *, in_bytes: bool
+        self,
+        state: State,
+        scheme: Importance,
+        priors: SitePriors,
+        notices: Notices,
+        *,
+        in_bytes: bool,
+        expecting: bool = False,
     ) -> None:
         self._state = state
         self._scheme = scheme
         self._priors = priors
         self._notices = notices
         self._in_bytes = in_bytes
+        self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
 
     def __call__(self, slots: Slots) -> Pages:
         """Return the columns of `slots`, shape (n,) each."""
@@ -67,11 +79,12 @@ class Columns:
         if unread is not None:
             visited_at[unread], scale_s[unread] = np.nan, self._priors.crawl_scale_s
         cash = self._cash(slots, cells, unread, rows, sites)
+        worth = cash if unread is None else np.where(self._never(unread, slots), self._expected(cash, cells), cash)
         cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
             visited_at=visited_at,
-            importance=self._importance(cash, rows),
+            importance=self._importance(worth, rows),
             cash=cash,
             shape=rows["rate_shape"].astype(np.float64) + SHAPE,
             scale_s=scale_s,
@@ -115,7 +128,7 @@ class Columns:
         return Pages(
             slot=slots,
             visited_at=np.full(count, np.nan),
-            importance=self._scheme.importance(cash, zeros, zeros, state.accounts.total),
+            importance=self._scheme.importance(self._expected(cash, cells), zeros, zeros, state.accounts.total),
             cash=cash,
             shape=np.full(count, SHAPE),
             scale_s=np.full(count, self._priors.crawl_scale_s),
@@ -123,6 +136,15 @@ class Columns:
             cost_changed=zeros,
             notice=zeros,
         )
+
+    def _never(self, unread: NDArray[np.bool_], slots: Slots) -> NDArray[np.bool_]:
+        """Return which pages were never read; what is lost was."""
+        lost = self._state.lost
+        return unread & np.array([slot not in lost for slot in slots.tolist()], np.bool_) if lost else unread
+
+    def _expected(self, cash: Floats, cells: Slots) -> Floats:
+        """Return what pages that were never read are taken to weigh."""
+        return expected(cash, cells) if self._expecting else cash
 
     def _add_shares_of_roots(self, cash: Floats, slots: Slots, roots: NDArray[np.bool_]) -> None:
         """Add the share of the virtual page's cash to roots that were never read."""

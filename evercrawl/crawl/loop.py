@@ -110,7 +110,7 @@ class Crawl:
         changes = Changes(state, notices)
         self._policy, self._changes = policy, changes
         policy.resume(state.notes)
-        self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=counts_bytes(config))
+        self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=counts_bytes(config), expecting=True)
         self.frontier = Frontier(
             policy,
             self.columns,

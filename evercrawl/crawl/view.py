@@ -54,6 +54,8 @@ class View:
         As the crawl has them; the policy with the price that the last snapshot notes.
     columns
         Slots -> `Pages`.
+    candidates
+        The same as the crawl's policy sees them, who expects something of pages that were never read.
     """
 
     def __init__(self, partition: Partition, config: Config, now: float) -> None:
@@ -65,7 +67,10 @@ class View:
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
         notices = Notices(self.state.accounts)
-        self.columns = Columns(self.state, self.scheme, self.priors, notices, in_bytes=self.in_bytes)
+        self.columns, self.candidates = (
+            Columns(self.state, self.scheme, self.priors, notices, in_bytes=self.in_bytes, expecting=expecting)
+            for expecting in (False, True)
+        )
         self.policy = _policy(config, self.state.notes)
 
     @property

@@ -34,7 +34,8 @@ def why(view: View, url: str, most: int = 10) -> Why:
     slot = int(view.state.table.find(keys([url]))[0])
     if slot == NO_SLOT:
         return Why(url, view.now, *outside(view, url))
-    pages, row = view.columns(np.array([slot], np.uint32)), _row(view, slot)
+    slots, row = np.array([slot], np.uint32), _row(view, slot)
+    pages = view.columns(slots)
     history = _history(view, slot, row) if row is not None else None
     alias = int(row["alias"]) if row is not None else NO_SLOT
     state = _state(view, slot, row)
@@ -48,7 +49,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         history,
         _weight(view, slot, pages, most, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
-        _worth(view, slot, pages) if state != "retired" else None,
+        _worth(view, slot, view.candidates(slots)) if state != "retired" else None,
     )
 
 

@@ -5,6 +5,7 @@ The file is derived from the journal and only ever grows, so a snapshot has to s
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,7 +27,8 @@ KNOWN: Final = np.dtype(
         ("source", "<u4"),
         ("depth", "u1"),
         ("hops", "u1"),
-        ("pad", "<u2"),
+        ("spread", "u1"),  # see `spread`
+        ("pad", "u1"),
     ]
 )
 TICKS_PER_S: Final = 16  # instants are kept as u32 ticks since the crawl's epoch: 8.5 years
@@ -46,16 +48,26 @@ class KnownLog:
         self._writable = writable
         self._written = count
         self._waiting: list[NDArray[Any]] = []
+        self._firsts: list[int] = []  # slots with which those begin
         self.count = count
 
     def append(
-        self, keys: NDArray[np.uint64], hosts: list[int], found: int, source: int, depth: int, hops: int
+        self,
+        keys: NDArray[np.uint64],
+        hosts: list[int],
+        found: int,
+        source: int,
+        depth: int,
+        hops: int,
+        spreads: NDArray[np.uint8] | int = 0,
     ) -> None:
         """Add one row for each key; `found` in ticks, `source` a slot or NO_SLOT."""
         rows = np.zeros(len(keys), KNOWN)
         rows["key"], rows["host"], rows["found"], rows["source"] = keys, hosts, found, source
         rows["depth"], rows["hops"] = min(depth, 255), min(hops, 255)
+        rows["spread"] = spreads
         self._waiting.append(rows)
+        self._firsts.append(self.count)
         self.count += len(rows)
 
     def flush(self) -> None:
@@ -64,6 +76,7 @@ class KnownLog:
             rows = np.concatenate(self._waiting)
             self._disk.append(FILE, rows.tobytes())
             self._waiting.clear()
+            self._firsts.clear()
             self._written += len(rows)
 
     def sync(self) -> None:
@@ -86,7 +99,8 @@ class KnownLog:
 
     def row(self, slot: int) -> Any:
         """Return the row of one slot."""
-        return self.rows(slot, slot + 1)[0]
+        place = bisect_right(self._firsts, slot) - 1
+        return self._waiting[place][slot - self._firsts[place]] if place >= 0 else self.rows(slot, slot + 1)[0]
 
     def seeds(self) -> NDArray[np.int64]:
         """Return the slots of depth 0 that no page named."""

@@ -35,12 +35,15 @@ from evercrawl.store.events import MEMBER as MEMBER_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.records import MEMBER, VALIDATED, Records
+from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.table import NO_RECORD, ROOT, KeyMap, Saved, Table
 from evercrawl.store.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from evercrawl.store.disk import Disk
     from evercrawl.types import Keys, Slots
@@ -150,13 +153,27 @@ class State:
         for name in found.new_hosts:
             self.host_numbers.setdefault(name, len(self.hosts))
             self.add_host(name)
-        self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops)
+        spreads = self._spreads(found)
+        self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops, spreads)
         self.urls.append(found.urls)
         new = slice(found.first_slot, found.first_slot + len(found.urls))
-        self.table.record[new] = NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255)
+        self.table.record[new] = in_cells(spreads) | np.uint32(
+            NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255)
+        )
         for slot, url in enumerate(found.urls, found.first_slot):
             if found.depth == 0 or (url[-1] == "/" and url.count("/") == 3):
                 self.table.record[slot] |= ROOT
+
+    def _spreads(self, found: Discovery) -> NDArray[np.uint8]:
+        """Return how thin the source of their sites is at each URL found, from what is known of their finder alone."""
+        count = len(found.urls)
+        if found.source == NO_SLOT:  # seeds, and what a sitemap lists
+            return np.full(count, thinner(0, count) if found.depth else 0, np.uint8)
+        finder = self.known.row(found.source)
+        inside = self.site_of[found.hosts] == self.site_of[finder["host"]]
+        spread = int(finder["spread"])
+        own = spread if found.hops else thinner(spread, int(np.count_nonzero(inside)))
+        return np.where(inside, own, ELSEWHERE).astype(np.uint8)
 
     def add_host(self, name: str) -> None:
         """Take note of the next host, and of its site if that is new."""
@@ -325,7 +342,8 @@ class State:
                 self.outcomes[int(row["outcome"])] -= 1
                 row["outcome"] = 0
             facts = self.known.row(slot)
-            self.table.record[slot] = NO_RECORD | int(facts["hops"]) << 8 | int(facts["depth"])
+            spread = int(facts["spread"]) << IN_CELL
+            self.table.record[slot] = NO_RECORD | spread | int(facts["hops"]) << 8 | int(facts["depth"])
             self.lost[slot] = index
 
     def owed(self) -> float:

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from evercrawl.crawl.columns import HEAD_BYTES
+from evercrawl.crawl.changes import priors_of
+from evercrawl.crawl.columns import HEAD_BYTES, Columns
+from evercrawl.crawl.notices import Notices
+from evercrawl.importance.push import Push
+from evercrawl.store.spread import ELSEWHERE, IN_CELL, thinner
 from evercrawl.store.transfers import unpack
 from evercrawl.types import NO_SLOT
 
@@ -61,3 +65,28 @@ def test_a_page_with_validators_costs_a_head_and_one_without_all_of_it(made):
     pages = columns(made)
     assert pages.cost[0] == HEAD_BYTES < pages.cost[1]
     assert pages.cost[0] + pages.cost_changed[0] > 15_000 < pages.cost[1]
+
+
+def test_less_is_expected_of_each_page_that_only_the_last_one_leads_to(made):
+    """A calendar without end: the cash that comes along would be the same from day to day."""
+    expecting = Columns(made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False,
+                        expecting=True)  # fmt: skip
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/day/0", "/article"))
+    worth = [expecting(np.array([slot], np.uint32)).importance[0] for slot in (1, 2)]
+    assert worth[0] == worth[1] > 0.125  # what the front page leaves each of them
+    for day in range(6):
+        made.visit(f"{SITE}/day/{day}", made.page("Day", f"/day/{day + 1}"))
+        worth.append(expecting(np.array([made.state.known.count - 1], np.uint32)).importance[0])
+    assert (np.diff(np.log(worth[2:])) < np.log(0.5)).all()
+    assert columns(made).importance[-1] > 10 * worth[-1]
+
+
+def test_what_a_redirect_or_another_site_leads_to_is_expected_as_much_as_before(made):
+    made.seed(f"{SITE}/", "http://example.net/")
+    made.visit(f"{SITE}/", made.page("Home", "/old", "/b", "http://example.net/deep/down"))
+    made.visit(f"{SITE}/old", b"", 301, location="/new")
+    rows = made.state.known.rows()
+    assert rows["spread"].tolist() == [0, 0, thinner(0, 2), thinner(0, 2), ELSEWHERE, thinner(0, 2)]
+    cells = made.state.table.record[: made.state.known.count]
+    assert (cells[3:] >> np.uint32(IN_CELL) & np.uint32(255)).tolist() == rows["spread"][3:].tolist()
