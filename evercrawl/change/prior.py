@@ -34,14 +34,17 @@ DEFAULT_SCALE_S: Final = 4 * 86_400.0
 """b0 before anything was seen: a mean rate of one change in ten days, half of all pages slower than one in 28."""
 SITE_PAGES: Final = 2.0
 """Pages that the crawl's level counts for in a site's: rates differ within sites not much less than between them."""
-CRAWL_SITES: Final = 2.0
-"""Sites that the default counts for in the crawl's level: a guess, soon outweighed."""
+CRAWL_SITES: Final = 0.5
+"""Sites that the default counts for in the crawl's level: a guess, which may be wrong by a factor of 100,000 (nobody
+knows beforehand whether pages change by the week or by the second) and is outweighed by one site that has spoken."""
 LEAST_SCALE_S: Final = SHAPE * 1.0
 """Mean rate of one change a second: nothing that is polled for freshness needs more."""
 MOST_SCALE_S: Final = SHAPE * 100 * 365.25 * 86_400.0
 """Mean rate of one change in a hundred years: a site of still pages is not given up for ever."""
-ROUNDS: Final = 3
-"""Times a fit moves its reference to the level just found; later ones change next to nothing."""
+ROUNDS: Final = 12
+"""Times a fit moves its reference to the level just found, at most. Seen from a reference that is far off, evidence
+is worth a factor of about 12 only, so this many are enough from wherever it begins."""
+_SETTLED: Final = 0.01  # of ln lambda: a fit that moves no site by more is done
 
 
 class SitePriors:
@@ -59,7 +62,7 @@ class SitePriors:
     >>> priors = SitePriors(2)
     >>> priors.learn(0, None, (0.0, 40 * 86_400.0))
     >>> (priors.scales_s / 86_400.0).round(1).tolist()
-    [10.6, 5.5]
+    [16.0, 10.1]
     """
 
     def __init__(self, count: int = 0) -> None:
@@ -78,7 +81,8 @@ class SitePriors:
         """Make room for `count` sites; those that are new start at the crawl's level."""
         more = count - len(self._weights)
         if more > 0:
-            for column, value in ((self._weights, 0.0), (self._sums, 0.0), (self._references_s, DEFAULT_SCALE_S)):
+            reference_s = self.crawl_scale_s
+            for column, value in ((self._weights, 0.0), (self._sums, 0.0), (self._references_s, reference_s)):
                 column.extend(array("d", (value,)) * more)
 
     def learn(self, site: int, before: tuple[float, float] | None, after: tuple[float, float] | None) -> None:
@@ -120,13 +124,16 @@ class SitePriors:
         sites = sites[seen]
         shape, scale_s = (np.asarray(column[seen], np.float64) for column in (shape, scale_s))
         raised = digammas(SHAPE + shape) - self._level
+        references_s = self.scales_s
         for _ in range(ROUNDS if len(sites) else 0):
-            references_s = self.scales_s
             reference_s = references_s[sites]
             shares = 1.0 - reference_s / (reference_s + scale_s) * (SHAPE / (SHAPE + shape))
             levels = raised - np.log((reference_s + scale_s) / DEFAULT_SCALE_S)
             weights, sums = (np.bincount(sites, of, count).astype(np.float64) for of in (shares, shares * levels))
             self._set(weights, sums, references_s)
+            before_s, references_s = references_s, self.scales_s
+            if np.abs(np.log(references_s / before_s)).max() < _SETTLED:
+                break
 
     def scale_s(self, site: int) -> float:
         """Return the scale of one site's prior."""

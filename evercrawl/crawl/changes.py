@@ -32,6 +32,9 @@ FORGET: Final = 0.05
 _FIRST_CYCLE_S: Final = 86_400.0
 _RESUMED_INTERVALS: Final = 100  # what an earlier run's mean is worth
 _CYCLE_WEIGHT: Final = 1e-3  # of one visit in the mean interval
+_FIT_FIRST: Final = 20  # intervals seen when the priors are fitted for the first time
+_FIT_GROWTH: Final = 0.1  # of the intervals seen, after which they are fitted again
+_FIT_OFTEN: Final = 100_000  # intervals after which the level is known; from then on they have to double
 
 
 class Lesson(NamedTuple):
@@ -68,6 +71,7 @@ class Changes:
         self.priors = priors_of(state)
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
         self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
+        self._fit_at = self._intervals + _FIT_FIRST
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
@@ -100,6 +104,7 @@ class Changes:
         self, before: Before, site: int, changed: bool, interval_s: float, age_s: float | None
     ) -> tuple[float, float]:
         held = (before.shape, before.scale_s)
+        self._fit()
         self._intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
         weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
@@ -107,6 +112,17 @@ class Changes:
         after = gamma.learn_evidence(*kept, self.priors.prior(site), interval_s, changed, age_s)
         self.priors.learn(site, held if any(held) else None, after)
         return after
+
+    def _fit(self) -> None:
+        """Read all evidence anew, in the light of what it has shown, when there is a good deal more of it.
+
+        Visit by visit the priors follow what changes. What they are measured against moves only here, and from the
+        default it may have far to go.
+        """
+        if self._intervals >= self._fit_at:
+            growth = _FIT_GROWTH if self._intervals < _FIT_OFTEN else 1.0
+            self._fit_at = self._intervals + max(int(growth * self._intervals), 1)
+            _fit(self.priors, self._state)
 
     def _truth(
         self, reading: Reading, site: int, changed: bool, interval_s: float, date_at: float | None, said_at: float
@@ -146,12 +162,16 @@ class Changes:
 
 def priors_of(state: State) -> SitePriors:
     """Return the priors that the evidence of all records makes."""
-    rows: Any = state.records.rows[: state.records.count]
     priors = SitePriors(len(state.sites))
+    _fit(priors, state)
+    return priors
+
+
+def _fit(priors: SitePriors, state: State) -> None:
+    rows: Any = state.records.rows[: state.records.count]
     shape, scale_s = rows["rate_shape"], rows["rate_scale_s"]
     seen = (shape != 0) | (scale_s != 0)
     priors.fit(state.site_of[rows["host"]].astype("int64"), shape, scale_s, seen, len(state.sites))
-    return priors
 
 
 def _changed(reading: Reading, flags: int) -> bool:
