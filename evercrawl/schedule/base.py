@@ -83,7 +83,7 @@ class Policy(ABC):
         now
             The instant, in seconds since the epoch.
         known
-            How many pages share the budget: all that wait, new ones included.
+            How many pages share the budget: those that were visited and wait for their refresh.
         """
         return
 

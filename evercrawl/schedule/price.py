@@ -21,7 +21,7 @@ _STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, 
 _SURPRISE: Final = 3.0  # at most, in the logarithm
 _LEAST: Final = 1e-300
 _PATIENCE_CYCLES: Final = 20.0
-_PATIENCE_S: Final = (60.0, 3e8)  # a minute to ten years
+_PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
 _PACE_S: Final = 86400.0  # the pace is that of the last day
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
@@ -45,7 +45,8 @@ class Price(Policy):
     price
         P, in importance times seconds per unit of the budget; nan before the first visit.
     patience
-        H, in seconds: twenty times as long as it takes to visit all known pages once.
+        H, in seconds: twenty times as long as it takes to visit all pages once that were read. Those that were not
+        do not count, for there is no end to the URLs of a calendar.
 
     Examples
     --------
