@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
+LATE_S: Final = 0.25
+"""A start that comes late by no more is made up for by the next ones; a longer pause is not."""
 _WINDOW: Final = 21  # reports, half a second apart: the rate shown is over the last 10 s
 
 
@@ -43,9 +45,9 @@ class Pace:
         return self.next_at <= now
 
     def started(self, now: float) -> None:
-        """Take note of a start; what was not used of the rate is not made up for."""
+        """Take note of a start."""
         if self._step_s:
-            self.next_at = max(self.next_at, now) + self._step_s
+            self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s
 
     def received(self, now: float, size_bytes: int) -> None:
         """Take note of bytes that came in."""

@@ -35,6 +35,15 @@ def test_a_pause_is_not_made_up_for():
     assert not pace.free(500.9)
 
 
+def test_a_late_start_is_made_up_for():
+    pace = Pace(10.0, 0)
+    pace.started(100.0)
+    pace.started(100.25)
+    assert pace.free(100.25)
+    pace.started(100.25)
+    assert pace.next_at == pytest.approx(100.3)
+
+
 def test_bytes_are_paid_for_with_time():
     pace = Pace(0.0, 1000)
     pace.received(10.0, 500)
