@@ -172,3 +172,25 @@ def test_a_fit_comes_nearer_to_a_slow_site_than_steps_from_the_default():
     fitted = math.log(steps.scale_s(0) / true_s)
     assert stepped < 0
     assert abs(fitted) < 0.75 * abs(stepped)
+
+
+@pytest.mark.parametrize("pace", [3e-3, 1.0, 1e3])
+def test_a_fit_finds_the_level_from_far_off(pace):
+    """Pages that are visited once per change on average, gathered as if the default were right."""
+    rng = np.random.default_rng(7)
+    sites, rate = np.repeat(np.arange(6), 60), pace / DAY
+    rates = rate * np.exp(rng.normal(0, 1.5, len(sites)))
+    evidence = np.zeros((len(sites), 2))
+    for _ in range(6):
+        for page in range(len(sites)):
+            changed = rng.random() < -math.expm1(-rates[page] / rate)
+            evidence[page] = gamma.learn_evidence(*evidence[page], (SHAPE, DEFAULT_SCALE_S), 1 / rate, bool(changed))
+    priors = SitePriors(6)
+    priors.fit(sites, *evidence.T, np.ones(len(sites), bool), 6)
+    levels = digammas(np.full(6, SHAPE)) - np.log(priors.scales_s)
+    assert np.abs(levels - math.log(rate)).max() < 1.5  # it was off by up to 7
+    priors.grow(7)
+    assert priors.scales_s[6] == pytest.approx(priors.crawl_scale_s)
+    before = priors.scales_s.copy()
+    priors.fit(sites, *evidence.T, np.ones(len(sites), bool), 7)
+    assert np.abs(np.log(priors.scales_s / before)).max() < 0.02
