@@ -43,8 +43,8 @@ class LivingWeb:
     hosts, pages
         How many; pages are those with content of their own.
     cycle_s
-        The unit of time of the rates: the median page changes once in four cycles. Meant to be how long a round-robin
-        takes to visit every page once.
+        The unit of time of the rates: the median page changes three times in five cycles. Meant to be how long a
+        round-robin takes to visit every page once.
     began_at
         Instant (s since the epoch) from which on pages change.
     origins
