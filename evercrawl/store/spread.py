@@ -29,7 +29,7 @@ ELSEWHERE: Final = 8 * 5
 """Of a page that another site links to: as if a front page with eight links did (1/32)."""
 IN_CELL: Final = 17
 """Bits below it in the cell of an unread page: depth, redirects in a row, and whether it is a root."""
-INFLOW: Final = 8.0
+INFLOW: Final = 2.0
 """Times the expected part that an unread page's cash counts for at most: each page of a calendar pays the next."""
 _MOST: Final = 255
 _PARTS: Final = 0.5 ** (np.arange(_MOST + 1) / 8)
@@ -59,7 +59,7 @@ def expected(cash: Floats, cells: Slots) -> Floats:
     Examples
     --------
     >>> expected(np.array([0.0, 0.05, 9.0]), np.array([24 << IN_CELL] * 3, np.uint32)).tolist()
-    [0.125, 0.175, 1.125]
+    [0.125, 0.175, 0.375]
     """
     part = _PARTS[cells >> np.uint32(IN_CELL) & np.uint32(_MOST)]
     return np.where((cells & np.uint32(ROOT)) != 0, cash, np.minimum(cash, INFLOW * part) + part)
