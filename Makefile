@@ -1,7 +1,7 @@
 # make setup   a virtual environment of its own in .venv, with everything the project needs; compiles the kernels
 # make test    all tests            make golden  those that compare with reference values
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
-# make demo    crawl a small made-up web on this machine
+# make demo    crawl a small living web on this machine, and compare what was learned with the truth
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
