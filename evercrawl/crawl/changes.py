@@ -85,14 +85,14 @@ class Changes:
         if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
             return Lesson(VALIDATED if before.validated else 0)
         cheap = VALIDATED if _validated(reading, flags) else 0
-        date_at = self._date(reading)
+        changed = bool(before.digest) and _changed(reading, flags)
+        date_at = _date(reading, changed)
         if not before.digest:
             return Lesson(cheap, b"", date_at if date_at is not None and date_at < at else at)
         if reading.outcome == Outcome.TRUNCATED:
             return Lesson(cheap, b"", at if flags & CHANGED else 0.0)
         site = int(self._state.site_of[reading.host.number])
         self._grow()
-        changed = _changed(reading, flags)
         interval_s = max(at - before.seen_at, 0.0)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
@@ -149,13 +149,6 @@ class Changes:
             return dates.age_s(said_at, at, interval_s)
         return None
 
-    def _date(self, reading: Reading) -> float | None:
-        """Return the page's Last-Modified; None where there is none, or none but the one seen before."""
-        text, held = reading.exchange.headers.get("last-modified", ""), reading.before.held
-        if not text or (held is not None and reading.before.digest and text == held.last_modified):
-            return None
-        return dates.http_date(text)
-
     def _grow(self) -> None:
         self.priors.grow(len(self._state.sites))
 
@@ -172,6 +165,14 @@ def _fit(priors: SitePriors, state: State) -> None:
     shape, scale_s = rows["rate_shape"], rows["rate_scale_s"]
     seen = (shape != 0) | (scale_s != 0)
     priors.fit(state.site_of[rows["host"]].astype("int64"), shape, scale_s, seen, len(state.sites))
+
+
+def _date(reading: Reading, changed: bool) -> float | None:
+    """Return the page's Last-Modified; None where there is none, or nothing to be learned from it: all is as before."""
+    text, held = reading.exchange.headers.get("last-modified", ""), reading.before.held
+    if not text or (not changed and held is not None and reading.before.digest and text == held.last_modified):
+        return None
+    return dates.http_date(text)
 
 
 def _changed(reading: Reading, flags: int) -> bool:

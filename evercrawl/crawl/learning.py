@@ -9,6 +9,7 @@ import numpy as np
 
 from evercrawl.crawl.outlinks import Outlinks, outlinks
 from evercrawl.crawl.reading import PERMANENT, Reading
+from evercrawl.crawl.waits import wait_s
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
@@ -346,9 +347,9 @@ class Learner:
         if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
         elif event.outcome != Outcome.GONE or event.misses < RETIRED:
-            wait_s = self._refresh_after_s * 2.0 ** min(event.misses, RETIRED) if event.misses else 0.0
             number, slot = reading.host.number, reading.slot
-            self._frontier.add_seen(number, slot, not_before=event.at + wait_s, visited_at=event.at)
+            until = event.at + float(wait_s(event.misses, self._refresh_after_s)) if event.misses else 0.0
+            self._frontier.add_seen(number, slot, not_before=until, visited_at=event.at)
 
     def _count(self, reading: Reading, event: Visit) -> None:
         self.visits += 1

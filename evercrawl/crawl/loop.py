@@ -25,6 +25,7 @@ from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.sitemap_cache import SitemapCache
 from evercrawl.crawl.sitemaps import Sitemaps, SitemapTag
 from evercrawl.crawl.storing import Storing
+from evercrawl.crawl.waits import again_at
 from evercrawl.errors import NoRoomError
 from evercrawl.importance.push import Push
 from evercrawl.parse.digest import keys as keys_of
@@ -226,13 +227,16 @@ class Crawl:
         new, seen = self._state.to_try(named) if not only else (named, named[:0])
         hosts = self._state.known.rows()["host"]
         self.frontier.fill(hosts[new], new, new=True)
-        self.frontier.fill(hosts[seen], seen, new=False)
+        rows = self._state.records.rows[self._state.table.record[seen]]
+        again = again_at(self._state, rows, self._config.refresh_after_s)
+        self.frontier.fill(hosts[seen], seen, new=False, not_before=again)
 
     # Choose and fetch
 
     def _dispatch(self, now: float) -> None:
         if self._config.sitemaps:
-            self._sitemaps.start(now, self._free(now))
+            for _ in range(self._sitemaps.start(now, self._free(now))):
+                self._pace.started(now)
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, free)
             if not chosen:
@@ -315,6 +319,7 @@ class Crawl:
                 self._access.take_robots(exchange, now)
                 continue
             if isinstance(tag, SitemapTag):
+                self._pace.received(now, len(exchange.wire) + len(exchange.head))
                 self._sitemaps.take(exchange, now)
                 continue
             assert isinstance(tag, VisitTag)
@@ -427,7 +432,8 @@ class Crawl:
 
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}
-        return {**self._learner.errors, **closed}
+        sitemaps = {f"sitemap_{why}": count for why, count in self._sitemaps.trouble.items()}
+        return {**self._learner.errors, **closed, **sitemaps}
 
     def _summary(self) -> Summary:
         now = self._clock.now()

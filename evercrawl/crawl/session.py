@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl import __version__, catalog, importance, schedule
+from evercrawl import __version__, catalog, schedule
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, save
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
+from evercrawl.crawl.schemes import kind_of, scheme_of
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
@@ -133,7 +134,7 @@ async def _run(
             f"the crawl in {partition.directory} was begun with importance = {begun.name}, and its cash is under way; "
             f"go on with --importance {begun.name}, or begin another crawl in another directory"
         )
-    scheme = catalog.pick(importance, importance.Importance, begun.name)(internal=begun.internal)  # type: ignore[type-abstract]
+    scheme = scheme_of(begun)
     network = CurlNetwork(
         clock,
         (lambda _: "") if config.proxy else guard.judge,
@@ -164,9 +165,8 @@ async def _run(
 
 def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
-    kind = catalog.pick(importance, importance.Importance, config.importance)  # type: ignore[type-abstract]
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
-    return Scheme(config.importance, kind.handout, 1.0 if alone else INTERNAL)
+    return Scheme(config.importance, kind_of(config.importance).handout, 1.0 if alone else INTERNAL)
 
 
 def _names(config: Config, clock: Clock) -> Resolver:

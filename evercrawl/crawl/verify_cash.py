@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl import catalog, importance
 from evercrawl.crawl.reader import events
+from evercrawl.crawl.schemes import scheme_of
 from evercrawl.importance.base import Links
 from evercrawl.importance.push import Push
 from evercrawl.store.codec import decode_slots
@@ -45,7 +45,7 @@ def check_cash(partition: Partition, folded: State, upto: int, found: Findings) 
         found.blame(f"cash: {owed:.3g} of {there:g} is too much (below 0: has gone)")
     found.measure("cash in all", abs(owed) / there)
     _members(folded, found)
-    scheme = _scheme(partition)
+    scheme = scheme_of(partition.birth.scheme)
     if isinstance(scheme, Push):
         _pages(partition, folded, upto, scheme, found)
     elif accounts.handout:
@@ -166,8 +166,3 @@ def _gifts(event: Visit, scheme: Importance, value: float) -> tuple[Slots, Float
     slots = decode_slots(event.targets)
     bits = np.frombuffer(event.external.ljust(-(-len(slots) // 8), b"\0"), np.uint8)
     return slots, np.where(np.unpackbits(bits, count=len(slots), bitorder="little"), outside, inside)
-
-
-def _scheme(partition: Partition) -> Importance:
-    begun = partition.birth.scheme
-    return catalog.pick(importance, importance.Importance, begun.name)(internal=begun.internal)  # type: ignore[type-abstract]

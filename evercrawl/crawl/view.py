@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl import catalog, importance, schedule
+from evercrawl import catalog, schedule
 from evercrawl.change.gamma import survival
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.schemes import scheme_of
+from evercrawl.crawl.waits import again_at
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.price import Price
-from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.state import RETIRED
 from evercrawl.store.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Outcome
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Pages, Policy
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots
@@ -63,7 +63,7 @@ class View:
         self.state = partition.state
         self.config = config
         self.now = now
-        self.scheme = _scheme(partition)
+        self.scheme = scheme_of(partition.birth.scheme)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
         notices = Notices(self.state.accounts)
@@ -133,13 +133,10 @@ class View:
     def earliest_at(self, slots: Slots) -> Floats:
         """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.
 
-        Of pages never visited it is nan. Each visit in a row that found a page gone or in trouble doubles the wait, as
-        `Learner` has it.
+        Of pages never visited it is nan.
         """
         seen, rows = self.records(slots)
-        misses = np.minimum(rows["misses"], RETIRED)
-        wait_s = self.config.refresh_after_s * np.where(misses > 0, 2.0**misses, 1.0)
-        at = self.state.epoch + rows["visited"] / TICKS_PER_S + wait_s
+        at = again_at(self.state, rows, self.config.refresh_after_s)
         retired = (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
         return np.where(seen, np.where(retired, np.inf, at), np.nan)
 
@@ -164,11 +161,6 @@ def settings(directory: Path) -> tuple[Config, str]:
         return (load(file) if file.is_file() else Config()), ""
     except (ConfigError, OSError) as error:
         return Config(), f"{error}; until then the settings are taken to be the defaults"
-
-
-def _scheme(partition: Partition) -> Importance:
-    begun = partition.birth.scheme
-    return catalog.pick(importance, importance.Importance, begun.name)(internal=begun.internal)  # type: ignore[type-abstract]
 
 
 def _policy(config: Config, notes: dict[str, float]) -> Policy:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evercrawl import catalog, importance
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.schemes import scheme_of
 from evercrawl.parse.digest import keys
 from evercrawl.simulate import truth
 from evercrawl.types import NO_SLOT
@@ -43,7 +43,7 @@ class Beliefs(NamedTuple):
 def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
     """Return what a crawl believes of these URLs."""
     state, begun = partition.state, partition.birth.scheme
-    scheme = catalog.pick(importance, importance.Importance, begun.name)(internal=begun.internal)  # type: ignore[type-abstract]
+    scheme = scheme_of(begun)
     notices = Notices(state.accounts)
     columns = Columns(state, scheme, Changes(state, notices).priors, notices, in_bytes=False)
     slots = state.table.find(keys(list(urls)))

@@ -250,3 +250,15 @@ def test_a_name_that_leads_inside_is_refused_and_no_request_is_made(run):
     refused = [visit for visit in ran.visits if visit.outcome == Outcome.REFUSED]
     assert len(refused) == 2
     assert all(visit.error.startswith("refused_address: ") for visit in refused)
+
+
+def test_a_page_that_is_gone_waits_as_long_after_a_restart(run):
+    """Three times gone: eight times the usual rest, whoever was started meanwhile."""
+    world = run.World()
+    world.pages[f"{A}/"] = run.html("/gone")
+    first = run(world, [f"{A}/"], Limits(seconds=800), refresh_after_s=100.0)
+    asked = first.asked(f"{A}/gone")
+    assert [round((late.at - early.at) / 100.0) for early, late in pairwise(asked)] == [2, 4]
+    second = run(world, [], Limits(seconds=1000), refresh_after_s=100.0)
+    assert second.asked(f"{A}/gone")[0].at >= asked[-1].at + 800.0
+    assert second.asked(f"{A}/")[0].at < asked[-1].at + 300.0  # others do not wait

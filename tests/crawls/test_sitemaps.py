@@ -87,3 +87,18 @@ def test_trouble_costs_neither_pages_nor_manners(run, world):
     ran = run(world, [f"{A}/"], Limits(seconds=6 * 3600), delay_s=0.2)
     assert len(pages(ran)) == 81
     run.same()
+
+
+def test_sitemaps_count_against_the_rate(run, world):
+    ran = run(world, [f"{A}/"], Limits(seconds=120), rate_per_s=0.25, delay_s=0.5)
+    at = [asked.at for asked in ran.network.log if not asked.url.endswith("/robots.txt")]
+    assert any(asked.url.endswith(".xml") for asked in ran.network.log)
+    assert min(later - earlier for earlier, later in pairwise(at)) > 4.0 - 0.3  # a start may make up for a late one
+
+
+def test_what_went_wrong_with_sitemaps_is_told(run, world):
+    world.pages[f"{A}/s1.xml"] = run.Answer(404, {}, b"none")
+    world.pages[f"{A}/s2.xml"] = run.Answer(500, {}, b"not now")
+    ran = run(world, [f"{A}/"], Limits(seconds=600))
+    errors = ran.progress[-1].errors
+    assert (errors["sitemap_gone"], errors["sitemap_status_500"]) == (1, 1)

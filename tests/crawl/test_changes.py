@@ -1,0 +1,159 @@
+"""What visits teach about change: evidence, whose dates are believed, when a visit is cheap."""
+
+from email.utils import formatdate
+
+import numpy as np
+import pytest
+
+from evercrawl.change import gamma
+from evercrawl.change.prior import SHAPE, SitePriors
+from evercrawl.crawl.changes import priors_of
+from evercrawl.store.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
+from evercrawl.store.transfers import unpack_evidence
+
+SITE = "http://example.org"
+PAGE = f"{SITE}/a"
+DATES = DATE_TRUE | DATE_FALSE
+LISTED = LISTED_TRUE | LISTED_FALSE
+
+
+@pytest.fixture
+def begun(made):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a"))
+    return made
+
+
+def last(made) -> Visit:
+    *_, (_, _, event) = made.partition.journal.replay()
+    assert isinstance(event, Visit)
+    return event
+
+
+def body(words: str, nonce: str = "") -> bytes:
+    return f"<title>t</title><p class='{nonce}'>{words}</p>".encode()
+
+
+def dated(made, before_s: float) -> str:
+    """Return the date so long before the next visit, which is 10 s from now."""
+    return formatdate(made.now + 10.0 - before_s, usegmt=True)
+
+
+def evidence(made) -> tuple[float, float]:
+    return unpack_evidence(last(made).evidence)
+
+
+def test_the_first_visit_teaches_nothing_of_change(begun):
+    begun.visit(PAGE, body("one"))
+    assert last(begun).evidence == b""
+    assert last(begun).changed_at == begun.now
+
+
+def test_an_unchanged_visit_adds_its_interval(begun):
+    begun.visit(PAGE, body("one"))
+    begun.visit(PAGE, body("one"))
+    assert evidence(begun) == pytest.approx((0.0, 10.0))
+    assert last(begun).changed_at == 0.0
+
+
+def test_a_change_adds_to_the_shape_as_the_posterior_has_it(begun):
+    begun.visit(PAGE, body("one"))
+    prior = SitePriors(1).prior(0)
+    begun.visit(PAGE, body("two"))
+    assert evidence(begun) == pytest.approx(gamma.learn_evidence(0.0, 0.0, prior, 10.0, True), rel=1e-6)
+    assert evidence(begun)[0] > 0.5
+    assert last(begun).changed_at == begun.now
+
+
+def test_other_bytes_around_the_same_words_are_no_change_of_the_page(begun):
+    begun.visit(PAGE, body("one", "x"))
+    begun.visit(PAGE, body("one", "y"))
+    assert evidence(begun) == pytest.approx((0.0, 10.0))
+    assert last(begun).changes == 1  # it is all the same another content, and archived
+
+
+def test_trouble_teaches_nothing_and_does_not_break_the_interval(begun):
+    begun.visit(PAGE, body("one"))
+    begun.visit(PAGE, b"", 500)
+    assert last(begun).evidence == b""
+    begun.visit(PAGE, body("one"))
+    assert evidence(begun) == pytest.approx((0.0, 20.0))
+
+
+def test_what_was_cut_short_teaches_nothing(begun):
+    begun.visit(PAGE, body("one"))
+    begun.visit(PAGE, body("on"), truncated=True)
+    assert last(begun).evidence == b""
+
+
+def test_evidence_fades(begun):
+    begun.visit(PAGE, body("one"))
+    for _ in range(200):
+        begun.visit(PAGE, body("one"))
+    shape, scale_s = evidence(begun)
+    assert shape == 0.0
+    assert scale_s == pytest.approx(10.0 / (1.0 - np.exp(-0.05)), rel=0.01)  # not 2,000 s
+
+
+def test_dates_are_believed_once_they_have_proved_true(begun):
+    begun.visit(PAGE, body("0"), last_modified=dated(begun, 100.0))
+    for number in range(1, 4):
+        begun.visit(PAGE, body(f"{number}"), last_modified=dated(begun, 7.0))
+        assert last(begun).flags & DATES == DATE_TRUE
+        assert last(begun).changed_at == begun.now
+    before = evidence(begun)
+    begun.visit(PAGE, body("4"), last_modified=dated(begun, 7.0))
+    kept = np.exp(-0.05)
+    assert last(begun).changed_at == pytest.approx(begun.now - 7.0, abs=1.0)
+    assert evidence(begun) == pytest.approx((before[0] * kept + 1.0, before[1] * kept + 7.0), abs=1.0)
+    assert evidence(begun)[0] == pytest.approx(before[0] * kept + 1.0)
+
+
+def test_a_date_that_stays_while_the_page_changes_is_false(begun):
+    old = dated(begun, 1000.0)
+    begun.visit(PAGE, body("one"), last_modified=old)
+    begun.visit(PAGE, body("two"), last_modified=old)
+    assert last(begun).flags & DATES == DATE_FALSE
+    begun.visit(PAGE, body("two"), last_modified=old)
+    assert last(begun).flags & DATES == 0  # nothing changed, and it says so
+    begun.visit(PAGE, body("two"), last_modified=dated(begun, 7.0))
+    assert last(begun).flags & DATES == DATE_FALSE
+
+
+def test_notices_are_held_against_what_the_visit_saw(begun):
+    notices = begun._learner._changes.notices
+    begun.visit(PAGE, body("one"))
+    slot = last(begun).slot
+    for words, flag in (("two", LISTED_TRUE), ("two", LISTED_FALSE)):
+        begun._learner.listed([PAGE], [begun.now + 5.0], begun.now + 5.0)
+        assert notices.date(slot) == begun.now + 5.0
+        begun.visit(PAGE, body(words))
+        assert last(begun).flags & LISTED == flag
+        assert notices.date(slot) == 0.0
+    begun._learner.listed([PAGE], [begun.now - 5.0], begun.now + 1.0)
+    assert notices.date(slot) == 0.0  # that was before the last visit
+    row = begun.state.accounts.sites[0]
+    assert (row["listed_true"], row["listed_false"]) == (1, 1)
+
+
+def test_a_visit_is_cheap_where_validators_are_heeded(begun):
+    begun.visit(PAGE, body("one"), etag='"1"')
+    assert last(begun).flags & VALIDATED
+    begun.visit(PAGE, b"", 304)
+    assert last(begun).flags & VALIDATED
+    begun.visit(PAGE, b"", 500)
+    assert last(begun).flags & VALIDATED  # trouble says nothing of it
+    begun.visit(PAGE, body("one"), etag='"1"')
+    assert not last(begun).flags & VALIDATED  # it was asked with the validator, and sent it all the same
+    begun.visit(f"{SITE}/", begun.page("Home", "/a"))
+    assert not last(begun).flags & VALIDATED
+
+
+def test_priors_are_the_same_from_the_records(begun):
+    begun.visit(PAGE, body("0"))
+    for number in range(30):
+        begun.visit(PAGE, body(f"{number // 2}"))
+    learned, again = begun._learner._changes.priors, priors_of(begun.state)
+    assert again.prior(0)[0] == SHAPE
+    assert again.scale_s(0) < SitePriors(1).scale_s(0)  # it changes far more often than is thought of pages unseen
+    assert learned.scale_s(0) == pytest.approx(again.scale_s(0), rel=0.5)  # it was fitted a few visits ago
