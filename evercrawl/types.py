@@ -50,6 +50,8 @@ class Request:
         Caps on the body as received, and after content decoding.
     deadline_s
         Bound on the whole exchange, from name look-up to the last byte.
+    packed
+        Whether the asker undoes the codings of a body that came whole, where and when it likes.
     """
 
     url: str
@@ -58,6 +60,7 @@ class Request:
     max_wire_bytes: int = 10 << 20
     max_body_bytes: int = 10 << 20
     deadline_s: float = 30.0
+    packed: bool = False
 
 
 @dataclass(slots=True)
@@ -89,6 +92,8 @@ class Exchange:
         The body ended early: a cap, the deadline or the far end cut it.
     tls_ok
         False where a certificate did not verify; None where TLS was not used.
+    packed
+        The codings of `wire` have yet to be undone, and `body` to be set, by `fetch.answer.unwrap`.
     """
 
     request: Request
@@ -106,6 +111,7 @@ class Exchange:
     truncated: bool = False
     tls_ok: bool | None = None
     http_version: str = "1.1"
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

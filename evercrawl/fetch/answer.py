@@ -132,7 +132,9 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
     elif exchange.wire and (exchange.error in _CUT or code == _HTTP2_STREAM):
         exchange.truncated, exchange.error = True, ""
     if exchange.wire and exchange.error in ("", "protocol"):
-        unwrap(exchange)
+        exchange.packed = exchange.request.packed and not exchange.error
+        if not exchange.packed:
+            unwrap(exchange)
 
 
 def unwrap(exchange: Exchange) -> None:
@@ -152,7 +154,7 @@ def unwrap(exchange: Exchange) -> None:
         exchange.truncated = exchange.truncated or truncated
         if error and not exchange.error:
             exchange.error, exchange.detail = error, f"the body is not {', '.join(codings)} as announced"
-    exchange.body = body
+    exchange.body, exchange.packed = body, False
 
 
 def _names(field: str) -> list[str]:
