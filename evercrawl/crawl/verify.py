@@ -60,13 +60,32 @@ def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Fi
         found.blame(f"the journal contradicts itself: {error}")
         return found
     try:
-        _verify(partition, found, watch, running=running or holder(directory) is not None)
+        inspect(partition, found, watch, running=running or holder(directory) is not None)
     finally:
         partition.close()
     return found
 
 
-def _verify(partition: Partition, found: Findings, watch: Watch, *, running: bool) -> None:
+def inspect(
+    partition: Partition,
+    found: Findings,
+    watch: Watch = lambda what, done, total: None,
+    *,
+    running: bool = False,
+) -> None:
+    """Check every invariant of a crawl that was opened for reading.
+
+    Parameters
+    ----------
+    partition
+        Opened with `writable=False`, on whatever disk.
+    found
+        What is wrong goes there.
+    watch
+        As for `verify`.
+    running
+        Whether a crawl is writing at the same time, so that files may be ahead of each other.
+    """
     upto = partition.journal.sequence
     head = _snapshots(partition, found)
     clean = head is not None and head.sequence == upto
