@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import selectors
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +17,10 @@ T = TypeVar("T")
 
 class SimulationError(EvercrawlError):
     """A made-up world came to a stand, or a promise was broken in it."""
+
+
+class Crash(SystemExit):  # asyncio lets this one out of any task or callback, at once
+    """The process ends here and now, as by kill -9 or a power cut; only whoever ran it may catch this."""
 
 
 class _Jump(selectors.SelectSelector):
@@ -57,6 +62,9 @@ class VirtualClock:
 def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
     """Run `main` to its end in virtual time that begins at `start`, seconds since the epoch.
 
+    A `Crash`, whoever raises it, ends everything that runs: the other tasks are cancelled, and the `Crash` comes out
+    here.
+
     Examples
     --------
     >>> async def day() -> float:
@@ -68,4 +76,17 @@ def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
     86400
     """
     with asyncio.Runner(loop_factory=lambda: _VirtualLoop(start)) as runner:
-        return runner.run(main)
+        try:
+            return runner.run(main)
+        except Crash:
+            _bury(runner.get_loop())
+            raise
+
+
+def _bury(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what still runs, until nothing does; what a `finally` meets may raise `Crash` again."""
+    while tasks := asyncio.all_tasks(loop):
+        for task in tasks:
+            task.cancel()
+        with contextlib.suppress(Crash):
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))

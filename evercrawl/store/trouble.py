@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evercrawl.errors import NoRoomError, StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _REMEDY = {
@@ -30,7 +31,9 @@ _NO_ROOM = {
 }
 
 
-def in_words(error: OSError, action: str, path: Path, wanted: int = 0) -> StoreError:
+def in_words(
+    error: OSError, action: str, path: Path, wanted: int = 0, room: Callable[[], int] | None = None
+) -> StoreError:
     """Return the error to raise: `NoRoomError` for a full disk, quota or size limit, else `StoreError`.
 
     Parameters
@@ -39,11 +42,14 @@ def in_words(error: OSError, action: str, path: Path, wanted: int = 0) -> StoreE
         What failed, as a verb: "write", "read".
     wanted
         Bytes that were to be written; 0 where it is not known.
+    room
+        Tells how many are free; by default the file system of `path` does.
     """
     reason = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in _NO_ROOM:
         size = f"{wanted} bytes" if wanted else "more"
-        message = f"no room to {action} {size} to {path}, {free_bytes(path)} bytes are free: {reason}"
+        free = room() if room is not None else free_bytes(path)
+        message = f"no room to {action} {size} to {path}, {free} bytes are free: {reason}"
         return NoRoomError(f"{message}; {_NO_ROOM[error.errno]}")
     remedy = _REMEDY.get(error.errno or 0, "see what is wrong with the disk, then start again")
     return StoreError(f"cannot {action} {path}: {reason}; {remedy}")
