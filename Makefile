@@ -1,12 +1,13 @@
 # make setup   a virtual environment of its own in .venv, with everything the project needs; compiles the kernels
 # make test    all tests            make golden  those that compare with reference values
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
+# make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup test golden check docs demo clean
+.PHONY: setup test golden replay check docs demo clean
 
 setup: .venv/ready
 
@@ -23,6 +24,10 @@ test: setup
 golden: setup
 	$(BIN)/python -m pytest -q -m golden
 
+replay: setup
+	.ci/replay
+	EVERCRAWL_REPLAY=required $(BIN)/python -m pytest -q -m browser tests/live
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,5 +42,5 @@ demo: setup
 	$(BIN)/evercrawl demo
 
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
+	rm -rf .venv .venv-replay build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -195,3 +195,7 @@ def serve() -> Iterator[Any]:
 
 def host_of(url: str) -> str:
     return urlsplit(url).hostname or ""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: needs pywb and a Chromium (make replay installs them, and runs these)")
