@@ -27,6 +27,7 @@ DATE_TRUE: Final = 1024  # its Last-Modified agrees with what the visit saw
 DATE_FALSE: Final = 2048  # its Last-Modified contradicts it
 LISTED_TRUE: Final = 4096  # a sitemap or feed had said that it changed, and it had
 LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it had not
+NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; until a visit says otherwise
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 
@@ -101,6 +102,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         this visit said nothing new.
     misses
         Visits in a row that found the page gone or in trouble, this one included.
+    near
+        Slot of the page that said nearly the same before this one did; NO_SLOT where none did.
     """
 
     slot: int
@@ -137,6 +140,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     evidence: bytes = b""
     misses: int = 0
     words: int = 0
+    near: int = NO_SLOT
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
