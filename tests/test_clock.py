@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from evercrawl.clock import SystemClock
+from evercrawl.clock import SteadyClock, SystemClock, _since_boot
 
 
 def test_it_tells_the_time_of_day():
@@ -23,3 +23,20 @@ def test_it_can_be_waited_on():
     before = clock.now()
     asyncio.run(clock.sleep(0.01))
     assert clock.now() - before >= 0.01
+
+
+def test_it_goes_on_while_the_machine_is_suspended():
+    wall, up = [1000.0], [50.0]
+    clock = SteadyClock(lambda: wall[0], lambda: up[0])
+    up[0] += 8 * 3600.0
+    wall[0] = 0.0
+    assert clock.now() == 1000.0 + 8 * 3600.0
+    assert time.clock_gettime(time.CLOCK_BOOTTIME) - _since_boot() < 1.0
+
+
+def test_it_goes_on_from_where_it_was():
+    clock = SystemClock()
+    assert clock.go_on_from(time.time() - 100.0) == 0.0
+    assert abs(clock.now() - time.time()) < 1.0
+    assert 99.0 < clock.go_on_from(time.time() + 100.0) < 101.0
+    assert 99.0 < clock.now() - time.time() < 101.0

@@ -7,6 +7,7 @@ import contextlib
 import selectors
 from typing import TYPE_CHECKING, TypeVar
 
+from evercrawl.clock import SteadyClock
 from evercrawl.errors import EvercrawlError
 
 if TYPE_CHECKING:
@@ -59,6 +60,51 @@ class VirtualClock:
         await asyncio.sleep(duration_s)
 
 
+class Machine:
+    """A machine in virtual time: its clock on the wall is set now and then, and it may be suspended.
+
+    What a crawl on it goes by is `clock`, the shipped one. What really happens, to be judged by, is `true`: it can
+    neither be set nor does it stop.
+
+    Attributes
+    ----------
+    wrong_s
+        How far the wall is ahead of the true time, in seconds; negative where it is behind.
+    slept_s
+        Seconds for which it was suspended so far.
+
+    Examples
+    --------
+    >>> async def night() -> list[float]:
+    ...     machine = Machine()
+    ...     clock, began = machine.clock(), machine.true()
+    ...     machine.wrong_s = -3600.0
+    ...     machine.suspend(8 * 3600.0)
+    ...     return [time - began for time in (clock.now(), machine.true(), machine.wall())]
+    >>> run_virtual(night())
+    [28800.0, 28800.0, 25200.0]
+    """
+
+    def __init__(self, *, wrong_s: float = 0.0, slept_s: float = 0.0) -> None:
+        self.wrong_s, self.slept_s = wrong_s, slept_s
+
+    def true(self) -> float:
+        """Return the true time, in seconds since the epoch."""
+        return asyncio.get_running_loop().time() + self.slept_s
+
+    def wall(self) -> float:
+        """Return what the clock on the wall shows, in seconds since the epoch."""
+        return self.true() + self.wrong_s
+
+    def suspend(self, duration_s: float) -> None:
+        """Let `duration_s` go by in which nothing runs: timers fall due as if it had not."""
+        self.slept_s += duration_s
+
+    def clock(self) -> SteadyClock:
+        """Return the clock of a process that starts now."""
+        return SteadyClock(self.wall, self.true)
+
+
 def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
     """Run `main` to its end in virtual time that begins at `start`, seconds since the epoch.
 
@@ -85,6 +131,7 @@ def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
 
 def _bury(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel what still runs, until nothing does; what a `finally` meets may raise `Crash` again."""
+    loop.set_exception_handler(lambda *_: None)  # nobody is left to hear of the others that were struck
     while tasks := asyncio.all_tasks(loop):
         for task in tasks:
             task.cancel()
