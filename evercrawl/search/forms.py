@@ -1,0 +1,109 @@
+"""Other forms of a word: those of the index that have the same stem.
+
+Stemming every word of every page would double the cost of indexing; stemming the few words of a query costs nothing,
+and the exact word can still count for more.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Final, NamedTuple
+
+import tantivy
+
+from evercrawl.search.schema import BODY, LANGUAGE, TITLE
+
+MOST_FORMS: Final = 6
+"""Other forms of one word that are looked for: the most frequent ones."""
+
+_WEIGHT: Final = 0.4  # of another form, where the word itself counts for 1
+_MOST_TERMS: Final = 1_000  # looked at: of all that begin alike the most frequent
+_SHORTEST: Final = 3  # letters that forms begin with in common
+_STEMMERS: Final = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish", "fi": "finnish",
+    "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "nb": "norwegian",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+
+
+class Form(NamedTuple):
+    """A word to look for, and what it counts for."""
+
+    word: str
+    weight: float
+
+
+class Forms:
+    """Finds the forms of words in one state of the index, and remembers them.
+
+    Parameters
+    ----------
+    searcher
+        Of the pages.
+    """
+
+    def __init__(self, searcher: tantivy.Searcher) -> None:
+        self._searcher = searcher
+        self._analyzers: dict[str, tantivy.TextAnalyzer] = {}
+        self._usual = self._usual_language()
+        self._known: dict[tuple[str, str], tuple[Form, ...]] = {}
+
+    def of(self, word: str, languages: tuple[str, ...] = ()) -> tuple[Form, ...]:
+        """Return the word itself, and other forms of it that pages have.
+
+        Parameters
+        ----------
+        word
+            As the index knows it.
+        languages
+            Those that the query asks for; without any, the language of most pages says what a form is.
+        """
+        language = next((tag[:2] for tag in languages if tag[:2] in _STEMMERS), self._usual)
+        key = word, language
+        if key not in self._known:
+            if len(self._known) > 10_000:
+                self._known.clear()
+            self._known[key] = (Form(word, 1.0), *self._others(word, language))
+        return self._known[key]
+
+    def _others(self, word: str, language: str) -> list[Form]:
+        stem = self._stems(word, language)[0]
+        prefix = _beginning(word, stem).removesuffix("i")  # of "flies" it is "fl", or "fly" would be missed
+        if len(prefix) < _SHORTEST or word.isdecimal():
+            return []
+        terms: dict[str, int] = {}
+        for field in (BODY, TITLE):
+            for term, count in self._searcher.terms_with_prefix(field, prefix, limit=_MOST_TERMS):
+                terms[term] = max(count, terms.get(term, 0))
+        stems = self._stems(" ".join(terms), language)
+        same = [term for term, other in zip(terms, stems, strict=True) if other == stem and term != word]
+        same.sort(key=lambda term: (-terms[term], term))
+        return [Form(term, self._weight(terms.get(word, 0), terms[term])) for term in same[:MOST_FORMS]]
+
+    def _stems(self, words: str, language: str) -> list[str]:
+        """Return the stems of words, accents folded, in order."""
+        if language not in self._analyzers:
+            build = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+            build = build.filter(tantivy.Filter.stemmer(_STEMMERS[language])).filter(tantivy.Filter.ascii_fold())
+            self._analyzers[language] = build.build()
+        return self._analyzers[language].analyze(words)
+
+    def _weight(self, count: int, count_of_form: int) -> float:
+        """Return what a form counts for: it must not gain by being rarer than the word that was asked for."""
+        rarity, of_form = self._rarity(count), self._rarity(count_of_form)
+        return _WEIGHT * min(1.0, rarity / of_form) if count else _WEIGHT
+
+    def _rarity(self, count: int) -> float:
+        pages = max(self._searcher.num_docs, count)
+        return log(1 + (pages - count + 0.5) / (count + 0.5))
+
+    def _usual_language(self) -> str:
+        counts = self._searcher.terms_with_prefix(LANGUAGE, "")
+        known = [(count, tag) for tag, count in counts if tag in _STEMMERS]
+        return max(known, default=(0, "en"))[1]
+
+
+def _beginning(one: str, other: str) -> str:
+    """Return what two words begin with in common."""
+    length = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one[:length]

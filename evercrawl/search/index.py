@@ -1,0 +1,243 @@
+"""The index of a crawl: pages by their words, and by the words of the links that lead to them.
+
+There are two indexes inside, because the average length of a field is part of BM25, and a link has two words where a
+page has two thousand. Neither keeps any text: what is shown of a page is read from the archive.
+
+One thread at a time writes. Whoever reads, in this process or in another, sees the last commit.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import tantivy
+
+from evercrawl.errors import StoreError
+from evercrawl.search import mark
+from evercrawl.search.lookup import MOST, Lookup
+from evercrawl.search.mark import NOTHING, Mark
+from evercrawl.search.members import Members
+from evercrawl.search.schema import ANCHOR, DIGEST, KEY, SLOT, Page, anchors_schema, document, fields_of, pages_schema
+from evercrawl.search.trouble import remedy, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from evercrawl.search.lookup import Candidates
+    from evercrawl.search.query import Query
+    from evercrawl.types import Keys, Slots
+
+__all__ = ["FOLDER", "HEAP_BYTES", "NOTHING", "Index", "Page", "erase"]
+
+FOLDER: Final = "search"
+"""Of the index, in a crawl directory."""
+
+HEAP_BYTES: Final = 30_000_000
+"""What pages may take in memory before a segment of them is written; smaller segments are merged more often."""
+
+_ANCHOR_HEAP_BYTES: Final = 15_000_000
+_MOST_WAITING: Final = 1 << 16  # anchors that wait to be written together, page by page
+_DIRECTORIES: Final = ("pages", "anchors")
+_META: Final = "meta.json"  # in each of them: the library's list of segments
+
+
+class Index:
+    """The search index in a directory, or in memory.
+
+    Parameters
+    ----------
+    directory
+        Where it is, or shall be made; by custom `FOLDER` in the crawl directory. None: in memory.
+    writable
+        Whether it will be written to. Only one process may; none is kept out by one that has died.
+    heap_bytes
+        See `HEAP_BYTES`; at least 15 million.
+
+    Attributes
+    ----------
+    at
+        What the last commit was told: the journal's sequence; `NOTHING` where there was none.
+
+    Raises
+    ------
+    StoreError
+        It is damaged, of another version, being written by another process, or to be read and not there.
+
+    Examples
+    --------
+    >>> from evercrawl.search.query import parse
+    >>> index = Index(None)
+    >>> index.put([Page(7, 1, "http://example.org/", "example.org", "example.org", "Tea", "How to make it", "en")])
+    >>> index.add_anchors([(7, "all about tea")])
+    >>> index.commit(at=12)
+    >>> index.at, index.search(parse("make tea")).slot.tolist()
+    (12, [7])
+    """
+
+    def __init__(self, directory: Path | None, *, writable: bool = True, heap_bytes: int = HEAP_BYTES) -> None:
+        self.directory = directory
+        self._heaps = heap_bytes, _ANCHOR_HEAP_BYTES
+        self.at = NOTHING if directory is None else _mark(directory, writable=writable)
+        self._stamp = (0, 0) if directory is None else mark.stamp(directory)
+        self._waiting: dict[int, dict[str, None]] = {}
+        self._waiting_count = 0
+        self._lookup: Lookup | None = None
+        with told(directory, "opened"):
+            self._pages, self._anchors = _opened(directory)
+            self._writers = self._new_writers() if writable else []
+            self._members = Members(self.held()[0].tolist()) if writable else Members()
+
+    def put(self, pages: Sequence[Page]) -> None:
+        """Take in pages, each in place of what the index had of its slot."""
+        with told(self.directory, "written to"):
+            for page in pages:
+                self._forget(page.slot)
+                self._members.add(page.slot)
+                self._writers[0].add_document(document(fields_of(page), self._pages.schema))
+
+    def add_anchors(self, pairs: Iterable[tuple[int, str]]) -> None:
+        """Take in words of links, each with the slot of the page that the link leads to."""
+        for slot, words in pairs:
+            waiting = self._waiting.setdefault(slot, {})
+            self._waiting_count += words not in waiting
+            waiting[words] = None
+        if self._waiting_count > _MOST_WAITING:
+            with told(self.directory, "written to"):
+                self._write_anchors()
+
+    def remove(self, slots: Sequence[int]) -> None:
+        """Forget pages, and the words of links to them."""
+        with told(self.directory, "written to"):
+            for slot in slots:
+                self._forget(slot)
+                self._waiting_count -= len(self._waiting.pop(slot, ()))
+                self._writers[1].delete_documents_by_term(KEY, str(slot))
+
+    def commit(self, at: int) -> None:
+        """Make all of that last, and visible; it takes a second or so, and other threads go on meanwhile.
+
+        Parameters
+        ----------
+        at
+            Sequence of the journal that the index has come to. It is written last, so what is found after a crash may
+            be newer than it says, never older: taking the same pages in again does no harm.
+
+        Raises
+        ------
+        StoreError
+            That failed; `NoRoomError` where the disk is full. `abandon`, and do it again.
+        """
+        with told(self.directory, "written to"):
+            self._write_anchors()
+            for writer in reversed(self._writers):
+                writer.commit()
+            if self.directory is not None:
+                mark.write(self.directory, Mark(at))
+            self.at = at
+            self._reload()
+
+    def abandon(self) -> None:
+        """Forget everything since the last commit."""
+        with told(self.directory, "written to"):
+            self._waiting.clear()
+            self._waiting_count = 0
+            self._writers.clear()  # a failed one cannot roll back, but always lets go of its lock
+            self._writers = self._new_writers()
+            self._members = Members(self.held()[0].tolist())
+
+    def held(self) -> tuple[Slots, Keys]:
+        """Return slots and digests of every page in the committed index, shape (n,) each, by slot."""
+        with told(self.directory, "read"):
+            searcher = self._pages.searcher()
+            every = tantivy.Query.all_query()
+            found = searcher.search(every, max(searcher.num_docs, 1), count=False, order_by_field=SLOT).hits
+            slots = np.array([slot for slot, _ in found], np.uint32)
+            digests = np.array(searcher.fast_field_values(DIGEST, [address for _, address in found]), np.uint64)
+            return slots[::-1].copy(), digests[::-1].copy()
+
+    def search(self, query: Query, most: int = MOST) -> Candidates:
+        """Return the pages that answer a query best as far as words tell, `most` or somewhat more.
+
+        Another process's newer commits count from the next question on.
+        """
+        self.refresh()
+        with told(self.directory, "read"):
+            if self._lookup is None:
+                self._lookup = Lookup(self._pages, self._anchors)
+            return self._lookup.search(query, most)
+
+    def refresh(self) -> bool:
+        """See what another process has committed since; return whether there was anything."""
+        if self.directory is None or self._writers or (now := mark.stamp(self.directory)) == self._stamp:
+            return False
+        with told(self.directory, "read"):
+            self.at = mark.read(self.directory).at
+            self._reload()
+            self._stamp = now
+        return True
+
+    def close(self) -> None:
+        """Let go of it; what was not committed is forgotten."""
+        self._writers.clear()
+        self._waiting.clear()
+
+    def _forget(self, slot: int) -> None:
+        """Delete a page if there is one: to look for one costs more than a tenth of adding it."""
+        if slot in self._members:
+            self._members.discard(slot)
+            self._writers[0].delete_documents_by_term(KEY, str(slot))
+
+    def _write_anchors(self) -> None:
+        """Write what is waiting, one document a page: a document for each link would cost three times as much."""
+        for slot, words in self._waiting.items():
+            fields = {KEY: str(slot), ANCHOR: "\n".join(words), SLOT: slot}
+            self._writers[1].add_document(document(fields, self._anchors.schema))
+        self._waiting.clear()
+        self._waiting_count = 0
+
+    def _new_writers(self) -> list[tantivy.IndexWriter]:
+        pairs = zip((self._pages, self._anchors), self._heaps, strict=True)
+        return [index.writer(heap_bytes, num_threads=1) for index, heap_bytes in pairs]
+
+    def _reload(self) -> None:
+        self._anchors.reload()
+        self._pages.reload()
+        self._lookup = None
+
+
+def erase(directory: Path) -> None:
+    """Delete an index, whatever state it is in, so that it can be made anew."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _mark(directory: Path, *, writable: bool) -> int:
+    if writable:
+        directory.mkdir(parents=True, exist_ok=True)
+    elif not all((directory / name).is_dir() for name in _DIRECTORIES):
+        raise StoreError(f"there is no search index in {directory}; {remedy(directory)}")
+    at = mark.read(directory).at
+    lost = [name for name in _DIRECTORIES if at != NOTHING and not (directory / name / _META).is_file()]
+    if lost:  # or an empty one would be made in its place
+        raise StoreError(f"{directory / lost[0] / _META} is missing; {remedy(directory)}")
+    return at
+
+
+def _opened(directory: Path | None) -> tuple[tantivy.Index, tantivy.Index]:
+    schemas = pages_schema(), anchors_schema()
+    if directory is None:
+        pages, anchors = (tantivy.Index(schema) for schema in schemas)
+    else:
+        pages, anchors = (
+            _in_folder(schema, directory / name) for schema, name in zip(schemas, _DIRECTORIES, strict=True)
+        )
+    for index in (pages, anchors):
+        index.config_reader("manual")
+    return pages, anchors
+
+
+def _in_folder(schema: tantivy.Schema, folder: Path) -> tantivy.Index:
+    folder.mkdir(exist_ok=True)
+    return tantivy.Index(schema, path=str(folder))

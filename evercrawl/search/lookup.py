@@ -1,0 +1,180 @@
+"""Which pages answer a query, as far as their words and those of links to them tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import tantivy
+
+from evercrawl.search.forms import Forms
+from evercrawl.search.schema import ADDRESS, ANCHOR, BODY, HOST, KEY, LANGUAGE, SITE, SLOT, TITLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evercrawl.search.forms import Form
+    from evercrawl.search.query import Query
+    from evercrawl.types import Floats, Slots
+
+MOST: Final = 200
+"""Pages that are ranked by all that is known of them, unless more is asked for."""
+
+TITLE_WEIGHT: Final = 2.0
+ADDRESS_WEIGHT: Final = 0.5
+_PHRASE_SLOP: Final = 1
+
+_MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
+
+
+class Candidates(NamedTuple):
+    """Pages that may answer a query, by their slots; a row each.
+
+    Attributes
+    ----------
+    slot
+        Of the page.
+    text
+        BM25 of title, body and address together.
+    anchor
+        BM25 of the links that lead to it, the best set of them; 0 where no word is in any.
+    phrase
+        BM25 of the query's words standing together, in the title or the body; 0 where they do not.
+    forms
+        Every word of the query with the forms of it that were looked for.
+    whole
+        Whether these are all the pages there are; otherwise more can be asked for.
+    """
+
+    slot: Slots
+    text: Floats
+    anchor: Floats
+    phrase: Floats
+    forms: tuple[tuple[Form, ...], ...]
+    whole: bool
+
+
+class Lookup:
+    """One state of the two indexes, to be asked.
+
+    Parameters
+    ----------
+    pages, anchors
+        As they were last loaded.
+    """
+
+    def __init__(self, pages: tantivy.Index, anchors: tantivy.Index) -> None:
+        self._pages, self._anchors = pages.searcher(), anchors.searcher()
+        self._schema, self._anchor_schema = pages.schema, anchors.schema
+        self._forms = Forms(self._pages)
+
+    def search(self, query: Query, most: int = MOST) -> Candidates:
+        """Return the best `most` pages by their own words and the best `most` by the words of links to them."""
+        if not query:
+            return Candidates(_NO_SLOTS, _NONE, _NONE, _NONE, (), whole=True)
+        forms = tuple(self._forms.of(word, query.languages) for word in query.words)
+        filters = self._filters(query)
+        if not forms:
+            slots = self._slots(self._all(filters), most)
+            zeros = np.zeros(len(slots))
+            return Candidates(slots, zeros, zeros, zeros, forms, whole=len(slots) < most)
+        text = self._scores(self._all([(_MUST, self._words(forms)), *filters]), most)
+        anchor = self._anchor_scores(forms, most)
+        whole = len(text) < most and len(anchor) < most
+        missing = [slot for slot in anchor if slot not in text]
+        text |= self._scores(self._all([(_MUST, self._any_of(missing)), (_SHOULD, self._words(forms)), *filters]), most)
+        slots = np.array(sorted(text), np.uint32)
+        phrase = self._phrase_scores(query.words, slots.tolist())
+        return Candidates(
+            slots, _column(text, slots), _column(anchor, slots), _column(phrase, slots), forms, whole=whole
+        )  # fmt: skip
+
+    def _words(self, forms: Iterable[Sequence[Form]]) -> tantivy.Query:
+        """Return: the more of the words the better, in the title more than in the body."""
+        fields = ((TITLE, TITLE_WEIGHT), (BODY, 1.0), (ADDRESS, ADDRESS_WEIGHT))
+        return tantivy.Query.boolean_query(
+            [
+                (_SHOULD, _weighted(self._schema, field, form.word, weight * form.weight))
+                for some in forms
+                for form in some
+                for field, weight in fields
+            ]
+        )
+
+    def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """Return what a page must be, and must not."""
+        clauses = [(_MUST, self._phrase(phrase)) for phrase in query.phrases]
+        clauses += [(_NOT, self._phrase(phrase)) for phrase in query.without]
+        for names, fields, occur in (
+            (query.sites, (SITE, HOST), _MUST),
+            (query.without_sites, (SITE, HOST), _NOT),
+            (query.languages, (LANGUAGE,), _MUST),
+            (query.without_languages, (LANGUAGE,), _NOT),
+        ):
+            if names:
+                sets = [tantivy.Query.term_set_query(self._schema, field, list(names)) for field in fields]
+                clauses.append((occur, _silent(tantivy.Query.boolean_query([(_SHOULD, some) for some in sets]))))
+        return clauses
+
+    def _phrase(self, words: Sequence[str]) -> tantivy.Query:
+        """Return: the words stand one after another in the title or the body."""
+        if len(words) == 1:
+            each = [tantivy.Query.term_query(self._schema, field, words[0]) for field in (TITLE, BODY)]
+        else:
+            each = [tantivy.Query.phrase_query(self._schema, field, list(words)) for field in (TITLE, BODY)]
+        return tantivy.Query.boolean_query([(_SHOULD, query) for query in each])
+
+    def _any_of(self, slots: Iterable[int]) -> tantivy.Query:
+        return _silent(tantivy.Query.term_set_query(self._schema, KEY, [str(slot) for slot in slots]))
+
+    def _all(self, clauses: list[tuple[tantivy.Occur, tantivy.Query]]) -> tantivy.Query:
+        if any(occur == _MUST for occur, _ in clauses):
+            return tantivy.Query.boolean_query(clauses)
+        return tantivy.Query.boolean_query([(_MUST, tantivy.Query.all_query()), *clauses])
+
+    def _scores(self, query: tantivy.Query, most: int) -> dict[int, float]:
+        """Return slot -> score of the best pages."""
+        hits = self._pages.search(query, most, count=False).hits
+        slots = self._pages.fast_field_values(SLOT, [address for _, address in hits])
+        return {int(slot or 0): score for slot, (score, _) in zip(slots, hits, strict=True)}
+
+    def _slots(self, query: tantivy.Query, most: int) -> Slots:
+        hits = self._pages.search(query, most, count=False, order_by_field=SLOT, order=tantivy.Order.Asc).hits
+        return np.array([slot for slot, _ in hits], np.uint32)
+
+    def _anchor_scores(self, forms: Iterable[Sequence[Form]], most: int) -> dict[int, float]:
+        """Return slot -> score of the best set of links to it."""
+        clauses = [
+            (_SHOULD, _weighted(self._anchor_schema, ANCHOR, form.word, form.weight)) for some in forms for form in some
+        ]
+        hits = self._anchors.search(tantivy.Query.boolean_query(clauses), most, count=False).hits
+        slots = self._anchors.fast_field_values(SLOT, [address for _, address in hits])
+        best: dict[int, float] = {}
+        for slot, (score, _) in zip(slots, hits, strict=True):
+            best.setdefault(int(slot or 0), score)
+        return best
+
+    def _phrase_scores(self, words: Sequence[str], slots: Sequence[int]) -> dict[int, float]:
+        """Return slot -> score of the words standing together."""
+        if len(words) < 2 or not slots:
+            return {}
+        each = [tantivy.Query.phrase_query(self._schema, field, list(words), _PHRASE_SLOP) for field in (TITLE, BODY)]
+        together = tantivy.Query.boolean_query([(_SHOULD, query) for query in each])
+        return self._scores(self._all([(_MUST, self._any_of(slots)), (_MUST, together)]), len(slots))
+
+
+_NO_SLOTS: Final = np.zeros(0, np.uint32)
+_NONE: Final = np.zeros(0)
+
+
+def _column(scores: dict[int, float], slots: Slots) -> Floats:
+    return np.array([scores.get(slot, 0.0) for slot in slots.tolist()])
+
+
+def _weighted(schema: tantivy.Schema, field: str, word: str, weight: float) -> tantivy.Query:
+    return tantivy.Query.boost_query(tantivy.Query.term_query(schema, field, word, "freq"), weight)
+
+
+def _silent(query: tantivy.Query) -> tantivy.Query:
+    """Return a query that decides, and adds nothing to the score."""
+    return tantivy.Query.const_score_query(query, 0.0)

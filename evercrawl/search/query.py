@@ -1,0 +1,93 @@
+"""What people type into a search box, taken apart; whatever it is, it is a query."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from evercrawl.search.schema import words_of
+
+MOST_WORDS: Final = 32
+"""Words of a query that are looked for; whoever pastes a page gets an answer all the same."""
+
+MOST_CHARS: Final = 2_000
+
+_PART = re.compile(r'(-?)(?:(site|host|lang|language):("?)([^\s"]+)"?|"([^"]*)"?|([^\s"]+))', re.IGNORECASE)
+_LANGUAGES: Final = ("lang", "language")
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A query.
+
+    Attributes
+    ----------
+    words
+        Distinct, as the index knows them: the more of them a page has the better. Those of phrases are among them.
+    phrases
+        A page has them all, word after word.
+    without
+        Words and phrases; a page has none of them.
+    sites, without_sites
+        Hosts or registrable domains; a page is on one of them, or on none.
+    languages, without_languages
+        BCP 47 tags, of which the primary part stands for all of its regions.
+    """
+
+    words: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    without: tuple[tuple[str, ...], ...] = ()
+    sites: tuple[str, ...] = ()
+    without_sites: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    without_languages: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything is asked for: a site alone is, what is only left out is not."""
+        return bool(self.words or self.sites or self.languages)
+
+
+def parse(text: str) -> Query:
+    """Return what a person means.
+
+    `words "a phrase" -without -"a phrase" site:example.org lang:en`, in any order. What is none of it is taken for
+    words.
+
+    Examples
+    --------
+    >>> query = parse('Hash "open addressing" -python site:example.org lang:de')
+    >>> query.words, query.phrases, query.without, query.sites, query.languages
+    (('hash', 'open', 'addressing'), (('open', 'addressing'),), (('python',),), ('example.org',), ('de',))
+    >>> parse('"unfinished site: ((').words
+    ('unfinished', 'site')
+    """
+    lists: dict[str, list[str]] = {"sites": [], "without_sites": [], "languages": [], "without_languages": []}
+    words: list[str] = []
+    phrases: list[tuple[str, ...]] = []
+    without: list[tuple[str, ...]] = []
+    for minus, name, _, value, phrase, plain in _PART.findall(text[:MOST_CHARS]):
+        if name:
+            kind = "languages" if name.lower() in _LANGUAGES else "sites"
+            lists[f"without_{kind}" if minus else kind].append(_name(value, kind))
+            continue
+        found = tuple(words_of(phrase or plain)[:MOST_WORDS])
+        if minus:
+            without += [found] if found else []
+            continue
+        words += found
+        if phrase and len(found) > 1:
+            phrases.append(found)
+    return Query(
+        words=tuple(dict.fromkeys(words))[:MOST_WORDS],
+        phrases=tuple(dict.fromkeys(phrases)),
+        without=tuple(dict.fromkeys(without))[:MOST_WORDS],
+        **{kind: tuple(dict.fromkeys(values)) for kind, values in lists.items()},
+    )
+
+
+def _name(value: str, kind: str) -> str:
+    """Return a host or a tag as the index has it; of a URL its host."""
+    if kind == "languages":
+        return value.lower().replace("_", "-")
+    return re.sub(r"^https?://|[/:].*$", "", value.lower()).removeprefix(".")

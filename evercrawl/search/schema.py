@@ -1,0 +1,152 @@
+"""What the two indexes hold of a page and of the links to it, and how words are told apart."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import tantivy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VERSION: Final = 1
+"""Of everything below; an index of another version has to be made again."""
+
+MOST_BODY_CHARS: Final = 32_000
+"""Characters of a page's text that are indexed: nineteen in twenty pages of documentation have fewer."""
+
+MOST_ADDRESS_CHARS: Final = 200
+"""Characters of a URL whose words are indexed."""
+
+TITLE: Final = "title"
+BODY: Final = "body"
+ADDRESS: Final = "address"
+SITE: Final = "site"
+HOST: Final = "host"
+LANGUAGE: Final = "language"
+KEY: Final = "key"
+SLOT: Final = "slot"
+DIGEST: Final = "digest"
+ANCHOR: Final = "anchor"
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_ANALYZER: Final = (
+    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    .filter(tantivy.Filter.remove_long(40))
+    .filter(tantivy.Filter.lowercase())
+    .build()
+)
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What the index is given of a page.
+
+    Attributes
+    ----------
+    slot
+        Discovery number: the page's name in the index.
+    digest
+        64 bits that name the content, so that others can tell whether the index has this one.
+    url, site, host
+        Where it is; the registrable domain, and the host's name.
+    title, text
+        What it says, as plain text.
+    language
+        BCP 47 tag, or "".
+    """
+
+    slot: int
+    digest: int
+    url: str
+    site: str
+    host: str
+    title: str
+    text: str
+    language: str = ""
+
+
+def pages_schema() -> tantivy.Schema:
+    """Return what is kept of a page: words, names to filter by, and two numbers; never the text itself.
+
+    Pages are deleted by `KEY`, a text: deleting by a number finds nothing.
+    """
+    build = tantivy.SchemaBuilder()
+    build.add_text_field(KEY, tokenizer_name="raw", index_option="basic")
+    build.add_text_field(TITLE)
+    build.add_text_field(BODY)
+    build.add_text_field(ADDRESS, index_option="freq")
+    for name in (SITE, HOST, LANGUAGE):
+        build.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    build.add_unsigned_field(SLOT, fast=True)
+    build.add_unsigned_field(DIGEST, fast=True)
+    return build.build()
+
+
+def anchors_schema() -> tantivy.Schema:
+    """Return what is kept of links: the words, and the page they lead to."""
+    build = tantivy.SchemaBuilder()
+    build.add_text_field(KEY, tokenizer_name="raw", index_option="basic")
+    build.add_text_field(ANCHOR, index_option="freq")
+    build.add_unsigned_field(SLOT, fast=True)
+    return build.build()
+
+
+def fields_of(page: Page) -> dict[str, Any]:
+    """Return a page as the fields of the pages' schema."""
+    return {
+        KEY: str(page.slot),
+        TITLE: page.title,
+        BODY: page.text[:MOST_BODY_CHARS],
+        ADDRESS: address_words(page.url),
+        SITE: page.site,
+        HOST: page.host,
+        LANGUAGE: languages(page.language),
+        SLOT: page.slot,
+        DIGEST: page.digest,
+    }
+
+
+def document(fields: dict[str, Any], schema: tantivy.Schema) -> tantivy.Document:
+    """Return what is written; with its schema, or a number kills the writer."""
+    return tantivy.Document.from_dict(fields, schema)  # pyright: ignore[reportUnknownMemberType]
+
+
+def address_words(url: str) -> str:
+    """Return what of a URL people may search for: host, path and query, escapes undone.
+
+    >>> address_words("http://example.org/caf%C3%A9/menu?day=1")
+    'example.org/café/menu day=1'
+    """
+    parts = urlsplit(url)
+    return unquote(f"{parts.netloc}{parts.path} {parts.query}".strip())[:MOST_ADDRESS_CHARS]
+
+
+def languages(tag: str) -> list[str]:
+    """Return the names that a language goes by: its tag and the primary part of it, in lower case.
+
+    >>> languages("de-AT"), languages("en"), languages("")
+    (['de', 'de-at'], ['en'], [])
+    """
+    tag = tag.lower()
+    return sorted({tag.partition("-")[0], tag} - {""})
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as the index knows them, in order.
+
+    >>> words_of("Hash-tables, in C++ & ÖPNV")
+    ['hash', 'tables', 'in', 'c', 'öpnv']
+    """
+    return _ANALYZER.analyze(text)
+
+
+def spans_of(text: str) -> Iterable[re.Match[str]]:
+    """Return where the words of a text stand.
+
+    >>> [match.span() for match in spans_of("a_b, c")]
+    [(0, 1), (2, 3), (5, 6)]
+    """
+    return _WORD.finditer(text)

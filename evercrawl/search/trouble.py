@@ -1,0 +1,65 @@
+"""The index library's failures, told as our own: what is damaged can be made again from the archive."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from evercrawl.errors import NoRoomError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+_NO_ROOM = ("No space left on device", "StorageFull", "Disk quota exceeded", "File too large")
+_BUSY = "LockBusy"
+
+
+def remedy(directory: Path | None) -> str:
+    """Return what to do about an index that cannot be used.
+
+    >>> from pathlib import Path
+    >>> remedy(Path("web/search"))
+    'make it again with `evercrawl reindex --dir web`'
+    """
+    return f"make it again with `evercrawl reindex --dir {directory.parent if directory else 'DIR'}`"
+
+
+@contextlib.contextmanager
+def told(directory: Path | None, doing: str) -> Generator[None]:
+    """Turn what goes wrong inside into a `StoreError` that says what to do next.
+
+    Parameters
+    ----------
+    directory
+        Of the index; None where it is in memory.
+    doing
+        What is being done to it: "opened", "written to".
+
+    Raises
+    ------
+    StoreError
+        The index is damaged, or in use; `NoRoomError` where the disk is full.
+    """
+    try:
+        yield
+    except StoreError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, ValueError | OSError | RuntimeError | SystemError) and not _panicked(error):
+            raise
+        raise _in_words(error, directory, doing) from error
+
+
+def _panicked(error: BaseException) -> bool:
+    """Whether the library gave up on a damaged file; its exception is no `Exception`, and has no name to import."""
+    return type(error).__name__ == "PanicException"
+
+
+def _in_words(error: BaseException, directory: Path | None, doing: str) -> StoreError:
+    reason, where = str(error), directory or "in memory"
+    if any(sign in reason for sign in _NO_ROOM):
+        return NoRoomError(f"no room for the search index {where}; make room there and start again")
+    if _BUSY in reason:
+        return StoreError(f"the search index {where} is being written by another process; stop it first")
+    return StoreError(f"the search index {where} cannot be {doing}: {reason}; {remedy(directory)}")
