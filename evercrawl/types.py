@@ -13,6 +13,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Slots: TypeAlias = NDArray[np.uint32]
 Keys: TypeAlias = NDArray[np.uint64]
+Spans: TypeAlias = NDArray[np.int32]
 
 NO_SLOT = 0xFFFFFFFF
 
@@ -131,6 +132,8 @@ class Document:
     ----------
     title, text, language
         Title (white space folded), visible text, BCP 47 tag or "".
+    utf8
+        The bytes that `text` was decoded from.
     targets
         Distinct normalised http(s) URLs that the page links to and lets be followed, in order of first appearance.
     unpaid, withheld
@@ -139,6 +142,9 @@ class Document:
         Target of rel=canonical, of a meta refresh; "" where there is none.
     feeds
         Where the page says that its feeds are, normalised.
+    anchors
+        Which words link to which target: where they start and end in `utf8`, and an index into `targets`; shape (k, 3).
+        Of links to other pages only, and of those the page vouches for.
     simhash, words
         64-bit similarity hash of the text, 0 for an empty one; 32 bits of the text's digest.
     noindex, nofollow
@@ -156,6 +162,8 @@ class Document:
     canonical: str = ""
     refresh: str = ""
     feeds: list[str] = field(default_factory=list[str])
+    utf8: bytes = b""
+    anchors: Spans = field(default_factory=lambda: np.empty((0, 3), np.int32), compare=False)
     simhash: int = 0
     words: int = 0
     noindex: bool = False

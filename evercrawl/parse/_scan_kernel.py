@@ -5,16 +5,20 @@ No tree is built: nothing is kept but counters, so time and memory are linear in
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.parse import _tags_kernel as tags
 from evercrawl.parse._bytes_kernel import Bytes, Spans, has_token, spelt, upto
-from evercrawl.parse._entities_kernel import reference
+from evercrawl.parse._links_kernel import lead_to, one_of, put_link, put_span, put_value
 from evercrawl.parse._raw_kernel import declaration_end, raw_end, script_end
 from evercrawl.parse._text_kernel import put_text
+from evercrawl.parse.scan import LATELY
+
+if TYPE_CHECKING:
+    from evercrawl.types import Spans as Words
 
 MAX_URL_BYTES = 8192
 MAX_FACTS = 100
@@ -26,47 +30,10 @@ _ROBOTS, _PRODUCT = spelt(b"robots"), spelt(b"evercrawl")
 
 
 @compiled
-def _put_value(src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: bool) -> int:
-    """Append a value with its references decoded; NUL becomes U+FFFD."""
-    while i < end:
-        if src[i] == 38:
-            i, o = reference(src, i, end, out, o, in_attribute)
-            continue
-        if src[i] == 0:
-            out[o], out[o + 1], out[o + 2] = 0xEF, 0xBF, 0xBD
-            o += 3
-        else:
-            out[o] = src[i]
-            o += 1
-        i += 1
-    return o
-
-
-@compiled
-def _put_link(src: Bytes, i: int, end: int, out: Bytes, o: int, stop: int) -> int:
-    """Append a link, ended by `stop`, without its fragment and without the bytes that URL parsers drop."""
-    last = _put_value(src, i, end, out, o, True)
-    i = o
-    while i < last and out[i] <= 32:
-        i += 1
-    while last > i and out[last - 1] <= 32:
-        last -= 1
-    first = i
-    while i < last and (out[i] != 35 or (i > first and out[i - 1] <= 32)):
-        c = out[i]
-        if c != 9 and c != 10 and c != 13:
-            out[o] = c
-            o += 1
-        i += 1
-    out[o] = stop
-    return o + 1
-
-
-@compiled
 def _put_fact(fact: int, src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: bool) -> int:
     """Append what the head says: a letter, a value, and a NUL."""
     out[o] = fact
-    o = _put_value(src, i, end, out, o + 1, in_attribute)
+    o = put_value(src, i, end, out, o + 1, in_attribute)
     out[o] = 0
     return o + 1
 
@@ -127,34 +94,49 @@ def _is_tag(src: Bytes, i: int, n: int) -> bool:
     return 97 <= (c | 32) <= 122
 
 
-_U8, _I64 = pointer(np.uint8), pointer(np.int64)
+_U8, _I32, _I64 = pointer(np.uint8), pointer(np.int32), pointer(np.int64)
 
 
-@entry(i64, _U8, i64, i64, i64, _U8, i64, _U8, _U8, i64, _I64, _I64)
+@entry(i64, _U8, i64, i64, i64, _U8, i64, _U8, _U8, i64, _I32, i64, _I32, _I64, _I64)
 def scan(
     src: Any, n: int, max_links: int, xml: int,
-    text: Any, text_size: int, links: Any, facts: Any, fact_size: int, values: Any, sizes: Any,
+    text: Any, text_size: int, links: Any, facts: Any, fact_size: int, words: Any, max_words: int,
+    lately: Any, values: Any, sizes: Any,
 ) -> int:  # fmt: skip
-    """Write text, links and facts of a page in UTF-8.
+    """Write text, links and facts of a page in UTF-8, and where in the text the words of links stand.
 
     A link that may be followed ends with a newline; a fact is a letter, a value and a NUL. What gets no share of the
-    page's cash, or is not to be followed, is also a fact.
+    page's cash, or is not to be followed, is also a fact. Of the words of a link, three numbers are written: where they
+    start and end in the text, and which of the links it is.
 
-    `sizes` becomes how many bytes there are of each; `values`, 16 numbers, is scratch.
+    `sizes` becomes how many bytes, and how many triples, there are of each. `lately`, 3 * LATELY zeros, and `values`,
+    16 numbers, are scratch.
     """
     spans = view(values, (tags.VALUES, 2))
-    into = view(text, text_size), view(links, fact_size), view(facts, fact_size)
-    return _scan(view(src, n), max_links, xml != 0, *into, spans, view(sizes, 3))
+    into = view(text, text_size), view(links, fact_size), view(facts, fact_size), view(words, (max_words, 3))
+    return _scan(view(src, n), max_links, xml != 0, *into, view(lately, (LATELY, 3)), spans, view(sizes, 4))
+
+
+@entry(i64, _I32, i64, _I32, i64, i64)
+def lead(words: Any, n: int, targets: Any, n_links: int, own: int) -> int:
+    """Put the target of a link in the place of the link, in each triple; drop those without and those to `own`.
+
+    Return how many are left.
+    """
+    return lead_to(view(words, (n, 3)), view(targets, n_links), own)
 
 
 @compiled
 def _scan(
-    src: Bytes, max_links: int, xml: bool, text: Bytes, links: Bytes, facts: Bytes, values: Spans, sizes: Spans
-) -> int:
+    src: Bytes, max_links: int, xml: bool,
+    text: Bytes, links: Bytes, facts: Bytes, words: Words, lately: Words, values: Spans, sizes: Spans,
+) -> int:  # fmt: skip
     n = len(src)
     at_text = at_links = at_facts = n_links = n_facts = i = 0
     template = noscript = foreign = 0
     gap = titled = False
+    opened, begin = -1, 0  # the link that is open, and where its words begin
+    n_hrefs = n_words = 0
     while i < n:
         hidden = template + noscript > 0
         if src[i] != 60:
@@ -183,6 +165,9 @@ def _scan(
                 break
         gap = gap or tags.BREAKS[kind]
         alone = (xml or foreign > 0) and src[i - 2] == 47
+        if kind == tags.ANCHOR and opened >= 0 and template == 0:
+            n_words = put_span(text, begin, at_text, opened, words, n_words)
+            opened = -1
         if wanted and kind > tags.FRAME:
             if n_facts < MAX_FACTS:
                 was = at_facts
@@ -195,9 +180,15 @@ def _scan(
                 mark = _mark(src, values)
                 if mark:
                     facts[at_facts] = mark
-                    at_facts = _put_link(src, values[k, 0], values[k, 1], facts, at_facts + 1, 0)
+                    at_facts = put_link(src, values[k, 0], values[k, 1], facts, at_facts + 1, 0)
                 if mark != WITHHELD:
-                    at_links = _put_link(src, values[k, 0], values[k, 1], links, at_links, 10)
+                    end = put_link(src, values[k, 0], values[k, 1], links, at_links, 10)
+                    link, new = one_of(links, at_links, end, n_hrefs, lately)
+                    if new:
+                        at_links = end
+                        n_hrefs += 1
+                    if kind == tags.ANCHOR and not mark and not alone:
+                        opened, begin = link, at_text
                 n_links += 1
         if kind == tags.INLINE or kind == tags.BREAK or kind >= tags.ANCHOR or alone:
             if kind == tags.FRAME and not closing and not alone and src[start] | 32 == 105:
@@ -225,5 +216,7 @@ def _scan(
             elif (kind == tags.TEXTAREA or kind == tags.PLAIN) and not hidden:
                 _, at_text, gap = put_text(src, i, end, False, text, at_text, gap)
             i = end
-    sizes[0], sizes[1], sizes[2] = at_text, at_links, at_facts
+    if opened >= 0:
+        n_words = put_span(text, begin, at_text, opened, words, n_words)
+    sizes[0], sizes[1], sizes[2], sizes[3] = at_text, at_links, at_facts, n_words
     return 0

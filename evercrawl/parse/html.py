@@ -9,10 +9,10 @@ import webencodings
 
 from evercrawl.parse.digest import digest
 from evercrawl.parse.encoding import decode, utf8
-from evercrawl.parse.scan import scan
+from evercrawl.parse.scan import anchors, scan
 from evercrawl.parse.simhash import simhash, simhash_bytes
 from evercrawl.parse.tree import links, markdown
-from evercrawl.parse.urls import normalise, resolve
+from evercrawl.parse.urls import normalise, resolve, resolve_each
 from evercrawl.types import Document
 
 if TYPE_CHECKING:
@@ -43,25 +43,26 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
     content_type, language
         The response's Content-Type and Content-Language; what the page itself says of its language counts more.
     text
-        Whether the text is wanted as a string; its hashes there are in any case.
+        Whether the text is wanted, and which of its words link where; its hashes there are in any case.
 
     Examples
     --------
     >>> page = read(b"<html lang=en><title>A  b</title><p>One<p>two <a href=/c>three</a>", "http://example.org/")
     >>> page.title, page.text, page.language, page.targets
     ('A b', 'One two three', 'en', ['http://example.org/c'])
+    >>> page.utf8, page.anchors.tolist()
+    (b'One two three', [[8, 13, 0]])
     """
     source, encoding = utf8(body, content_type)
     found = scan(source, MAX_TARGETS, xml=content_type.lower().startswith("application/xhtml+xml"))
     base = (normalise(found.base, url) if found.base else None) or url
     asked = {word for content in found.robots for word in _SPLIT.split(content.lower())}
     nofollow = not asked.isdisjoint(("nofollow", "none"))
-    hrefs = found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
-    targets = [] if nofollow else resolve(base, hrefs)
+    hrefs = [] if nofollow else found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
+    targets, indices = resolve_each(base, hrefs)
     words = found.text.tobytes()
-    return Document(
+    document = Document(
         title=" ".join(found.title.split())[:MAX_TITLE],
-        text=words.decode("utf-8", "replace") if text else "",
         language=_tag(found.language) or _tag(language),
         targets=targets,
         unpaid=resolve(base, found.unpaid) if found.unpaid else [],
@@ -75,6 +76,10 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         nofollow=nofollow,
         encoding=encoding,
     )
+    if text:
+        document.utf8, document.text = words, words.decode("utf-8", "replace")
+        document.anchors = anchors(found.spans, indices, targets.index(url) if url in targets else -1)
+    return document
 
 
 def read_text(body: bytes, content_type: str = "") -> Document:
@@ -87,7 +92,8 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     """
     source, encoding = decode(body, content_type)
     text = " ".join(source.replace("\0", "").split())
-    return Document(text=text, simhash=simhash(text), words=_words(text.encode()), encoding=encoding)
+    utf8 = text.encode()
+    return Document(text=text, utf8=utf8, simhash=simhash(text), words=_words(utf8), encoding=encoding)
 
 
 def _words(text: bytes) -> int:

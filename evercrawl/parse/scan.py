@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, pointer
 
+if TYPE_CHECKING:
+    from evercrawl.types import Spans
+
 Bytes: TypeAlias = NDArray[np.uint8]
+
+LATELY: Final = 512
+"""Of how many links a scan remembers that it met them."""
 
 _KERNELS: Final = Library("evercrawl.parse._scan_kernel")
 
@@ -24,7 +30,10 @@ class Survey:
     text
         Visible text in UTF-8, white space folded; shape (n,).
     hrefs
-        What links that may be followed say, without fragments; repeated and unresolved.
+        What links that may be followed say, without fragments, unresolved; some are repeated.
+    spans
+        Where the words of links start and end in `text`, and an index into `hrefs`; shape (k, 3). Links without words
+        have none, nor have frames and `unpaid` links; of many words it is the first 200 bytes.
     unpaid, withheld
         Those of `hrefs` that the page does not vouch for (ugc, sponsored); and those it does not let be followed.
     feeds
@@ -37,6 +46,7 @@ class Survey:
 
     text: Bytes
     hrefs: list[str]
+    spans: Spans
     title: str = ""
     language: str = ""
     base: str = ""
@@ -56,14 +66,39 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     Examples
     --------
     >>> found = scan(b"<title>A</title><p>one<p>two<a href=' b#c'>three</a>", 10)
-    >>> found.title, found.text.tobytes(), found.hrefs
-    ('A', b'one twothree', ['b'])
+    >>> found.title, found.text.tobytes(), found.hrefs, found.spans.tolist()
+    ('A', b'one twothree', ['b'], [[7, 12, 0]])
     """
-    text, links, facts = _parts(source, max_links, xml)
-    survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1])
+    text, links, facts, spans = _parts(source, max_links, xml)
+    survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1], spans)
     for fact in facts.tobytes().decode("utf-8", "replace").split("\0")[:-1]:
         _learn(survey, fact[0], fact[1:])
     return survey
+
+
+def anchors(spans: Spans, targets: list[int], own: int) -> Spans:
+    """Return `Survey.spans` with targets in the place of links; shape (k, 3).
+
+    Parameters
+    ----------
+    spans
+        They are changed.
+    targets
+        For each of `Survey.hrefs` an index of its target, -1 for none; or nothing at all.
+    own
+        The target that the words say nothing about, for it is the page itself; -1 for none.
+
+    Examples
+    --------
+    >>> found = scan(b"<a href=a>one</a><a href=mailto:b>two</a><a href=c>three</a><a href=.>four</a>", 10)
+    >>> anchors(found.spans, [1, -1, 0, 2], own=2).tolist()
+    [[0, 3, 1], [6, 11, 0]]
+    """
+    if not targets:
+        return np.empty((0, 3), np.int32)
+    array = np.array(targets, np.int32)
+    left = _KERNELS["lead"](pointer(spans), len(spans), pointer(array), len(array), own)
+    return spans[:left].copy()
 
 
 _FIELDS = {"T": "title", "L": "language", "B": "base", "C": "canonical", "R": "refresh"}
@@ -77,13 +112,14 @@ def _learn(survey: Survey, kind: str, value: str) -> None:
         setattr(survey, _FIELDS[kind], value)
 
 
-def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes]:
-    """Return text, links and facts of a page, as the kernel writes them."""
+def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes, Spans]:
+    """Return text, links, facts and spans of a page, as the kernel writes them."""
     n = len(source)
     text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
     links, facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
-    values, sizes = np.empty(16, np.int64), np.empty(3, np.int64)
-    into = pointer(text), len(text), pointer(links), pointer(facts), len(facts)
-    _KERNELS["scan"](source, n, max_links, xml, *into, pointer(values), pointer(sizes))
-    at_text, at_links, at_facts = sizes.tolist()
-    return text[:at_text], links[:at_links], facts[:at_facts]
+    spans = np.empty((min(max_links, n // 8 + 1), 3), np.int32)  # no link is shorter than <a href>
+    lately, values, sizes = np.zeros((LATELY, 3), np.int32), np.empty(16, np.int64), np.empty(4, np.int64)
+    into = pointer(text), len(text), pointer(links), pointer(facts), len(facts), pointer(spans), len(spans)
+    _KERNELS["scan"](source, n, max_links, xml, *into, pointer(lately), pointer(values), pointer(sizes))
+    at_text, at_links, at_facts, at_spans = sizes.tolist()
+    return text[:at_text], links[:at_links], facts[:at_facts], spans[:at_spans]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import ada_url
@@ -58,16 +59,34 @@ def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
     >>> resolve("http://example.org/a/", ["b", "b#part", "/", "mailto:x", "./b"])
     ['http://example.org/a/b', 'http://example.org/']
     """
+    return resolve_each(base, dict.fromkeys(hrefs))[0]
+
+
+def resolve_each(base: str, hrefs: Iterable[str]) -> tuple[list[str], list[int]]:
+    """Return what `resolve` does, and for each of `hrefs` an index into that, -1 where it leads nowhere.
+
+    Examples
+    --------
+    >>> resolve_each("http://example.org/a/", ["b", "mailto:x", "./b"])
+    (['http://example.org/a/b'], [0, -1, 0])
+    """
+    places = {"": -1}
+    indices = [places.setdefault(url, len(places) - 1) for url in _urls(base, list(hrefs))]
+    return list(places)[1:], indices
+
+
+def _urls(base: str, hrefs: list[str]) -> list[str]:
+    """Return the normal form of each of `hrefs` against `base`, "" where it has none."""
     parsed = _parsed(base)
     if parsed is None:
-        return []
+        return [""] * len(hrefs)
     folder = parsed.href.partition("?")[0].rpartition("/")[0]
-    seen, hrefs = _recall(folder), list(dict.fromkeys(hrefs))
-    urls = list(map(seen.get, hrefs))
-    if None in urls:
-        start = f"{folder}/" if folder.startswith(_WEB) and "@" not in folder else ""
-        urls = [_look(parsed, start, seen, href) if url is None else url for href, url in zip(hrefs, urls, strict=True)]
-    return [url for url in dict.fromkeys(urls) if url]
+    seen = _recall(folder)
+    urls = list(map(seen.get, hrefs, repeat("#")))
+    if "#" not in urls:  # which no URL here is
+        return urls
+    start = f"{folder}/" if folder.startswith(_WEB) and "@" not in folder else ""
+    return [_look(parsed, start, seen, href) if url == "#" else url for href, url in zip(hrefs, urls, strict=True)]
 
 
 def _recall(folder: str) -> dict[str, str]:
