@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from evercrawl.fetch.answer import settle
 from evercrawl.parse.urls import origin, path_query
+from evercrawl.simulate.made_web import Answer
 from evercrawl.types import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evercrawl.clock import Clock
-    from evercrawl.simulate.made_web import Answer
     from evercrawl.types import Request
+
+_CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
 
 
 class NoAnswerError(Exception):
-    """A made-up web raises it instead of answering: the class of the failure, and a sentence."""
+    """A made-up web raises it instead of answering.
 
-    def __init__(self, error: str, detail: str = "it was made so") -> None:
+    Attributes
+    ----------
+    error, detail
+        The class of the failure, and a sentence.
+    after_s
+        How long it takes to fail; None leaves that to the network's latency.
+    """
+
+    def __init__(self, error: str, detail: str = "it was made so", after_s: float | None = None) -> None:
         super().__init__(error, detail)
-        self.error, self.detail = error, detail
+        self.error, self.detail, self.after_s = error, detail, after_s
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery(Answer):
+    """An answer that comes at its own pace, or not wholly.
+
+    A `Content-Length` among its headers is sent as it stands, be it true or not.
+
+    Attributes
+    ----------
+    after_s
+        How long the exchange takes; None leaves that to the network's latency.
+    arrives_bytes
+        How much of the body comes before the connection is reset; None for all of it.
+    """
+
+    after_s: float | None = None
+    arrives_bytes: int | None = None
 
 
 class Web(Protocol):
@@ -45,8 +73,8 @@ class Asked:
         Seconds since the epoch.
     url, headers, address
         What was asked for, by which request headers (names in lower case), at which address.
-    status
-        Of the answer; 0 also where there was none.
+    status, answered
+        Of the answer, and its header fields (names in lower case); 0 and none also where there was no answer.
     """
 
     at: float
@@ -55,6 +83,7 @@ class Asked:
     address: str
     ended_at: float = float("inf")
     status: int = 0
+    answered: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class MadeNetwork:
@@ -72,6 +101,8 @@ class MadeNetwork:
         Told of every request as it starts.
     judge
         As the real network's: address -> "" or why it must not be connected to.
+    true
+        The time at the far end, by which the web answers and the log is dated; the crawl's clock where none is given.
 
     Attributes
     ----------
@@ -86,7 +117,9 @@ class MadeNetwork:
         latency_s: Callable[[Request], float] = lambda _: 0.1,
         watch: Callable[[Asked], None] = lambda _: None,
         judge: Callable[[str], str] = lambda _: "",
+        true: Callable[[], float] | None = None,
     ) -> None:
+        self._true = true or clock.now
         self.log: list[Asked] = []
         self._web, self._clock, self._latency_s, self._watch, self._judge = web, clock, latency_s, watch, judge
         self._timers: dict[int, asyncio.TimerHandle] = {}
@@ -109,22 +142,33 @@ class MadeNetwork:
             return
         exchange.ip = next((a for a, reason in zip(addresses, reasons, strict=True) if not reason), "")
         headers = {name.lower(): value for name, value in request.headers}
-        asked = Asked(exchange.at, request.url, headers, exchange.ip)
+        asked = Asked(self._true(), request.url, headers, exchange.ip)
         self.log.append(asked)
         self._watch(asked)
+        lasts_s = self._carry_out(exchange, headers, asked.at)
+        number = len(self.log)
+        self._timers[number] = asyncio.get_running_loop().call_later(lasts_s, self._end, number, asked, exchange)
+
+    def _carry_out(self, exchange: Exchange, headers: dict[str, str], at: float) -> float:
+        """Make the exchange what it will have become in the end, and return how long that takes (s)."""
+        request = exchange.request
         lasts_s = self._latency_s(request)
         try:
             if lasts_s >= request.deadline_s:
                 raise NoAnswerError("timeout")
             answer = self._web.answer(
-                origin(request.url), path_query(request.url), headers | {"accept-encoding": "gzip"}, exchange.at
+                origin(request.url), path_query(request.url), headers | {"accept-encoding": "gzip"}, at
             )
-            _fill(exchange, answer)
+            if isinstance(answer, Delivery) and answer.after_s is not None:
+                lasts_s = answer.after_s
+            late = lasts_s >= request.deadline_s
+            if late and not (isinstance(answer, Delivery) and answer.arrives_bytes):
+                raise NoAnswerError("timeout")
+            _fill(exchange, answer, late=late)
         except NoAnswerError as fault:
             exchange.error, exchange.detail = fault.error, fault.detail
-        lasts_s = min(lasts_s, request.deadline_s)
-        number = len(self.log)
-        self._timers[number] = asyncio.get_running_loop().call_later(lasts_s, self._end, number, asked, exchange)
+            lasts_s = lasts_s if fault.after_s is None else fault.after_s
+        return min(lasts_s, request.deadline_s)
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
@@ -150,8 +194,8 @@ class MadeNetwork:
 
     def _end(self, number: int, asked: Asked, exchange: Exchange) -> None:
         del self._timers[number]
-        asked.ended_at, asked.status = self._clock.now(), exchange.status
-        exchange.elapsed_s = asked.ended_at - exchange.at
+        asked.ended_at, asked.status, asked.answered = self._true(), exchange.status, exchange.headers
+        exchange.elapsed_s = self._clock.now() - exchange.at
         self._ended.append(exchange)
         self.wake()
 
@@ -161,20 +205,30 @@ async def inline(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _fill(exchange: Exchange, answer: Answer) -> None:
-    """Make the exchange what a real network makes of such an answer."""
+def _fill(exchange: Exchange, answer: Answer, *, late: bool) -> None:
+    """Make the exchange what a real network makes of such an answer, which may come too late to be whole."""
+    request = exchange.request
     headers = answer.headers if answer.status == HTTPStatus.NOT_MODIFIED else _sized(answer)
-    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}", *(f"{k}: {v}" for k, v in headers.items())]
-    exchange.status = answer.status
-    exchange.sent = f"GET {path_query(exchange.request.url)} HTTP/1.1\r\n\r\n".encode()
-    exchange.head = "\r\n".join([*lines, "\r\n"]).encode("latin-1")
-    exchange.headers = {name.lower(): value for name, value in headers.items()}
-    wire = answer.body[: exchange.request.max_wire_bytes]
-    whole = gzip.decompress(answer.body) if exchange.headers.get("content-encoding") == "gzip" else wire
-    exchange.wire, exchange.body = wire, whole[: exchange.request.max_body_bytes]
-    if len(wire) < len(answer.body) or len(exchange.body) < len(whole):
-        exchange.truncated, exchange.error, exchange.detail = True, "too_large", "it is larger than is read"
+    status_line = f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
+    lines = [f"{line}\r\n".encode("latin-1") for line in (status_line, *(f"{k}: {v}" for k, v in headers.items()), "")]
+    wire, ends = _arriving(answer, headers, late=late)
+    if len(wire) > request.max_wire_bytes:
+        exchange.truncated, wire, ends = True, wire[: request.max_wire_bytes], ""
+    exchange.sent = f"GET {path_query(request.url)} HTTP/1.1\r\n\r\n".encode()
+    exchange.wire = wire
+    settle(exchange, lines, _CODES[ends], "it was made so" if ends else "")
+
+
+def _arriving(answer: Answer, headers: dict[str, str], *, late: bool) -> tuple[bytes, str]:
+    """Return as much of the body as arrives, and how it ends: "" as announced, "reset" or "timeout" before that."""
+    arrives = answer.arrives_bytes if isinstance(answer, Delivery) else None
+    if late:
+        return answer.body[: arrives or 0], "timeout"
+    if arrives is not None and arrives < len(answer.body):
+        return answer.body[:arrives], "reset"
+    announced = int(headers.get("Content-Length", len(answer.body)))
+    return answer.body[:announced], "" if announced <= len(answer.body) else "reset"
 
 
 def _sized(answer: Answer) -> dict[str, str]:
-    return answer.headers | {"Content-Length": str(len(answer.body))}
+    return {"Content-Length": str(len(answer.body))} | answer.headers
