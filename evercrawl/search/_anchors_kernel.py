@@ -1,0 +1,127 @@
+"""Whether words say anything, and whether they were said of late; in compiled code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled, entry, i64, pointer, view
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Keys, Slots, Spans
+
+_SEED, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_TOLD = 0x20000  # of characters beyond, all are letters
+_LETTERS = np.packbits([chr(c).isalpha() for c in range(_TOLD)], bitorder="little")
+_WORDS = 0x2E80  # from here on, a character may be a word by itself
+_URLS = [np.frombuffer(start, np.uint8) for start in (b"http://", b"https://", b"www.")]
+_HTTP, _HTTPS, _WWW = _URLS
+
+
+@compiled
+def _character(text: NDArray[np.uint8], i: int, end: int) -> tuple[int, int]:
+    """Return the code point that starts at `i`, and the place behind it; any bytes will do."""
+    code = int(text[i])
+    size = 1 + (code >= 0xC0) + (code >= 0xE0) + (code >= 0xF0)
+    if size > 1:
+        code &= 0xFF >> (size + 1)
+    i += 1
+    while size > 1 and i < end and text[i] & 0xC0 == 0x80:
+        code = code << 6 | int(text[i] & 0x3F)
+        i += 1
+        size -= 1
+    return code, i
+
+
+@compiled
+def _is_letter(code: int) -> bool:
+    return bool(code >= _TOLD or _LETTERS[code >> 3] >> (code & 7) & 1)
+
+
+@compiled
+def _starts(text: NDArray[np.uint8], i: int, end: int, word: NDArray[np.uint8]) -> bool:
+    if end - i < len(word):
+        return False
+    k = 0
+    while k < len(word) and _lower(text[i + k]) == word[k]:
+        k += 1
+    return k == len(word)
+
+
+@compiled
+def _lower(c: np.uint8) -> np.uint8:
+    return np.uint8(c + 32) if 65 <= c <= 90 else c
+
+
+@compiled
+def _is_url(text: NDArray[np.uint8], i: int, end: int) -> bool:
+    """Tell whether the words are a URL and no more."""
+    if not (_starts(text, i, end, _HTTP) or _starts(text, i, end, _HTTPS) or _starts(text, i, end, _WWW)):
+        return False
+    while i < end and text[i] != 32:
+        i += 1
+    return i == end
+
+
+@compiled
+def _says(text: NDArray[np.uint8], i: int, end: int) -> bool:
+    """Tell whether words say anything: two characters and a letter among them, or an ideograph; and not a URL."""
+    first, characters, letter = i, 0, False
+    while i < end:
+        code, i = _character(text, i, end)
+        characters += 1
+        if _is_letter(code):
+            letter = True
+            characters += code >= _WORDS
+        if letter and characters > 1:
+            return not _is_url(text, first, end)
+    return False
+
+
+@compiled
+def _pair(slot: np.uint64, text: NDArray[np.uint8], i: int, end: int) -> np.uint64:
+    """Return a name of a page and words, whose ASCII letters may be of either case; never 0."""
+    code = _SEED
+    while i < end:
+        code = (code ^ np.uint64(_lower(text[i]))) * _PRIME
+        i += 1
+    code = (code ^ slot) * _FIRST
+    code = (code ^ code >> np.uint64(29)) * _SECOND
+    return (code ^ code >> np.uint64(32)) | np.uint64(1)
+
+
+_I32 = pointer(np.int32)
+
+
+@entry(i64, _I32, i64, pointer(np.uint32), i64, pointer(np.uint8), i64, pointer(np.uint64), i64, _I32)
+def new(
+    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int, fresh: Any
+) -> int:
+    """Write which of the spans are new pairs, and put them into `said`; see `evercrawl.search.anchors`.
+
+    Return how many they are, -1 where a span leads out of what it is a span of.
+    """
+    at = view(spans, (n, 3)), view(slots, n_slots), view(text, n_text)
+    return _new(*at, view(said, places), view(fresh, n))
+
+
+@compiled
+def _new(spans: Spans, slots: Slots, text: NDArray[np.uint8], said: Keys, fresh: NDArray[np.int32]) -> int:
+    count = 0
+    for row in range(len(spans)):
+        start, end, target = spans[row, 0], spans[row, 1], spans[row, 2]
+        if start < 0 or end > len(text) or target < 0 or target >= len(slots):
+            return -1
+        if slots[target] != NO_SLOT and _says(text, start, end):
+            pair = _pair(np.uint64(slots[target]), text, start, end)
+            place = pair >> np.uint64(1) & np.uint64(len(said) - 1)
+            if said[place] != pair:
+                said[place] = pair
+                fresh[count] = row
+                count += 1
+    return count
