@@ -16,6 +16,7 @@ from evercrawl.crawl.access import GO, WAIT
 from evercrawl.crawl.reading import REDIRECTS, TROUBLE, retry_after_s
 from evercrawl.crawl.sitemap_book import SitemapBook
 from evercrawl.crawl.sitemap_reading import SitemapIntakes
+from evercrawl.fetch.asking import validator
 from evercrawl.parse.digest import digest
 from evercrawl.parse.pieces import MAX_BYTES
 from evercrawl.parse.urls import hostname, normalise
@@ -264,6 +265,6 @@ def _remember(listing: Listing, exchange: Exchange) -> None:
     if exchange.truncated and not ours:
         listing.forget()
         return
-    listing.etag = exchange.headers.get("etag", "")[:512]
-    listing.last_modified = exchange.headers.get("last-modified", "")[:512]
+    listing.etag = validator(exchange.headers.get("etag", ""))
+    listing.last_modified = validator(exchange.headers.get("last-modified", ""))
     listing.digest = digest(exchange.body)

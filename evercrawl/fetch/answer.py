@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from evercrawl.fetch.chunked import Status, dechunk
@@ -48,6 +49,8 @@ _CLASSES = {
 }
 _CUT = frozenset({"timeout", "reset"})
 _HTTP2_STREAM = 92
+_STATUS_LINE = re.compile(rb"HTTP/\d[\d.]* +\d{3}")
+_TOLD_CHARS = 100  # of what the far end says; it goes into the journal
 
 
 def class_of(code: int, words: str) -> str:
@@ -71,7 +74,7 @@ def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
     r"""Return the lines of the final response, from its status line to its blank line; [] when it is not complete.
 
     Interim responses (1xx) before it and trailers after it are dropped. A field folded over
-    several lines comes from curl in one; all else is as on the wire.
+    several lines comes from curl in one; all else is as on the wire. What does not begin as HTTP does is no response.
 
     Examples
     --------
@@ -82,7 +85,7 @@ def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
     for at, line in enumerate(lines):
         if line in (b"\r\n", b"\n"):
             if not _interim(lines[start]):
-                return lines[start : at + 1]
+                return lines[start : at + 1] if _STATUS_LINE.match(lines[start]) else []
             start = at + 1
     return []
 
@@ -153,8 +156,13 @@ def unwrap(exchange: Exchange) -> None:
         body, error, truncated = decode(body, ",".join(codings), request.max_body_bytes)
         exchange.truncated = exchange.truncated or truncated
         if error and not exchange.error:
-            exchange.error, exchange.detail = error, f"the body is not {', '.join(codings)} as announced"
+            exchange.error, exchange.detail = error, f"the body is not {_told(codings)} as announced"
     exchange.body, exchange.packed = body, False
+
+
+def _told(codings: list[str]) -> str:
+    text = ", ".join(codings)
+    return text if len(text) <= _TOLD_CHARS else f"{text[:_TOLD_CHARS]}..."
 
 
 def _names(field: str) -> list[str]:

@@ -10,7 +10,7 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asker", "Asking"]
+__all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asker", "Asking", "validator"]
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br"
@@ -22,6 +22,7 @@ _URL = re.compile(
 )
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?")
+_VALIDATOR_CHARS = 512
 _DEFAULT_PORT = {"http": "80", "https": "443"}
 
 
@@ -106,6 +107,19 @@ class Asker:
     def _lines(self, own: Sequence[tuple[str, str]]) -> list[bytes]:
         own_lines = {name.lower(): _line(name, value) for name, value in own}
         return [line for name, line in self._base.items() if name not in own_lines] + list(own_lines.values())
+
+
+def validator(value: str) -> str:
+    r"""Return the value of an ETag or Last-Modified field if it can be sent back as it is, else "".
+
+    One that is cut or has lost a character would never match, and one with a control character would spoil the request.
+
+    Examples
+    --------
+    >>> validator('"33a64"'), validator('""'), validator("x" * 1000)
+    ('"33a64"', '', '')
+    """
+    return value if len(value) <= _VALIDATOR_CHARS and _VALUE.fullmatch(value) else ""
 
 
 def _line(name: str, value: str) -> bytes:

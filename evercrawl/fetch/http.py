@@ -121,7 +121,7 @@ class CurlNetwork:
         Raises
         ------
         Exception
-            Whatever `judge` raised since the last call; the exchanges stay for the next.
+            Whatever `judge` raised since the last call, or reading an answer did; the exchanges stay for the next.
         """
         if not self._ended:
             await self._wait(timeout_s)
@@ -172,11 +172,21 @@ class CurlNetwork:
                 self._curls.add(curl, transfer.heard)
                 continue
             del self._busy[curl]
-            self._ended.append(transfer.end(code, words, now))
+            self._ended.append(self._settled(transfer, code, words, now))
             self._fault, transfer.fault = transfer.fault or self._fault, None
             self._idle.append(transfer)
         if self._ended:
             self.wake()
+
+    @staticmethod
+    def _settled(transfer: Transfer, code: int, words: str, now: float) -> Exchange:
+        """Return what came of a transfer. A fault of ours is kept for whoever waits, rather than lost in the loop."""
+        try:
+            return transfer.end(code, words, now)
+        except Exception as fault:
+            transfer.fault = fault
+            transfer.exchange.error, transfer.exchange.detail = "protocol", f"the answer could not be read: {fault!r}"
+            return transfer.exchange
 
     def _tries_again(self, transfer: Transfer, code: int, now: float) -> bool:
         """Set the transfer up for another try, if that may help and there is time."""

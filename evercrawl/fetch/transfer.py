@@ -28,6 +28,7 @@ _NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value: curl leaves i
 _BAD_CERTIFICATE = (51, 60)
 _NOT_CONNECTED = 7
 _SEND_FAILED = 55
+_MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
@@ -94,7 +95,8 @@ class Transfer:
         self.fault: Exception | None = None
         self._settings = settings
         self.lines: list[bytes] = []
-        self._chunks: list[bytes] = []
+        self._gathered = bytearray()
+        self._pieces: list[bytes] = []  # what came after them
         self._room_bytes = 0
         self._refusal = ""
         self._deadline_ms = 0
@@ -164,7 +166,7 @@ class Transfer:
         exchange = self.exchange
         exchange.elapsed_s = now - exchange.at
         exchange.ip = str(self.curl.getinfo(pycurl.PRIMARY_IP) or "")
-        exchange.wire = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        exchange.wire = self._received()
         if self._room_bytes < 0:
             exchange.truncated, code = True, 0
             exchange.wire = exchange.wire[: exchange.request.max_wire_bytes]
@@ -199,13 +201,22 @@ class Transfer:
 
     def _clear(self) -> None:
         self.lines.clear()
-        self._chunks.clear()
+        self._gathered.clear()
+        self._pieces.clear()
         self._refusal = ""
         self._room_bytes = self.exchange.request.max_wire_bytes
 
+    def _received(self) -> bytes:
+        if len(self._pieces) == 1 and not self._gathered:
+            return self._pieces[0]
+        return bytes(self._gathered) + b"".join(self._pieces)
+
     def _take(self, data: bytes) -> int | None:
-        self._chunks.append(data)
+        self._pieces.append(data)
         self._room_bytes -= len(data)
+        if len(self._pieces) > _MOST_PIECES:
+            self._gathered += b"".join(self._pieces)
+            self._pieces.clear()
         return None if self._room_bytes >= 0 else 0  # 0 bytes taken: curl ends the transfer
 
     def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> _Opened | int:
