@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ROBOTS_FILE: Final = "robots.sqlite"
 MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is taken for this
 RETRY_MOST_S: Final = 3600.0
+MOST_HELD_BYTES: Final = 32 << 20  # of files whose rules are in memory, where they take four to thirteen times the room
 _CLOSED: Final = "disallow_all"  # kept for people to see; the next start asks again
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SCHEMA: Final = """
@@ -48,6 +49,10 @@ class OriginRules:
         Answers in a row that closed the site (5xx, no answer).
     reason
         What the last of them was, class first; "" where the file, or that there is none, is known.
+    sitemaps
+        Those that the file names.
+    size_bytes
+        Of the file.
     """
 
     rules: Rules | None = None
@@ -57,6 +62,7 @@ class OriginRules:
     failures: int = 0
     reason: str = ""
     sitemaps: tuple[str, ...] = ()
+    size_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,8 @@ class RobotsKeeper:
         self._agent = agent
         self._deadline_s = deadline_s
         self._of: dict[str, OriginRules] = {}
+        self._sizes: dict[str, int] = {}  # of the files whose rules are in memory, those held longest first
+        self._held_bytes = 0
         self._cache = cache_file.opened(path, _SCHEMA, "SELECT origin, body, expires_at FROM robots LIMIT 1")
 
     def of(self, origin: str, now: float) -> OriginRules | None:
@@ -93,7 +101,7 @@ class RobotsKeeper:
             known = self._recall(origin)
             if known is None:
                 return None
-            self._of[origin] = known
+            self._hold(origin, known)
         return known if known.expires_at > now else None
 
     def request(self, origin: str, url: str = "", hops: int = 0) -> Request:
@@ -140,12 +148,23 @@ class RobotsKeeper:
             keep_s = fresh_s(exchange.headers.get("cache-control", "")) if what == "parse" else DEFAULT_FRESH_S
             rules = self._parsed(body, now + keep_s)
             self._remember(tag.origin, what, body, rules.expires_at)
-        self._of[tag.origin] = rules
+        self._hold(tag.origin, rules)
         return rules
 
     def close(self) -> None:
         """Close the cache."""
         self._cache.close()
+
+    def _hold(self, origin: str, rules: OriginRules) -> None:
+        """Keep rules in memory; those held longest make room, and come from the cache when they are next wanted."""
+        self._of[origin] = rules
+        self._held_bytes += rules.size_bytes - self._sizes.pop(origin, 0)
+        if rules.size_bytes:
+            self._sizes[origin] = rules.size_bytes
+        while self._held_bytes > MOST_HELD_BYTES:
+            oldest = next(iter(self._sizes))
+            self._held_bytes -= self._sizes.pop(oldest)
+            del self._of[oldest]
 
     def _parsed(self, body: bytes, expires_at: float) -> OriginRules:
         robots = Robots(body)
@@ -155,6 +174,7 @@ class RobotsKeeper:
             expires_at=expires_at,
             delay_s=min(delay_s, MOST_DELAY_S) if delay_s is not None else None,
             sitemaps=robots.sitemaps,
+            size_bytes=len(body),
         )
 
     def _recall(self, origin: str) -> OriginRules | None:

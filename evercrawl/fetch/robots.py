@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TypeAlias, TypeVar
 
 from evercrawl.fetch._robots_match import Rules, normal_pattern
 
@@ -15,6 +16,8 @@ MAX_ROBOTS_BYTES = 512 << 10
 _MAX_LINE_BYTES = 16 << 10
 _WHITE = " \t\v\f"
 _TOKEN = re.compile("[A-Za-z_-]*")
+_Rule: TypeAlias = tuple[bool, str]  # allow, pattern
+_T = TypeVar("_T")
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _RULE_KEYS = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
 _SITEMAP_KEYS = ("sitemap", "site-map")
@@ -36,45 +39,33 @@ class Robots:
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self._groups: dict[str, list[list[tuple[bool, str]]]] = {}
-        self._delays: dict[str, float] = {}
+        self._groups: dict[str, list[list[_Rule]]] = {}
+        self._delays: dict[str, list[list[float]]] = {}
         self._compiled: dict[str, Rules] = {}
         self.sitemaps: tuple[str, ...] = self._read(body)
 
     def _read(self, body: bytes) -> tuple[str, ...]:
         """Sort the lines into groups, and return the sitemaps."""
         sitemaps: dict[str, None] = {}
-        agents: list[str] = []
-        group: list[tuple[bool, str]] = []
-        grouped = False  # a rule was seen since the last user-agent line
+        rules: list[_Rule] = []  # before the first user-agent line they are nobody's
+        delays: list[float] = []  # they hold for the agents since the last one, so they may stand for whole groups
         for line in _lines(body):
             key, value = _split(line)
             if key.startswith(_AGENT_KEYS):
-                if grouped:
-                    agents, group, grouped = [], [], False
-                agent = _token(value)
-                agents.append(agent)
-                self._groups.setdefault(agent, []).append(group)
+                if rules:
+                    rules, delays = [], []
+                elif delays:
+                    delays = []
+                _add(self._groups, _token(value), rules)
+                _add(self._delays, _token(value), delays)
             elif key.startswith(_RULE_KEYS):
-                if agents:  # a rule before the first user-agent line is nobody's
-                    grouped = True
-                    group.append((key.startswith("allow"), normal_pattern(value)))
+                rules.append((key.startswith("allow"), normal_pattern(value)))
             elif key.startswith(_SITEMAP_KEYS):
                 if value:
                     sitemaps[value.encode("latin-1").decode("utf-8", "replace")] = None
             elif key.startswith(_DELAY_KEYS):
-                self._slow(agents, value)
+                delays += _delay_s(value)
         return tuple(sitemaps)
-
-    def _slow(self, agents: list[str], value: str) -> None:
-        """Note a crawl delay for `agents`; of several the longest holds."""
-        try:
-            delay_s = float(value)
-        except ValueError:
-            return
-        if math.isfinite(delay_s) and delay_s >= 0:
-            for agent in agents:
-                self._delays[agent] = max(self._delays.get(agent, 0.0), delay_s)
 
     def _applies(self, agent: str) -> str:
         """Return whose groups hold for `agent`: its own, else everybody's."""
@@ -120,14 +111,31 @@ class Robots:
     def crawl_delay_s(self, agent: str) -> float | None:
         """Return the seconds that the site wants between two visits of `agent`, None when it does not say.
 
-        The value is the site's own and may be absurd: the caller sets a bound.
+        The value is the site's own and may be absurd: the caller sets a bound. Of several the longest holds.
         """
-        return self._delays.get(self._applies(agent))
+        lists = self._delays.get(self._applies(agent), [])
+        return max((delay_s for delays in lists for delay_s in delays), default=None)
 
 
 def parse(body: bytes) -> Robots:
     """Return what `body` says; rubbish says nothing, and no input raises."""
     return Robots(body)
+
+
+def _add(lists: dict[str, list[list[_T]]], agent: str, new: list[_T]) -> None:
+    """Note that a list is for `agent`, which one group may name time and again."""
+    known = lists.setdefault(agent, [])
+    if not known or known[-1] is not new:
+        known.append(new)
+
+
+def _delay_s(value: str) -> list[float]:
+    """Return a crawl delay as a list of one, [] for what is none."""
+    try:
+        delay_s = float(value)
+    except ValueError:
+        return []
+    return [delay_s] if math.isfinite(delay_s) and delay_s >= 0 else []
 
 
 def _lines(body: bytes) -> list[str]:
