@@ -16,6 +16,8 @@ from evercrawl.parse.urls import normalise
 from evercrawl.parse.xml_reader import XmlReader
 
 MAX_ENTRIES: Final = 10_000
+MAX_FEED_BYTES: Final = 10 << 20  # inflated
+MAX_FEED_ELEMENTS: Final = 200_000  # a feed is read in one go, 0.2 s for so many
 MAX_DATE_CHARS: Final = 64
 FEED_TYPES: Final = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 _XML_TYPES: Final = frozenset({"application/xml", "text/xml"})
@@ -170,12 +172,13 @@ def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
     """
     feed = Feed()
     elements = FeedElements(url, feed)
-    reader = XmlReader(lambda name, _: elements if elements.is_root(name) else None)
-    for text in texts(body, content_type):
+    reader = XmlReader(lambda name, _: elements if elements.is_root(name) else None, MAX_FEED_ELEMENTS)
+    for text in texts(body, content_type, MAX_FEED_BYTES):
         reader.feed(text)
-        if reader.trouble:
+        if reader.trouble or len(feed.entries) >= MAX_ENTRIES:
             break
-    reader.close()
+    else:
+        reader.close()
     feed.trouble = reader.trouble
     return feed
 

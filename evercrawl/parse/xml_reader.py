@@ -42,6 +42,8 @@ class XmlReader:
     ----------
     kind_of
         Name and attributes of the root -> what to do with the file's elements; None for a file that says nothing to us.
+    most_elements
+        Where reading stops.
 
     Attributes
     ----------
@@ -67,9 +69,12 @@ class XmlReader:
     'broken: mismatched tag: line 1, column 55'
     """
 
-    def __init__(self, kind_of: Callable[[str, dict[str, str]], Elements | None]) -> None:
+    def __init__(
+        self, kind_of: Callable[[str, dict[str, str]], Elements | None], most_elements: int = MAX_ELEMENTS
+    ) -> None:
         self.trouble = ""
         self._kind_of = kind_of
+        self._most_elements = most_elements
         self._elements: Elements | None = None
         self._names: dict[str, str] = {}
         self._depth = self._count = self._quiet_chars = self._chars = 0
@@ -114,8 +119,8 @@ class XmlReader:
         self._quiet_chars = 0
         if self._depth > MAX_DEPTH:
             raise _StopError(f"deep: elements within more than {MAX_DEPTH} others")
-        if self._count > MAX_ELEMENTS:
-            raise _StopError(f"many: more than {MAX_ELEMENTS} elements")
+        if self._count > self._most_elements:
+            raise _StopError(f"many: more than {self._most_elements} elements")
         if self._elements is None:
             self._elements = self._kind_of(name, attributes)
             if self._elements is None:
