@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evercrawl.clock import Clock
     from evercrawl.crawl.network import Names, Network
-    from evercrawl.crawl.robots import RobotsKeeper
+    from evercrawl.crawl.robots import OriginRules, RobotsKeeper
     from evercrawl.fetch.guard import Guard
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.schedule.hosts import Host
@@ -45,8 +45,6 @@ class Access:
         Whether a proxy does the reaching, and the looking up.
     delay_s
         Rest of a host where its robots.txt asks for none.
-    resumed_at
-        When a crawl that had begun before went on; None for a new one.
 
     Attributes
     ----------
@@ -67,7 +65,6 @@ class Access:
         *,
         proxied: bool,
         delay_s: float,
-        resumed_at: float | None,
     ) -> None:
         self._frontier = frontier
         self._robots = robots
@@ -79,7 +76,6 @@ class Access:
         self._unreachable = unreachable
         self._proxied = proxied
         self._delay_s = delay_s
-        self._resumed_at = resumed_at
         self._tasks: set[asyncio.Task[None]] = set()
         self._fault: BaseException | None = None
         self.failures = 0
@@ -110,12 +106,7 @@ class Access:
             return WAIT
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
-        if rules.delay_s is not None and rules.delay_s > host.delay_s:
-            host.delay_s = rules.delay_s
-            if self._resumed_at is not None and self._resumed_at + host.delay_s > now:
-                host.ready_at = max(host.ready_at, self._resumed_at + host.delay_s)
-                return WAIT
-        return GO
+        return WAIT if self._slower(host, rules, now) else GO
 
     def take_robots(self, exchange: Exchange, now: float) -> None:
         """Take in an answer to a request for robots.txt."""
@@ -159,6 +150,18 @@ class Access:
             self.failures += 1
             self.trouble = f"robots.txt of {tag.origin} could not be fetched ({rules.reason})"
             host.stay_away(rules.expires_at, "robots.txt")
+
+    @staticmethod
+    def _slower(host: Host, rules: OriginRules, now: float) -> bool:
+        """Let a host follow a Crawl-delay that was known before; return whether its rest is not over by that.
+
+        Since the rest began another origin of the host may have been asked, or the crawl have been started anew.
+        """
+        if rules.delay_s is None or rules.delay_s <= host.delay_s:
+            return False
+        host.ready_at += rules.delay_s - host.delay_s
+        host.delay_s = rules.delay_s
+        return host.ready_at > now
 
     def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
         """Return why no address of a host may be reached; "" where one may. A proxy finds the addresses of names."""

@@ -151,7 +151,6 @@ class Crawl:
             self._unreachable,
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
-            resumed_at=self._begun_at if state.known.count else None,
         )
         self._sitemaps = Sitemaps(
             self._learner,

@@ -103,7 +103,7 @@ class World:
         robots = RobotsKeeper(":memory:", "evercrawl", 30.0)
         access = Access(
             frontier, robots, guard, network, names, clock, hosts.get, lambda *_: None,
-            proxied=False, delay_s=self.delay_s, resumed_at=None,
+            proxied=False, delay_s=self.delay_s,
         )  # fmt: skip
         cache = SitemapCache(self.cache)
         self.sitemaps = one = Sitemaps(

@@ -188,6 +188,23 @@ def test_crawl_delay_is_kept_from_the_first_page_on_and_across_a_restart(run):
     rests = [late.at - early.ended_at for early, late in pairwise(asked)]
     assert min(rests) >= 7.0 - 1e-3
 
+def test_after_a_restart_a_second_port_keeps_its_crawl_delay_from_the_first_page_on(run):
+    """The rules of one port are in force before the host has been asked on their behalf."""
+    world, other = run.World(), "http://a.example:8080"
+    world.pages[f"{other}/robots.txt"] = run.robots_txt("User-agent: *\nCrawl-delay: 7\n")
+    world.pages[f"{A}/"] = run.html(*(f"/{i}" for i in range(6)), f"{other}/")
+    world.pages[f"{other}/"] = run.html(*(f"/{i}" for i in range(6)))
+    for i in range(6):
+        world.pages[f"{A}/{i}"], world.pages[f"{other}/{i}"] = run.html(text=f"a {i}"), run.html(text=f"b {i}")
+    run(world, [f"{A}/", f"{other}/"], Limits(pages=2))
+    run.now += 60.0
+    rest = run(world, [])
+    requests = rest.network.log
+    assert len(requests) == 12
+    for before, asked in pairwise(requests):
+        if asked.url.startswith(other):
+            assert asked.at - before.ended_at >= 7.0 - 1e-6
+
 
 # Trouble
 
