@@ -157,6 +157,12 @@ class Config:
     snapshot_every_s: float = _setting(
         300.0, "store", "--snapshot-every", values.duration(1), "time between two snapshots of the page table"
     )
+    index: bool = _setting(
+        True, "store", "--index", values.switch(), "keep what was crawled searchable: see evercrawl search"
+    )
+    index_every_s: float = _setting(
+        10.0, "store", "--index-every", values.duration(0.1), "what was crawled is found by searching after this long"
+    )
     segment_bytes: int = _setting(
         1 << 30,
         "store",

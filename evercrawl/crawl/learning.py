@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from evercrawl.crawl.cash import Cashier
     from evercrawl.crawl.changes import Changes
+    from evercrawl.crawl.indexing import Indexing
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.store.partition import Partition
@@ -42,6 +43,8 @@ class Learner:
         What is written to, queued in, and asked which links to follow.
     cashier, changes
         What a visit does to the cash, and what it teaches about change.
+    indexing
+        What is told of each visit, so that it can be searched for.
     max_redirects
         Redirects followed one after another.
     refresh_after_s
@@ -64,6 +67,7 @@ class Learner:
         scope: Scope,
         cashier: Cashier,
         changes: Changes,
+        indexing: Indexing | None = None,
         *,
         max_redirects: int,
         refresh_after_s: float,
@@ -74,6 +78,7 @@ class Learner:
         self._scope = scope
         self._cashier = cashier
         self._changes = changes
+        self._indexing = indexing
         self._max_redirects = max_redirects
         self._refresh_after_s = refresh_after_s
         self.visits = 0
@@ -131,6 +136,8 @@ class Learner:
         for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
             event = self._event(reading, pointer, slots, found)
             self._partition.remember(event, reading.before.held)
+            if self._indexing is not None:
+                self._indexing.learned(reading, event, slots)
             if found is not None:
                 self._queue(found)
             self._requeue(reading, event)
@@ -269,7 +276,7 @@ class Learner:
             changes=before.changes + (1 if flags & CHANGED else 0),
             interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,
             fetch_s=round(exchange.elapsed_s, 6),
-            size_bytes=len(exchange.body),
+            size_bytes=reading.size_bytes,
             wire_bytes=len(exchange.wire),
             digest=reading.digest if own else reading.digest or before.digest,
             simhash=reading.simhash,

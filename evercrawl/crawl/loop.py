@@ -18,7 +18,8 @@ from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
-from evercrawl.crawl.reading import Before, Reading, read, rest
+from evercrawl.crawl.parsers import Inline, Parsers
+from evercrawl.crawl.reading import Before, Reading, judge, read, rest
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from evercrawl.clock import Clock
     from evercrawl.config import Config
+    from evercrawl.crawl.indexing import Indexing
     from evercrawl.crawl.network import Names, Network, Offload
     from evercrawl.fetch.guard import Guard
     from evercrawl.importance.base import Importance
@@ -80,6 +82,10 @@ class Crawl:
         How much a page matters; push where none is given.
     sitemap_cache
         What is known of sitemaps; nothing is kept where none is given.
+    parsers
+        Who reads bodies; this process where none are given.
+    indexing
+        Keeps the search index in step; without it there is none.
     """
 
     def __init__(
@@ -96,6 +102,8 @@ class Crawl:
         watch: Callable[[Progress], None] = lambda _: None,
         importance: Importance | None = None,
         sitemap_cache: SitemapCache | None = None,
+        parsers: Parsers | None = None,
+        indexing: Indexing | None = None,
     ) -> None:
         state = partition.state
         self.partition = partition
@@ -129,6 +137,7 @@ class Crawl:
             self._scope,
             Cashier(state, scheme),
             changes,
+            indexing,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
         )
@@ -140,6 +149,9 @@ class Crawl:
             disk_wait_s=config.disk_wait_s,
             snapshot_every_s=config.snapshot_every_s,
         )
+        self._indexing = indexing
+        if indexing is not None:
+            indexing.connect(self._storing.settle, network.wake)
         self._access = Access(
             self.frontier,
             robots,
@@ -167,6 +179,7 @@ class Crawl:
         )
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self._underway = 0  # visits among the exchanges in flight
+        self._parsers: Parsers = parsers or Inline(config.product_token, text=indexing is not None)
         self._waiting: list[Reading] = []  # read, and not yet taken in
         self._reported_at = 0.0
         self._reason = ""
@@ -245,11 +258,18 @@ class Crawl:
 
     @property
     def _visits(self) -> int:
-        return self._learner.visits + len(self._waiting)
+        return self._learner.visits + self._unlearned
+
+    @property
+    def _unlearned(self) -> int:
+        """Visits that have ended, and are not remembered yet."""
+        return self._parsers.pending + len(self._waiting)
 
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
-        if not self._pace.free(now) or len(self._waiting) > self._config.connections:
+        if not self._pace.free(now) or self._unlearned > self._config.connections:
+            return 0
+        if self._indexing is not None and self._indexing.behind:
             return 0
         free = 1 if self._pace.bounded else self._config.connections - self._network.in_flight
         return min(free, self._pages_left(), self._config.connections - self._network.in_flight)
@@ -281,7 +301,7 @@ class Crawl:
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
         before, config = recall(self.partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        request = Request(url, VisitTag(host, slot, before), _validators(before), size, size, deadline_s)
+        request = Request(url, VisitTag(host, slot, before), _validators(before), size, size, deadline_s, packed=True)
         self._network.start(request, host.addresses)
         self.frontier.began(host, now)
         self._underway += 1
@@ -303,11 +323,12 @@ class Crawl:
         for start in range(0, len(exchanges), BATCH):
             self._take(exchanges[start : start + BATCH])
             self._learn()
-        if self._waiting:
-            self._learn()
+        self._learn()
         now = self._clock.now()
         self._read_sitemaps(now)
         self._storing.turn(now)
+        if self._indexing is not None and not self._storing.full:
+            self._indexing.turn(now)
         self._report(now)
 
     def _take(self, exchanges: Sequence[Exchange]) -> None:
@@ -322,14 +343,12 @@ class Crawl:
                 self._sitemaps.take(exchange, now)
                 continue
             assert isinstance(tag, VisitTag)
-            reading = read(exchange, tag.host, tag.slot, tag.before, self._config.product_token)
-            if reading.feeds:
-                self._sitemaps.feeds(exchange.request.url, reading.feeds, now)
-            self._waiting.append(reading)
+            reading = judge(exchange, tag.host, tag.slot, tag.before)
             self._underway -= 1
             self._pace.received(now, len(exchange.wire) + len(exchange.head))
             rest(reading, now)
             self.frontier.ended(tag.host, now)
+            self._parsers.submit(reading)
 
     def _read_sitemaps(self, now: float) -> None:
         """Read a piece of what has come in; what it makes known is an event."""
@@ -341,6 +360,10 @@ class Crawl:
 
     def _learn(self) -> None:
         now = self._clock.now()
+        for reading in self._parsers.done():
+            if reading.feeds:
+                self._sitemaps.feeds(reading.exchange.request.url, reading.feeds, now)
+            self._waiting.append(reading)
         if not self._waiting or not self._storing.may_try(now):
             return
         batch, self._waiting = self._waiting, []
@@ -359,8 +382,11 @@ class Crawl:
             await self._turn(until - self._clock.now())
         await self._network.close()
         self._access.close()
+        await self._parsers.settle()
         self._learn()
         await self._storing.finish(hurry=self._reason == "stopped")
+        if self._indexing is not None:
+            await self._indexing.finish()
 
     # When to stop, how long to wait, what to say
 
@@ -375,7 +401,7 @@ class Crawl:
         return bool(self._reason)
 
     def _idle(self, now: float) -> bool:
-        busy = self._network.in_flight or self._access.busy or self._waiting
+        busy = self._network.in_flight or self._access.busy or self._unlearned
         return not busy and self.frontier.idle(now) and (not self._config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
@@ -384,6 +410,7 @@ class Crawl:
         if not self._storing.full:
             if self._waiting:
                 return 0.0
+            until = min(until, self._indexing.next_at()) if self._indexing is not None else until
             until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
             if self._free(now) > 0:
                 until = min(until, self.frontier.next_at())
@@ -426,7 +453,7 @@ class Crawl:
             waiting=self.frontier.waiting(now),
             robots_trouble=self._access.trouble,
             disk_full=self._storing.full,
-            message=self._storing.message,
+            message=self._storing.message or (self._indexing.message if self._indexing is not None else ""),
         )
 
     def _errors(self) -> dict[str, int]:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.fetch.directives import x_robots
-from evercrawl.parse import feed, html
-from evercrawl.parse.digest import digest
+from evercrawl.crawl.contents import Content, body_of, contents
+from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, TLS_BAD, UNCHANGED
 from evercrawl.types import Outcome
@@ -24,8 +23,6 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PERMANENT: Final = frozenset({301, 308})
 TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 RETRY_AFTER_MOST_S: Final = 86_400.0
-_HTML: Final = ("text/html", "application/xhtml+xml")
-_TITLE_CHARS: Final = 300
 _VALIDATOR_CHARS: Final = 512
 
 
@@ -58,6 +55,8 @@ class Before(msgspec.Struct, frozen=True):
         Visits in a row that found it gone, or in trouble.
     validated
         Whether its server sends validators.
+    findable
+        Whether the search index has it, or is about to.
     """
 
     visits: int = 0
@@ -82,21 +81,37 @@ class Before(msgspec.Struct, frozen=True):
     size_bytes: int = 0
     misses: int = 0
     validated: bool = False
+    findable: bool = False
 
 
 @dataclass(slots=True)
 class Reading:
-    """One visit, understood but not yet remembered."""
+    """One visit, understood but not yet remembered.
+
+    Attributes
+    ----------
+    exchange, host, slot, before
+        What was asked, of whom, and what was known of the page.
+    unread, content
+        Whether the body has yet to be read; what it says, where there was one to be read.
+    outcome, flags, error
+        As the event will have them.
+    redirect, canonical
+        Where the page says that its content is, normalised; "" where it is here.
+    """
 
     exchange: Exchange
     host: Host
     slot: int
     before: Before
     outcome: Outcome = Outcome.ERROR
+    unread: bool = False
+    content: Content | None = None
     flags: int = 0
     digest: int = 0
     simhash: int = 0
     words: int = 0
+    size_bytes: int = 0
     title: str = ""
     language: str = ""
     mime: str = ""
@@ -118,15 +133,29 @@ class Reading:
 
 
 def read(exchange: Exchange, host: Host, slot: int, before: Before, agent: str) -> Reading:
-    """Judge one exchange."""
+    """Judge one exchange, and read its body here and now."""
+    reading = judge(exchange, host, slot, before)
+    if reading.unread:
+        understand(reading, contents(body_of(exchange, held(before), agent, text=False)))
+    return reading
+
+
+def judge(exchange: Exchange, host: Host, slot: int, before: Before) -> Reading:
+    """Judge one exchange by all but what its body says; it is `unread` where the body has yet to be read."""
     reading = Reading(exchange, host, slot, before)
     if exchange.tls_ok is False:
         reading.flags |= TLS_BAD
     status = exchange.status
+    reading.unread = 200 <= status < 300 and status != 204 and (exchange.truncated or not exchange.error)
+    if reading.unread:
+        return reading
+    if exchange.packed:
+        unwrap(exchange)
+    reading.size_bytes = len(exchange.body)
     if exchange.error == "refused_address":
         reading.outcome, reading.error = Outcome.REFUSED, f"refused_address: {exchange.detail}"
     elif status == 0 or (exchange.error and not exchange.truncated):
-        reading.error = f"{exchange.error or 'protocol'}: {exchange.detail}" if exchange.detail else exchange.error
+        _failed(reading)
     elif status == 304 and before.digest:
         reading.outcome = Outcome.DUPLICATE if before.outcome == Outcome.DUPLICATE else Outcome.OK
         reading.flags |= UNCHANGED | KEEP
@@ -135,11 +164,45 @@ def read(exchange: Exchange, host: Host, slot: int, before: Before, agent: str) 
         _redirect(reading)
     elif status in (404, 410):
         reading.outcome = Outcome.GONE
-    elif not 200 <= status < 300 or status == 204:
-        reading.error = f"status: {status}"
     else:
-        _content(reading, agent)
+        reading.error = f"status: {status}"
     return reading
+
+
+def held(before: Before) -> int:
+    """Return the digest of the content that is held and whose links are; 0 where all must be read anew."""
+    return before.digest if before.event else 0
+
+
+def understand(reading: Reading, content: Content) -> None:
+    """Take in what the body says."""
+    exchange, before, headers = reading.exchange, reading.before, reading.exchange.headers
+    reading.unread, reading.content = False, content
+    exchange.packed = False
+    if content.error or content.truncated:
+        exchange.truncated = content.truncated
+        exchange.error, exchange.detail = exchange.error or content.error, exchange.detail or content.detail
+    if exchange.error and not exchange.truncated:
+        _failed(reading)
+        return
+    reading.outcome = Outcome.TRUNCATED if exchange.truncated else Outcome.OK
+    if exchange.truncated:
+        reading.error = f"{exchange.error or 'truncated'}: {exchange.detail}"
+    reading.etag = headers.get("etag", "")[:_VALIDATOR_CHARS]
+    reading.last_modified = headers.get("last-modified", "")[:_VALIDATOR_CHARS]
+    reading.size_bytes, reading.digest, reading.mime = content.size_bytes, content.digest, content.mime
+    if before.digest:
+        reading.flags |= UNCHANGED if reading.digest == before.digest else CHANGED
+    if reading.flags & UNCHANGED and before.event:
+        reading.flags |= KEEP
+        if before.outcome == Outcome.DUPLICATE:
+            reading.outcome = Outcome.DUPLICATE
+        return
+    reading.flags |= HAS_LINKS | (NOINDEX if content.noindex else 0)
+    reading.title, reading.language = content.title, content.language
+    reading.simhash, reading.words = content.simhash, content.words
+    reading.targets, reading.unpaid, reading.withheld = content.targets, content.unpaid, content.withheld
+    reading.feeds, reading.canonical = content.feeds, content.canonical
 
 
 def retry_after_s(exchange: Exchange, now: float) -> float:
@@ -185,51 +248,6 @@ def _redirect(reading: Reading) -> None:
         reading.flags |= HAS_LINKS  # the content that was held, if any, is not this URL's any more
 
 
-def _content(reading: Reading, agent: str) -> None:
-    exchange, before = reading.exchange, reading.before
-    body, headers = exchange.body, exchange.headers
-    reading.outcome = Outcome.TRUNCATED if exchange.truncated else Outcome.OK
-    if exchange.truncated:
-        reading.error = f"{exchange.error or 'truncated'}: {exchange.detail}"
-    content_type = headers.get("content-type", "")
-    reading.mime = content_type.partition(";")[0].strip().lower()[:100]
-    reading.etag = headers.get("etag", "")[:_VALIDATOR_CHARS]
-    reading.last_modified = headers.get("last-modified", "")[:_VALIDATOR_CHARS]
-    reading.digest = digest(body)
-    if before.digest:
-        reading.flags |= UNCHANGED if reading.digest == before.digest else CHANGED
-    if reading.flags & UNCHANGED and before.event:
-        reading.flags |= KEEP
-        if before.outcome == Outcome.DUPLICATE:
-            reading.outcome = Outcome.DUPLICATE
-        return
-    reading.flags |= HAS_LINKS
-    directives = x_robots(headers["x-robots-tag"], agent) if "x-robots-tag" in headers else frozenset[str]()
-    if "noindex" in directives:
-        reading.flags |= NOINDEX
-    if reading.mime in _HTML or (not reading.mime and body.lstrip()[:1] == b"<"):
-        _document(reading, body, content_type, nofollow="nofollow" in directives)
-    elif feed.is_feed(body, reading.mime):
-        reading.targets = feed.links_of_feed(body, exchange.request.url, content_type)
-    elif reading.mime == "text/plain":
-        document = html.read_text(body, content_type)
-        reading.simhash, reading.words = document.simhash, document.words
-
-
-def _document(reading: Reading, body: bytes, content_type: str, *, nofollow: bool) -> None:
-    url = reading.exchange.request.url
-    language = reading.exchange.headers.get("content-language", "")
-    document = html.read(body, url, content_type, language, text=False)
-    reading.title = document.title[:_TITLE_CHARS]
-    reading.language = document.language[:35]
-    reading.simhash, reading.words = document.simhash, document.words
-    reading.feeds = document.feeds
-    if document.noindex:
-        reading.flags |= NOINDEX
-    if not (nofollow or document.nofollow):
-        reading.targets, reading.withheld = document.targets, document.withheld
-        reading.unpaid = document.unpaid
-        if document.refresh and document.refresh not in reading.targets:
-            reading.targets = [*document.targets, document.refresh]
-    if document.canonical != url:
-        reading.canonical = document.canonical
+def _failed(reading: Reading) -> None:
+    error, detail = reading.exchange.error, reading.exchange.detail
+    reading.error = f"{error or 'protocol'}: {detail}" if detail else error

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.crawl.reading import Before
 from evercrawl.store.events import Visit
-from evercrawl.store.records import MEMBER, VALIDATED
+from evercrawl.store.records import FINDABLE, MEMBER, VALIDATED
 from evercrawl.store.table import NO_RECORD, ROOT
 
 if TYPE_CHECKING:
@@ -37,4 +37,5 @@ def recall(partition: Partition, slot: int) -> Before:
         event=event, held=held, history=history, mark=mark, member=member,
         shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen),
         simhash=simhash, words=words, misses=misses, validated=flags & VALIDATED != 0, size_bytes=size,
+        findable=flags & FINDABLE != 0,
     )  # fmt: skip

@@ -53,6 +53,8 @@ MEMBER: Final = 1
 """In `flags`: its site's virtual cash goes to this page too."""
 VALIDATED: Final = 2
 """In `flags`: the server sent validators, so a visit that finds no change is cheap."""
+FINDABLE: Final = 4
+"""In `flags`: its content is held and is no copy of another page's, so the search index has an entry for it."""
 
 
 class Records:

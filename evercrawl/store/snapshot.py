@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.store.journal import Journal
     from evercrawl.store.state import State
 
-VERSION: Final = 3
+VERSION: Final = 4
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17

@@ -34,7 +34,7 @@ from evercrawl.store.events import (
 from evercrawl.store.events import MEMBER as MEMBER_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
-from evercrawl.store.records import MEMBER, VALIDATED, Records
+from evercrawl.store.records import FINDABLE, MEMBER, VALIDATED, Records
 from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.table import NO_RECORD, ROOT, KeyMap, Saved, Table
 from evercrawl.store.urllog import UrlLog
@@ -53,6 +53,7 @@ IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
 UNNOTICED: Final = 1e-6  # of all cash: what may be missing before it counts as lost
+VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
 RETIRED: Final = 6  # visits in a row that find a page gone, after which it is asked for no more
 
 _DATES: Final = (
@@ -258,7 +259,8 @@ class State:
             links, history, mark, shape, scale_s, alias, changed, wire, seen, words,
             min(event.visits, 0xFFFF), min(event.changes, 0xFFFF), event.status, event.outcome, depth,
             min(event.misses, 0xFF),
-            (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0),
+            (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0)
+            | (FINDABLE if _findable(event, old[22]) else 0),
         )  # fmt: skip
         self.outcomes[event.outcome] += 1
         self.visits += 1
@@ -341,6 +343,7 @@ class State:
             if row["outcome"]:
                 self.outcomes[int(row["outcome"])] -= 1
                 row["outcome"] = 0
+            row["flags"] &= ~np.uint8(FINDABLE)
             facts = self.known.row(slot)
             spread = int(facts["spread"]) << IN_CELL
             self.table.record[slot] = NO_RECORD | spread | int(facts["hops"]) << 8 | int(facts["depth"])
@@ -449,3 +452,14 @@ class State:
         seen = rows[~(first | again | retired)]
         new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
         return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]
+
+
+def _findable(event: Visit, flags: int) -> bool:
+    """Whether a search should find a page from now on, given the flags of its record before."""
+    if event.outcome in (Outcome.OK, Outcome.TRUNCATED):
+        return event.digest != 0
+    if event.outcome == Outcome.GONE:
+        return event.misses < VANISHED and flags & FINDABLE != 0
+    if event.outcome in (Outcome.DUPLICATE, Outcome.REDIRECT):
+        return False
+    return flags & FINDABLE != 0

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from evercrawl.config import Config
+from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.fetch.guard import Guard
@@ -23,6 +24,8 @@ from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import Index
 from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.made_web import Answer, MadeWeb
 from evercrawl.simulate.network import Asked, MadeNetwork, NoAnswerError, inline
@@ -180,6 +183,7 @@ class Runner:
         segment_bytes: int = 1 << 30,
         scheme: Scheme | None = None,
         importance: Importance | None = None,
+        search: Index | None = None,
         **settings: Any,
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl."""
@@ -209,9 +213,12 @@ class Runner:
                     config.exchange_deadline_s,
                 )
                 try:
+                    indexing = None
+                    if search is not None:
+                        indexing = Indexing(search, Anchors(), partition, clock, inline, every_s=config.index_every_s)
                     one = Crawl(
                         partition, config, network, resolver, clock, offload, judge, BreadthFirst(), keeper,
-                        progress.append, importance,
+                        progress.append, importance, indexing=indexing,
                     )  # fmt: skip
                     ran.repairs = list(partition.repairs)
                     await self._run(one, seeds, limits, during, ran)

@@ -1,0 +1,79 @@
+"""Who reads bodies: this process, here and now, unless others are given the work (`workers.py`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from evercrawl.crawl.contents import body_of, contents
+from evercrawl.crawl.reading import held, understand
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.contents import Body
+    from evercrawl.crawl.reading import Reading
+
+
+class Parsers(Protocol):
+    """Whatever reads the bodies of visits; what comes out is in the order of what went in."""
+
+    @property
+    def pending(self) -> int:
+        """Return how many readings have gone in and have yet to come out."""
+        ...
+
+    def submit(self, reading: Reading) -> None:
+        """Take a reading in; one without an unread body only keeps its place."""
+        ...
+
+    def done(self) -> list[Reading]:
+        """Return the readings that are understood, each once."""
+        ...
+
+    async def settle(self) -> None:
+        """Return once nothing is unread any more."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is held; what is pending is lost."""
+        ...
+
+
+class Inline:
+    """Reads each body as it comes in.
+
+    Parameters
+    ----------
+    agent
+        The name that directives for robots may speak to.
+    text
+        Whether the words themselves are wanted, for a search index.
+    """
+
+    def __init__(self, agent: str, *, text: bool) -> None:
+        self._agent, self._text = agent, text
+        self._done: list[Reading] = []
+
+    @property
+    def pending(self) -> int:
+        """Return how many readings have gone in and have yet to come out."""
+        return len(self._done)
+
+    def submit(self, reading: Reading) -> None:
+        """Read the body, if there is one to be read."""
+        if reading.unread:
+            understand(reading, contents(self.body(reading)))
+        self._done.append(reading)
+
+    def body(self, reading: Reading) -> Body:
+        """Return what is to be read of a reading."""
+        return body_of(reading.exchange, held(reading.before), self._agent, text=self._text)
+
+    def done(self) -> list[Reading]:
+        """Return the readings that are understood, each once."""
+        done, self._done = self._done, []
+        return done
+
+    async def settle(self) -> None:
+        """Return at once: nothing is unread."""
+
+    def close(self) -> None:
+        """Hold nothing that could be given back."""

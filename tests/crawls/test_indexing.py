@@ -1,0 +1,146 @@
+"""The search index follows what is remembered: what is learned, vanishes, comes back, and what a crash takes."""
+
+import pytest
+
+from evercrawl.crawl.findings import Findings
+from evercrawl.crawl.indexed import difference
+from evercrawl.crawl.verify_index import check_index
+from evercrawl.progress import Limits
+from evercrawl.search.index import Index
+from evercrawl.search.query import parse
+from evercrawl.simulate.made_web import MadeWeb
+
+SITE = "http://a.example"
+AGAIN = {"refresh_after_s": 60.0}  # so that minutes are enough
+
+
+@pytest.fixture
+def index():
+    return Index(None)
+
+
+def found(index, words):
+    return sorted(index.search(parse(words)).slot.tolist())
+
+
+def in_step(run, index):
+    """Hold the index against the fold of the whole journal."""
+    partition = run.folded()
+    findings = Findings()
+    check_index(partition, index, findings)
+    assert findings.fine, findings.wrong
+    assert not findings.mends
+    lacking = difference(partition.state, index)
+    assert not len(lacking.missing)
+    assert not len(lacking.extra)
+    partition.close()
+
+
+def test_a_whole_crawl_is_indexed(run, index):
+    web = MadeWeb(seed=3, origins=(SITE, "http://b.example"), pages=20)
+    run(run.World(web), [SITE + "/", "http://b.example/"], search=index)
+    in_step(run, index)
+    outcomes = run.outcomes()
+    assert len(index.held()[0]) == sum(outcome == 1 for outcome, _ in outcomes.values())
+    assert found(index, "welcome")
+
+
+def test_words_of_links_lead_to_their_targets(run, index):
+    world = run.World()
+    world.pages[SITE + "/"] = run.html("/p", text="start")
+    body = b'<title>Start</title><p>first<a href="/p">zebra crossing</a>'
+    world.pages[SITE + "/"] = run.Answer(200, {"Content-Type": "text/html"}, body)
+    world.pages[SITE + "/p"] = run.html(text="nothing of the kind")
+    run(world, [SITE + "/"], search=index)
+    partition = run.folded()
+    (slot,) = [s for s in range(partition.state.known.count) if partition.state.urls.get(s) == SITE + "/p"]
+    partition.close()
+    assert slot in found(index, "zebra")
+
+
+def test_a_changed_page_is_found_by_its_new_words_only(run, index):
+    world = run.World()
+    world.pages[SITE + "/"] = run.html(text="giraffe")
+    run(world, [SITE + "/"], search=index)
+    assert found(index, "giraffe")
+    world.pages[SITE + "/"] = run.html(text="walrus")
+    run(world, [], Limits(seconds=400), search=index, **AGAIN)
+    assert not found(index, "giraffe")
+    assert found(index, "walrus")
+    in_step(run, index)
+
+
+def test_what_vanishes_leaves_the_index_and_what_returns_comes_back(run, index):
+    world = run.World()
+    page = run.html(text="giraffe")
+    world.pages[SITE + "/"] = page
+    run(world, [SITE + "/"], search=index)
+    world.pages[SITE + "/"] = run.Answer(404, {}, b"")
+    ran = run(world, [], Limits(seconds=1500), search=index, **AGAIN)
+    assert ran.visits[-1].misses >= 2
+    assert not found(index, "giraffe")
+    in_step(run, index)
+    world.pages[SITE + "/"] = page  # byte for byte: its content is held, and is read from the archive
+    run(world, [SITE + "/"], Limits(seconds=400), search=index, **AGAIN)
+    assert found(index, "giraffe")
+    in_step(run, index)
+
+
+def test_a_redirect_takes_the_place_of_content(run, index):
+    world = run.World()
+    world.pages[SITE + "/"] = run.html("/old", text="start")
+    world.pages[SITE + "/old"] = run.html(text="giraffe")
+    run(world, [SITE + "/"], search=index)
+    world.pages[SITE + "/old"] = run.Answer(301, {"Location": "/new"}, b"")
+    world.pages[SITE + "/new"] = run.html(text="giraffe there")
+    run(world, [], Limits(seconds=300), search=index, **AGAIN)
+    assert len(found(index, "giraffe")) == 1
+    in_step(run, index)
+
+
+def test_copies_and_what_asks_not_to_be_found_have_no_words(run, index):
+    world = run.World()
+    world.pages[SITE + "/"] = run.html("/a", "/b", "/c", text="start")
+    world.pages[SITE + "/a"] = world.pages[SITE + "/b"] = run.html(text="giraffe")
+    world.pages[SITE + "/c"] = run.html(text="giraffe hidden", head='<meta name="robots" content="noindex">')
+    run(world, [SITE + "/"], search=index)
+    assert len(found(index, "giraffe")) == 1
+    assert not found(index, "hidden")
+    in_step(run, index)
+
+
+def test_an_index_that_lost_its_last_commits_is_mended_from_the_archive(run, index):
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+    run(run.World(web), [SITE + "/"], Limits(pages=10), search=index)
+    run(run.World(web), [], Limits(pages=10))  # a run without: the index falls behind
+    assert index.at >= 0
+    ran = run(run.World(web), [], Limits(seconds=60), search=index)
+    assert ran.summary is not None
+    in_step(run, index)
+
+
+def test_a_crawl_without_an_index_gets_one_later(run, index):
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+    run(run.World(web), [SITE + "/"])
+    run(run.World(web), [], Limits(seconds=600), search=index)
+    assert found(index, "welcome")
+    in_step(run, index)
+
+
+def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, monkeypatch):
+    from evercrawl.errors import StoreError
+
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+    commit, failing = Index.commit, [True, True]
+
+    def fail(self, at):
+        if failing:
+            failing.pop()
+            raise StoreError("the search index cannot be written to")
+        commit(self, at)
+
+    monkeypatch.setattr(Index, "commit", fail)
+    ran = run(run.World(web), [SITE + "/"], Limits(seconds=900), search=index)
+    assert any("cannot be written" in p.message for p in ran.progress)
+    assert len(ran.visits) > 30
+    in_step(run, index)
