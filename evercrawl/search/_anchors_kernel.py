@@ -95,33 +95,46 @@ def _pair(slot: np.uint64, text: NDArray[np.uint8], i: int, end: int) -> np.uint
     return (code ^ code >> np.uint64(32)) | np.uint64(1)
 
 
-_I32 = pointer(np.int32)
+_I32, _U64 = pointer(np.int32), pointer(np.uint64)
 
 
-@entry(i64, _I32, i64, pointer(np.uint32), i64, pointer(np.uint8), i64, pointer(np.uint64), i64, _I32)
+@entry(i64, _I32, i64, pointer(np.uint32), i64, pointer(np.uint8), i64, _U64, i64, _U64, _I32)
 def new(
-    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int, fresh: Any
+    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int, pairs: Any, fresh: Any
 ) -> int:
     """Write which of the spans are new pairs, and put them into `said`; see `evercrawl.search.anchors`.
 
-    Return how many they are, -1 where a span leads out of what it is a span of.
+    Return how many they are, -1 where a span leads out of what it is a span of. `pairs`, n numbers, is scratch.
     """
-    at = view(spans, (n, 3)), view(slots, n_slots), view(text, n_text)
-    return _new(*at, view(said, places), view(fresh, n))
+    names = view(pairs, n)
+    if not _name(view(spans, (n, 3)), view(slots, n_slots), view(text, n_text), names):
+        return -1
+    return _keep(names, view(said, places), view(fresh, n))
 
 
 @compiled
-def _new(spans: Spans, slots: Slots, text: NDArray[np.uint8], said: Keys, fresh: NDArray[np.int32]) -> int:
-    count = 0
+def _name(spans: Spans, slots: Slots, text: NDArray[np.uint8], pairs: Keys) -> bool:
+    """Write the names of pairs, 0 for those not to be told; return whether the spans are in their place."""
     for row in range(len(spans)):
         start, end, target = spans[row, 0], spans[row, 1], spans[row, 2]
         if start < 0 or end > len(text) or target < 0 or target >= len(slots):
-            return -1
-        if slots[target] != NO_SLOT and _says(text, start, end):
-            pair = _pair(np.uint64(slots[target]), text, start, end)
-            place = pair >> np.uint64(1) & np.uint64(len(said) - 1)
-            if said[place] != pair:
-                said[place] = pair
-                fresh[count] = row
-                count += 1
+            return False
+        tells = slots[target] != NO_SLOT and _says(text, start, end)
+        pairs[row] = _pair(np.uint64(slots[target]), text, start, end) if tells else np.uint64(0)
+    return True
+
+
+@compiled
+def _keep(pairs: Keys, said: Keys, fresh: NDArray[np.int32]) -> int:
+    """Put into `said` what is not in it, and write where in `pairs` that was; return how many.
+
+    Nearly every look at the table waits for the memory; in a loop of their own, many wait at once.
+    """
+    count, mask = 0, np.uint64(len(said) - 1)
+    for row in range(len(pairs)):
+        place = pairs[row] >> np.uint64(1) & mask
+        if said[place] != pairs[row] and pairs[row] != 0:
+            said[place] = pairs[row]
+            fresh[count] = row
+            count += 1
     return count

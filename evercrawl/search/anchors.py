@@ -67,9 +67,9 @@ class Anchors:
         """
         if not len(spans):
             return []
-        fresh = np.empty(len(spans), np.int32)
+        pairs, fresh = np.empty(len(spans), np.uint64), np.empty(len(spans), np.int32)
         page = pointer(spans), len(spans), pointer(slots), len(slots), text, len(text)
-        count = _KERNELS["new"](*page, self._table, len(self._said), pointer(fresh))
+        count = _KERNELS["new"](*page, self._table, len(self._said), pointer(pairs), pointer(fresh))
         assert count >= 0, "a span leads out of the text, or out of the targets"
         if not count:
             return []
