@@ -188,6 +188,7 @@ def test_crawl_delay_is_kept_from_the_first_page_on_and_across_a_restart(run):
     rests = [late.at - early.ended_at for early, late in pairwise(asked)]
     assert min(rests) >= 7.0 - 1e-3
 
+
 def test_after_a_restart_a_second_port_keeps_its_crawl_delay_from_the_first_page_on(run):
     """The rules of one port are in force before the host has been asked on their behalf."""
     world, other = run.World(), "http://a.example:8080"
