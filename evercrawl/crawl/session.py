@@ -16,6 +16,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import kind_of, scheme_of
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.timekeeping import go_on
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
@@ -109,7 +110,8 @@ async def crawl(
                 f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
             )
         lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
-        for repair in lost + partition.repairs:
+        behind = go_on(clock, partition.state)
+        for repair in [*lost, *partition.repairs, *([behind] if behind else [])]:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
         return await _run(partition, config, clock, seeds, limits, watch, stop, only)
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import time
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_without_seeds_there_is_no_new_crawl(tmp_path):
 
 
 def test_a_crawl_that_was_killed_before_it_had_a_url_asks_for_seeds(tmp_path):
-    Partition(tmp_path, keys, random.randbytes, now=0.0).close()
+    Partition(tmp_path, keys, random.randbytes, now=time.time()).close()
     with pytest.raises(ConfigError, match="knows no URL; name a seed"):
         once(tmp_path, ())
     assert once(tmp_path)[0].known == 1
@@ -121,3 +122,11 @@ def test_the_last_word_is_the_sum_of_all(tmp_path):
     assert (last.known, last.queue, last.in_flight) == (1, 0, 0)
     assert last.outcomes == {"refused": 1}
     assert list(last.errors) == ["refused_address"]
+
+
+def test_a_clock_that_was_set_back_is_said(tmp_path, monkeypatch):
+    once(tmp_path)
+    monkeypatch.setattr(time, "time", lambda before=time.time: before() - 7200.0)
+    _, said = once(tmp_path)
+    assert "this machine's clock is 2 hours behind this crawl's last visit" in said[0].message
+    assert said[1].at > said[0].at - 1.0
