@@ -17,7 +17,7 @@ from evercrawl.crawl.verify_state import EventCheck, compare
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
 from evercrawl.store.events import Lost, Visit
-from evercrawl.store.lock import holder
+from evercrawl.store.lock import holder, last_begun
 from evercrawl.store.segment import segment_name, segments
 from evercrawl.store.tail import find_end
 
@@ -60,7 +60,8 @@ def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Fi
         found.blame(f"the journal contradicts itself: {error}")
         return found
     try:
-        inspect(partition, found, watch, running=running or holder(directory) is not None)
+        running = running or holder(directory) is not None
+        inspect(partition, found, watch, running=running, interrupted=_interrupted(directory, partition.disk))
     finally:
         partition.close()
     return found
@@ -72,6 +73,7 @@ def inspect(
     watch: Watch = lambda what, done, total: None,
     *,
     running: bool = False,
+    interrupted: bool = False,
 ) -> None:
     """Check every invariant of a crawl that was opened for reading.
 
@@ -85,10 +87,12 @@ def inspect(
         As for `verify`.
     running
         Whether a crawl is writing at the same time, so that files may be ahead of each other.
+    interrupted
+        Whether the last run is known not to have ended in order, whatever the newest snapshot says.
     """
     upto = partition.journal.sequence
     head = _snapshots(partition, found)
-    clean = head is not None and head.sequence == upto
+    clean = head is not None and head.sequence == upto and not interrupted
     lost = head is not None and head.sequence > upto
     if lost:
         name = segments(partition.disk)[-1].name
@@ -104,6 +108,13 @@ def inspect(
         compare(partition.state, folded, found)
         watch("cash", 0, 1)
         check_cash(partition, folded, upto, found)
+
+
+def _interrupted(directory: Path, disk: Disk) -> bool:
+    """Whether a run was begun after the newest snapshot was written: then it did not end in order, or goes on."""
+    begun = last_begun(directory)
+    newest = next(iter(snapshot.names(disk)), None)
+    return begun is not None and newest is not None and (directory / newest).stat().st_mtime < begun
 
 
 def _snapshots(partition: Partition, found: Findings) -> snapshot.Head | None:

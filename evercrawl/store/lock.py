@@ -128,6 +128,19 @@ def holder(directory: Path) -> dict[str, Any] | None:
         os.close(fd)
 
 
+def last_begun(directory: Path) -> float | None:
+    """Return when the lock was taken last, in seconds since the epoch; None where that is not known."""
+    try:
+        fd = os.open(directory / FILE, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        told = _told(fd)
+        return told.since if told else None
+    finally:
+        os.close(fd)
+
+
 def _try_lock(fd: int, kind: int, patience_s: float) -> bool:
     until = time.monotonic() + patience_s
     while True:

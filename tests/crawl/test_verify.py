@@ -94,6 +94,22 @@ def test_what_a_kill_leaves_is_to_be_mended_and_not_wrong(made):
     assert (verify(made.directory).wrong, verify(made.directory).mends) == ([], [])
 
 
+def test_what_a_kill_leaves_soon_after_a_clean_end_and_a_new_start_is_to_be_mended(made):
+    """The newest snapshot is of all events that were acknowledged, but the run that was killed wrote none."""
+    made.fill()
+    made.stop()
+    os.utime(only(made.directory, "snapshot-*"), (made.now - 100_000, made.now - 100_000))
+    crawl = type(made)(made.directory)
+    crawl.visit(f"{SITE}/later", crawl.page("Later"))
+    crawl.partition.archive.sync()
+    crawl.partition.close()
+    with only(made.directory, "journal-*").open("ab") as journal:
+        journal.write(b"torn")
+    found = verify(made.directory)
+    assert found.wrong == []
+    assert "4 bytes of a write that never ended" in "\n".join(found.mends)
+
+
 @pytest.mark.parametrize("place", [0.01, 0.3, 0.6, 0.99])
 @pytest.mark.parametrize(
     "pattern", ["archive/*.warc.gz", "archive/*.cdxj", "journal-*", "known.bin", "snapshot-*", "archive/indexed.json"]
