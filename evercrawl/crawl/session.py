@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl import __version__, catalog, schedule
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, save
+from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import kind_of, scheme_of
@@ -32,6 +34,8 @@ from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import FOLDER, Index
 from evercrawl.store.lock import Lock, lock_for_crawl
 from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.trouble import in_words
@@ -146,12 +150,14 @@ async def _run(
         max_connections=config.connections,
         http2=config.http2,
     )
+    threads = ThreadPoolExecutor(1, "index")
+    indexing = _indexing(partition, config, clock, threads) if config.index else None
     sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
     try:
         one = Crawl(
             partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
-            sitemaps,
+            sitemaps, indexing=indexing,
         )  # fmt: skip
         stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
         try:
@@ -163,12 +169,25 @@ async def _run(
         await network.close()
         robots.close()
         sitemaps.close()
+        threads.shutdown()
+        if indexing is not None:
+            indexing.close()
 
 
 def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
     return Scheme(config.importance, kind_of(config.importance).handout, 1.0 if alone else INTERNAL)
+
+
+def _indexing(partition: Partition, config: Config, clock: Clock, threads: ThreadPoolExecutor) -> Indexing:
+    """Return what keeps the search index; its work is done in one thread, which owns the index."""
+
+    async def in_turn(function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+    index = Index(partition.directory / FOLDER)
+    return Indexing(index, Anchors(), partition, clock, in_turn, every_s=config.index_every_s)
 
 
 def _names(config: Config, clock: Clock) -> Resolver:

@@ -13,6 +13,7 @@ from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.reader import events, opened
 from evercrawl.crawl.verify_archive import ArchiveCheck
 from evercrawl.crawl.verify_cash import check_cash
+from evercrawl.crawl.verify_index import inspect_index
 from evercrawl.crawl.verify_state import EventCheck, compare
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
@@ -62,6 +63,7 @@ def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Fi
     try:
         running = running or holder(directory) is not None
         inspect(partition, found, watch, running=running, interrupted=_interrupted(directory, partition.disk))
+        inspect_index(partition, found)
     finally:
         partition.close()
     return found
