@@ -26,6 +26,9 @@ MAX_TARGETS = 10_000
 MAX_TITLE = 1_000
 """Characters of a title that are kept."""
 
+_MOST_CHARS = 16_000
+"""Of a title, or of what is said to robots, no more is looked at: some are as long as the page."""
+
 _LANGUAGE = re.compile(r"[a-z]{1,8}([-_][a-z0-9]{1,8})*", re.I)
 _REFRESH = re.compile(r"\s*(?:\d|\.)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.I | re.S)
 _SPLIT = re.compile(r"[\s,]+")
@@ -56,13 +59,13 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
     source, encoding = utf8(body, content_type)
     found = scan(source, MAX_TARGETS, xml=content_type.lower().startswith("application/xhtml+xml"))
     base = (normalise(found.base, url) if found.base else None) or url
-    asked = {word for content in found.robots for word in _SPLIT.split(content.lower())}
+    asked = {word for content in found.robots for word in _SPLIT.split(content[:_MOST_CHARS].lower())}
     nofollow = not asked.isdisjoint(("nofollow", "none"))
     hrefs = [] if nofollow else found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
     targets, indices = resolve_each(base, hrefs)
     words = found.text.tobytes()
     document = Document(
-        title=" ".join(found.title.split())[:MAX_TITLE],
+        title=" ".join(found.title[:_MOST_CHARS].split())[:MAX_TITLE],
         language=_tag(found.language) or _tag(language),
         targets=targets,
         unpaid=resolve(base, found.unpaid) if found.unpaid else [],

@@ -17,9 +17,19 @@ import can_ada
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_URL_CHARS = 8_192
+"""A longer URL, in normal form, is none: hardly a server takes one, and a page could make ten thousand of them."""
+
+MAX_HOST_CHARS = 512
+"""Twice what a name can have (RFC 1035, section 2.3.4): the URL Standard knows no limit, and hosts are remembered."""
+
+MAX_LINKS_CHARS = 4 << 20
+"""So much of a long address may its page's links repeat; those beyond lead nowhere."""
+
 _WEB = ("http://", "https://")
 _SEEN_MOST = 1 << 15  # links remembered, some 10 MB
 _SEEN_CHARS = 200
+_MOST_CHARS = 8 * MAX_URL_CHARS  # of what is written: white space, dots and references may shrink
 _seen: dict[str, dict[str, str]] = {}  # folder of a page, or of none -> href -> the link's URL, "" where it has none
 _count = 0
 _STEP = r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]*"
@@ -45,10 +55,13 @@ def normalise(url: str, base: str | None = None) -> str | None:
     >>> normalise("mailto:a@example.org") is None
     True
     """
-    if base is None:
-        return _trim(_serialised(None, url))
-    parsed = _parsed(base)
-    return None if parsed is None else _trim(_serialised(parsed, url))
+    if len(url) > _MOST_CHARS:
+        return None
+    parsed = _parsed(base) if base is not None else None
+    if base is not None and parsed is None:
+        return None
+    found = _trim(_serialised(parsed, url))
+    return found if found is None or _fits(found) else None
 
 
 def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
@@ -80,8 +93,11 @@ def _urls(base: str, hrefs: list[str]) -> list[str]:
     parsed = _parsed(base)
     if parsed is None:
         return [""] * len(hrefs)
-    folder = parsed.href.partition("?")[0].rpartition("/")[0]
-    seen = _recall(folder)
+    page = parsed.href
+    folder = page.partition("?")[0].rpartition("/")[0]
+    seen, most = _recall(folder), MAX_LINKS_CHARS // len(page)
+    if len(hrefs) > most:
+        return _urls(base, hrefs[:most]) + [""] * (len(hrefs) - most)
     urls = list(map(seen.get, hrefs, repeat("#")))
     if "#" not in urls:  # which no URL here is
         return urls
@@ -92,9 +108,12 @@ def _urls(base: str, hrefs: list[str]) -> list[str]:
 def _recall(folder: str) -> dict[str, str]:
     """Return what links of the pages of a folder led to: they say the same again and again."""
     global _count
+    if len(folder) > _SEEN_CHARS:
+        return {}
     if _count >= _SEEN_MOST:
         _seen.clear()
         _count = 0
+    _count += 1  # a folder without links takes room, too
     return _seen.setdefault(folder, {})
 
 
@@ -104,8 +123,12 @@ def _look(base: can_ada.URL, start: str, seen: dict[str, str], href: str) -> str
     `start` is what all plain links of the folder begin with, "" where these are to be parsed too.
     """
     global _count
+    if len(href) > _MOST_CHARS:
+        return ""
     plain = start and _plain(href)
     url = start + href if plain else _resolved(base, _cut(href) if "#" in href else href) or ""
+    if not _fits(url):
+        url = ""
     # only an empty href, a bare fragment or a bare query needs the page itself
     if len(href) < _SEEN_CHARS and (href[:1] > "?" or href[:1] in ("/", ".")):
         seen[href] = url
@@ -122,6 +145,12 @@ def _resolved(base: can_ada.URL, href: str) -> str | None:
         if url.startswith(_WEB) and "@" not in url and "#" not in url and "xn--" not in url:
             return url
     return _trim(_serialised(base, href))
+
+
+def _fits(url: str) -> bool:
+    """Whether a normalised URL, and the name in it, is no longer than such things can be."""
+    size = len(url)
+    return size < 256 or (size <= MAX_URL_CHARS and len(hostname(url)) <= MAX_HOST_CHARS)
 
 
 def hostname(url: str) -> str:
