@@ -98,7 +98,7 @@ class RobotsKeeper:
         """Return the rules that hold at `now`; None when they have to be asked for."""
         known = self._of.get(origin)
         if known is None:
-            known = self._recall(origin)
+            known = self._recall(origin, now)
             if known is None:
                 return None
             self._hold(origin, known)
@@ -177,13 +177,15 @@ class RobotsKeeper:
             size_bytes=len(body),
         )
 
-    def _recall(self, origin: str) -> OriginRules | None:
+    def _recall(self, origin: str, now: float) -> OriginRules | None:
         try:
             asked = "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?"
             row = self._cache.execute(asked, (origin, _CLOSED)).fetchone()
         except sqlite3.Error:
             return None  # a cache: what it does not say is asked for again
-        return self._parsed(row[0], row[1]) if row else None
+        if row is None or row[1] > now + DEFAULT_FRESH_S:  # nothing is kept for so long: the clock was set back
+            return None
+        return self._parsed(row[0], row[1])
 
     def _remember(self, origin: str, what: str, body: bytes, expires_at: float) -> None:
         try:

@@ -46,7 +46,7 @@ class View:
     config
         Its settings.
     now
-        The instant that is asked about, in seconds since the epoch.
+        The instant that is asked about, in seconds since the epoch; that of the last event where it is earlier.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class View:
         self.partition = partition
         self.state = partition.state
         self.config = config
-        self.now = now
+        self.now = max(now, partition.state.last_at())  # the machine's clock may be behind, the crawl's is not
         self.scheme = scheme_of(partition.birth.scheme)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)

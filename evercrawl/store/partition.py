@@ -159,7 +159,7 @@ class Partition:
             self.repairs.append(f"{error}; made again from the journal")
             self._fold(None, writable, fold_all)
         if writable:
-            self._mend_archive(now)
+            self._mend_archive(max(now, self.state.last_at()))  # the clock may have been set back
 
     def _fold(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool) -> None:
         head = loaded.head if loaded else None

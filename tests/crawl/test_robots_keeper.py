@@ -134,6 +134,17 @@ def test_rules_survive_a_restart_until_they_expire(tmp_path):
     second.close()
 
 
+def test_rules_from_the_future_are_asked_for_again(tmp_path):
+    path = str(tmp_path / "robots.sqlite")
+    first = RobotsKeeper(path, "evercrawl", 30.0)
+    first.learn(answer(first), 1000.0 + 9 * DAY)
+    first.close()
+    second = RobotsKeeper(path, "evercrawl", 30.0)
+    assert second.of(ORIGIN, 1000.0) is None  # the clock was set back by nine days: they would hold for ten
+    assert second.of(ORIGIN, 1000.0 + 9 * DAY) is not None
+    second.close()
+
+
 def test_a_closed_site_is_asked_again_after_a_restart(tmp_path):
     path = str(tmp_path / "robots.sqlite")
     first = RobotsKeeper(path, "evercrawl", 30.0)

@@ -57,6 +57,12 @@ def test_sites_have_the_importance_of_their_pages(view):
     assert [site.site for site in top_sites(view, 1)] == ["example.org"]
 
 
+def test_a_clock_that_was_set_back_makes_no_copy_younger_than_it_is(view, made):
+    behind = View(view.partition, Config(), made.now - 1e6)
+    assert behind.now == pytest.approx(made.now, abs=0.1)
+    assert all(0 < page.fresh <= 1 for page in top_pages(behind, 5) if page.fresh is not None)
+
+
 def test_a_crawl_that_knows_nothing_has_no_top(made):
     made.save()
     crawl = opened(made.directory)

@@ -213,6 +213,17 @@ def test_the_first_record_is_cut_although_there_were_visits_without_one(folder):
     again.close()
 
 
+def test_what_is_given_up_is_never_dated_before_it_was_found(three):
+    """The clock was set back since."""
+    path = archive_file(three)
+    path.write_bytes(path.read_bytes()[:5])
+    partition = Partition(three, keys, os.urandom, now=NOW - 1e6)
+    lost = [event for _, _, event in partition.journal.replay() if isinstance(event, Lost)]
+    assert len(lost) == 3
+    assert all(event.at == partition.state.last_at() > NOW - 60.0 for event in lost)
+    partition.close()
+
+
 def test_segments_behind_the_last_event_are_removed(folder):
     crawl = Crawl(folder, segment_bytes=1000)
     crawl.know(*(f"http://a.example/{i}" for i in range(6)))
