@@ -3,6 +3,7 @@
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
+# make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
@@ -40,6 +41,9 @@ docs: setup
 
 demo: setup
 	$(BIN)/evercrawl demo
+
+soak: setup
+	$(BIN)/evercrawl simulate --seed 1 --worlds 1000
 
 clean:
 	rm -rf .venv .venv-replay build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache

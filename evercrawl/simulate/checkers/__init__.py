@@ -1,0 +1,1 @@
+"""Promises that hold in every world, each held by a checker that watches every visit."""

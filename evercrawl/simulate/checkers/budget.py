@@ -1,0 +1,75 @@
+"""The budget: no more pages, requests or bytes than a life was allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.pace import LATE_S
+from evercrawl.crawl.robots import RobotsTag
+from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.store.events import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
+    from evercrawl.types import Exchange, Request
+
+
+class Budget(Checker):
+    """Starts do not come faster than the rate, nor while more bytes came in than were due, nor more than `pages`."""
+
+    law: ClassVar[str] = "budget"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._life: Running | None = None
+        self._pages: int | None = None
+        self._visits = self._begun = 0
+        self._tokens, self._filled_at = 1.0, 0.0
+        self._owed_until = float("-inf")
+
+    def began(self, life: Running) -> None:
+        """Begin anew; what a life saved up is not passed on."""
+        self._life, self._pages = life, self.world.lives[life.number].pages or None
+        self._visits = self._begun = 0
+        self._tokens, self._filled_at = 1.0, life.began_at
+        self._owed_until = float("-inf")
+
+    def asked(self, request: Request, address: str, at: float) -> None:
+        """Count a start."""
+        assert self._life is not None
+        if isinstance(request.tag, RobotsTag):
+            return
+        rate, config = self._life.config.rate_per_s, self._life.config
+        self._begun += isinstance(request.tag, VisitTag)
+        if self._pages is not None:
+            self.expect(self._begun <= self._pages, f"{self._begun} pages were asked for, and {self._pages} allowed")
+        if rate:
+            self._tokens = min(self._tokens + (at - self._filled_at) * rate, 1.0 + LATE_S * rate) - 1.0
+            self._filled_at = at
+            self.expect(
+                self._tokens > -1e-3, f"{request.url} starts {-self._tokens / rate:.3f} s too soon for {rate} a second"
+            )
+        if config.rate_bytes_per_s:
+            soon_s = self._owed_until - at
+            self.expect(
+                soon_s <= 1e-3, f"{request.url} starts {soon_s:.3f} s too soon for {config.rate_bytes_per_s} bytes/s"
+            )
+
+    def answered(self, exchange: Exchange, at: float) -> None:
+        """Count bytes."""
+        assert self._life is not None
+        rate = self._life.config.rate_bytes_per_s
+        if rate and not isinstance(exchange.request.tag, RobotsTag):
+            size = len(exchange.wire) + len(exchange.head)
+            self._owed_until = max(self._owed_until, at) + size / rate
+
+    def remembered(self, event: Event, number: int, at: float) -> None:
+        """Count a visit."""
+        if isinstance(event, Visit):
+            self._visits += 1
+            if self._pages is not None:
+                self.expect(self._visits <= self._pages, f"{self._visits} visits, and {self._pages} were allowed")

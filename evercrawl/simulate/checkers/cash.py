@@ -1,0 +1,47 @@
+"""Cash: none is made and none is lost, at any visit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from evercrawl.simulate.checkers.base import Checker, Running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
+
+MOST: Final = 1e-9
+"""What rounding may take of all cash."""
+
+
+class CashConserved(Checker):
+    """Cells and virtual page together hold what they did before, after every event."""
+
+    law: ClassVar[str] = "cash"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._life: Running | None = None
+        self._clock = 0.0
+
+    def began(self, life: Running) -> None:
+        """Begin from what was restored."""
+        self._life = life
+        self._look("at the start")
+
+    def remembered(self, event: Event, number: int, at: float) -> None:
+        """Add up the cash."""
+        if self._life is not None:
+            self._look(f"after event {number}")
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """Let go of the life."""
+        self._life = None
+
+    def _look(self, when: str) -> None:
+        assert self._life is not None
+        state = self._life.partition.state
+        owed, there = state.owed(), max(state.accounts.sources(), 1.0)
+        self.expect(abs(owed) <= MOST * there, f"{owed:.3g} of {there:g} cash came from nowhere {when}")

@@ -1,0 +1,114 @@
+"""The journal: what was acknowledged is there after any crash, in its order; what memory holds follows from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import msgspec
+
+from evercrawl.crawl.findings import Findings
+from evercrawl.crawl.verify_state import compare
+from evercrawl.simulate.checkers.base import Checker, Running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
+
+EVERY: Final = 150
+"""Events after which memory is held against the journal once more."""
+
+
+class Acknowledged(Checker):
+    """What a commit has returned for is in the journal of every life that follows, byte for byte, and so is its order.
+
+    What was not yet acknowledged may be there or not, but nothing else may.
+    """
+
+    law: ClassVar[str] = "no acknowledged visit lost"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._events: list[bytes] = []
+        self._written = 0
+        self._life: Running | None = None
+        self._encode = msgspec.msgpack.Encoder().encode
+
+    def began(self, life: Running) -> None:
+        """Hold the journal against what was remembered."""
+        found = [self._encode(event) for _, _, event in life.partition.journal.replay()]
+        self.expect(
+            len(found) >= self._written, f"{self._written} events were acknowledged, and {len(found)} are there"
+        )
+        for number, (one, other) in enumerate(zip(found, self._events, strict=False)):
+            if one != other:
+                self.blame(f"event {number} is another than was remembered")
+                break
+        more = len(found) - len(self._events)
+        self.expect(more <= 0, f"the journal has {more} events more than were ever remembered")
+        self._events, self._life = found, life
+        self._written = life.partition.journal.written
+
+    def remembered(self, event: Event, number: int, at: float) -> None:
+        """Take note of an event; opening may add some before a life begins."""
+        self.expect(number == len(self._events), f"event {number} follows event {len(self._events) - 1}")
+        self._events.append(self._encode(event))
+
+    def turned(self, at: float) -> None:
+        """Take note of what was acknowledged."""
+        assert self._life is not None
+        self._written = self._life.partition.journal.written
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """See that a clean end has acknowledged everything."""
+        if self._life is None:
+            return
+        self._written = self._life.partition.journal.written
+        if clean:
+            self.expect(
+                self._written == len(self._events), f"a clean end, and {len(self._events) - self._written} not stored"
+            )
+        self._life = None
+
+
+class MemoryFollows(Checker):
+    """Whatever memory holds is what the journal folds to, those events among it that are not yet written."""
+
+    law: ClassVar[str] = "journal = memory"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._life: Running | None = None
+        self._next = 0
+
+    def began(self, life: Running) -> None:
+        """See that opening restored what the journal says."""
+        self._life = life
+        self._check()
+
+    def turned(self, at: float) -> None:
+        """Fold the journal now and then."""
+        assert self._life is not None
+        if self._life.partition.journal.sequence >= self._next:
+            self._check()
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """Fold it once more, unless the crash came in the middle of a change."""
+        if clean and self._life is not None:
+            self._check()
+        self._life = None
+
+    def _check(self) -> None:
+        assert self._life is not None
+        partition, found = self._life.partition, Findings()
+        folded = partition.empty_state()
+        for pointer, number, event in partition.journal.replay():
+            folded.replay(event, pointer, number)
+        compare(partition.state, folded, found)
+        for sentence in found.wrong:
+            self.blame(sentence.replace("the snapshot's", "memory's"))
+        count = partition.state.known.count
+        if partition.state.urls.get_many(range(count)) != folded.urls.get_many(range(count)):
+            self.blame("the texts of the URLs differ")
+        self._next = partition.journal.sequence + EVERY

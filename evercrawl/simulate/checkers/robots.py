@@ -1,0 +1,140 @@
+"""robots.txt: asked for before the first page of an origin, not older than it may be, and obeyed, through all lives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.robots import RobotsTag
+from evercrawl.fetch.robots_policy import ROBOTS_REDIRECTS, fresh_s, verdict
+from evercrawl.parse.urls import hostname, origin, path_query
+from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.checkers.politeness import SLACK_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+    from evercrawl.types import Exchange, Request
+
+LATE_S: Final = 60.0
+"""How long a visit may be chosen before it starts: a name has to be looked up, a host to rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    r"""What an origin said, read by a reader of its own.
+
+    Attributes
+    ----------
+    at, until
+        When it was said, and until when it may be believed, by the machine's clock.
+    open
+        Whether anything may be asked for.
+    paths
+        Beginnings of paths that may not be.
+    delay_s
+        Crawl-delay.
+
+    Examples
+    --------
+    >>> rules = Rules.read(200, "", {}, b"User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n", 0.0, 0.0)
+    >>> rules.forbids("/private/1"), rules.forbids("/1"), rules.delay_s
+    (True, False, 5.0)
+    """
+
+    at: float
+    until: float
+    open: bool
+    paths: tuple[str, ...] = ()
+    delay_s: float = 0.0
+
+    @classmethod
+    def read(cls, status: int, error: str, headers: dict[str, str], body: bytes, at: float, now: float) -> Rules:
+        """Return what an answer says; only what made-up webs write is understood."""
+        match verdict(status, error):
+            case "disallow_all":
+                return cls(at, now, open=False)
+            case "allow_all":
+                return cls(at, now + 86_400.0, open=True)
+            case _:
+                fields = [line.partition(":") for line in body.decode(errors="replace").splitlines()]
+                said = [(name.strip().lower(), value.strip()) for name, _, value in fields]
+                paths = tuple(value for name, value in said if name == "disallow" and value)
+                delays = [float(value) for name, value in said if name == "crawl-delay"]
+                kept_s = fresh_s(headers.get("cache-control", ""))
+                return cls(at, now + kept_s, open=True, paths=paths, delay_s=max(delays, default=0.0))
+
+    def forbids(self, path: str) -> bool:
+        """Whether a path may not be asked for."""
+        return any(path.startswith(beginning) for beginning in self.paths)
+
+
+class RobotsObeyed(Checker):
+    """No page is asked for against the rules, or before they are known.
+
+    A crash in the very instant in which an answer came may have come before it was taken in; then both what was known
+    before and what was said are held to be known.
+    """
+
+    law: ClassVar[str] = "robots.txt"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._known: dict[str, list[Rules]] = {}
+        self._before: dict[str, list[Rules]] = {}
+        self._host_ended: dict[str, float] = {}
+        self._life: Running | None = None
+        self._spoilt = False
+
+    def began(self, life: Running) -> None:
+        """Forget everything if the cache was lost."""
+        if life.number and self.world.lives[life.number - 1].spoilt:
+            self._known.clear()
+        self._life = life
+
+    def asked(self, request: Request, address: str, at: float) -> None:
+        """See that a page may be asked for."""
+        if not isinstance(request.tag, VisitTag):
+            return
+        assert self._life is not None
+        now, known = self._life.now(), self._known.get(origin(request.url), [])
+        url, path = request.url, path_query(request.url)
+        self.expect(bool(known), f"{url} was asked for before the robots.txt of its origin")
+        if not known:
+            return
+        self.expect(any(rules.open for rules in known), f"{url} was asked for while its robots.txt cannot be had")
+        late_s = now - max(rules.until for rules in known)
+        self.expect(late_s <= LATE_S, f"{url} was asked for {late_s:.1f} s after its robots.txt had become stale")
+        self.expect(
+            not all(rules.forbids(path) for rules in known), f"{url} was asked for, and robots.txt disallows it"
+        )
+        if self._life.config.connections_per_host == 1 and hostname(url) in self._host_ended:
+            gap_s, least_s = at - self._host_ended[hostname(url)], min(rules.delay_s for rules in known)
+            self.expect(
+                gap_s >= least_s - SLACK_S,
+                f"{url} was asked for {gap_s:.3f} s after the end of the last request to its host, whose robots.txt "
+                f"asks for {least_s} s",
+            )
+
+    def answered(self, exchange: Exchange, at: float) -> None:
+        """Take note of rules, and of when a host was asked last."""
+        self._host_ended[hostname(exchange.request.url)] = at
+        tag = exchange.request.tag
+        if not isinstance(tag, RobotsTag):
+            return
+        moved = exchange.status in (301, 302, 303, 307, 308) and exchange.headers.get("location")
+        if moved and tag.hops < ROBOTS_REDIRECTS:
+            return
+        assert self._life is not None
+        error = exchange.error or ("truncated" if exchange.truncated else "")
+        rules = Rules.read(exchange.status, error, exchange.headers, exchange.body, at, self._life.now())
+        self._before[tag.origin] = self._known.get(tag.origin, [])
+        self._known[tag.origin] = [rules]
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """Doubt what was said in the instant of a crash."""
+        for name, known in self._known.items():
+            if not clean and known[-1].at == at:
+                self._known[name] = known + self._before[name]

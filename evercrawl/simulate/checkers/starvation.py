@@ -1,0 +1,78 @@
+"""Starvation: in the end, when the weather is fine, every page that is there is visited again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.waits import wait_s
+from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.drawn_web import DrawnWeb
+from evercrawl.store.known import TICKS_PER_S
+from evercrawl.store.state import RETIRED
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+    from evercrawl.types import Request
+
+HOUR_S: Final = 3600.0
+
+
+class NoneStarves(Checker):
+    """Each known page that is there was asked for since the last life began.
+
+    That life leaves twice the time that visiting all pages takes between two visits of a page, so whatever the policy
+    prefers, nothing is left to prefer after that: a policy may choose an order, but not leave the network idle. A page
+    that was gone or in trouble waits longer, and a site whose robots.txt could not be had for an hour at most; who has
+    not fallen due by the end is not missed, nor is who was gone so often that it is given up.
+    """
+
+    law: ClassVar[str] = "every page visited again"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._web = DrawnWeb(world.web)
+        self._life: Running | None = None
+        self._asked: set[str] = set()
+        self._due: dict[str, float] = {}  # URL -> instant by which it is to have been asked for
+        self.pages = 0
+
+    def began(self, life: Running) -> None:
+        """Note, in the last life, when each page falls due."""
+        if not life.last:
+            return
+        self._life, state = life, life.partition.state
+        turn_s = life.config.refresh_after_s
+        for slot in range(state.known.count):
+            url, index = state.urls.get(slot), state.record_of(slot)
+            at, misses = life.began_at, 0
+            if index is not None:
+                row = state.records.rows[index]
+                misses = int(row["misses"])
+                retired = row["outcome"] == Outcome.GONE and misses >= RETIRED
+                if retired or row["outcome"] == Outcome.REFUSED:
+                    continue
+                visited_at = state.instant(int(row["visited"])) - life.now() + life.began_at
+                at = max(at, visited_at + float(wait_s(misses, turn_s)) + 1 / TICKS_PER_S)
+            self._due[url] = at + turn_s
+
+    def asked(self, request: Request, address: str, at: float) -> None:
+        """Cross a page off."""
+        if self._life is not None and isinstance(request.tag, VisitTag):
+            self._asked.add(request.url)
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """See that none is left."""
+        if self._life is None or not clean:
+            return
+        for url, due_at in self._due.items():
+            if due_at <= at and self._web.alive(url, at) and not self._web.forbidden(url):
+                self.pages += 1
+                self.expect(
+                    url in self._asked,
+                    f"{url} is there, was due {at - due_at:.0f} s ago at the latest, and not visited",
+                )
+        self._life = None

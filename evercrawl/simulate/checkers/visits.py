@@ -1,0 +1,84 @@
+"""Visits: each answer becomes one event, each event comes of one answer, and none comes before its time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.waits import wait_s
+from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.store.events import Lost, Visit
+from evercrawl.store.known import TICKS_PER_S
+from evercrawl.store.state import RETIRED
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
+    from evercrawl.types import Request
+
+SETTLED: Final = frozenset({Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT, Outcome.GONE})
+"""After these a page is left alone for a refresh at least; in trouble it is tried again, and after a restart too."""
+
+
+class EachVisit(Checker):
+    """No answer is forgotten or counted twice, no instant goes back, and no page is visited again too soon."""
+
+    law: ClassVar[str] = "visits"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._life: Running | None = None
+        self._asked: dict[int, float] = {}  # slot -> when it was asked for, as long as no event says so
+        self._last: dict[int, tuple[Visit, float]] = {}
+
+    def began(self, life: Running) -> None:
+        """Learn from the journal what has happened; nothing is under way."""
+        self._asked.clear()
+        known, self._last = self._last, {}
+        for _, _, event in life.partition.journal.replay():
+            if isinstance(event, Lost):
+                self._last.pop(event.slot, None)
+            elif isinstance(event, Visit):
+                before = known.get(event.slot)
+                if before is not None and before[0].visits == event.visits:
+                    self._last[event.slot] = (event, before[1])
+        self._life = life
+
+    def asked(self, request: Request, address: str, at: float) -> None:
+        """See that the page is not asked for twice at once, nor too soon."""
+        if not isinstance(request.tag, VisitTag):
+            return
+        assert self._life is not None
+        slot = request.tag.slot
+        self.expect(slot not in self._asked, f"{request.url} was asked for while it was being asked for")
+        self._asked[slot] = at
+        if slot in self._last:
+            last, last_at = self._last[slot]
+            least_s = float(wait_s(last.misses, self._life.config.refresh_after_s)) - 2 / TICKS_PER_S
+            gap_s = at - last_at
+            self.expect(
+                last.outcome not in SETTLED or gap_s >= least_s,
+                f"{request.url} was asked for {gap_s:.1f} s after visit {last.visits}, which found it "
+                f"{Outcome(last.outcome).label}; it is left alone for {least_s:.1f} s",
+            )
+            retired = last.outcome == Outcome.GONE and last.misses >= RETIRED
+            self.expect(not retired, f"{request.url} was asked for after it was gone {last.misses} times in a row")
+
+    def remembered(self, event: Event, number: int, at: float) -> None:
+        """See that the event is of what was asked for, once."""
+        if not isinstance(event, Visit) or self._life is None:
+            return
+        asked_at = self._asked.pop(event.slot, None)
+        refused = event.outcome == Outcome.REFUSED or event.status == 0
+        self.expect(asked_at is not None or refused, f"event {number} is of a page that was not asked for")
+        self.expect(event.interval_s >= 0, f"event {number} has an interval of {event.interval_s} s")
+        self.expect(event.changed_at <= event.at, f"event {number} found a change of the future")
+        self.expect(event.fetch_s >= 0, f"event {number} lasted {event.fetch_s} s")
+        self._last[event.slot] = (event, asked_at if asked_at is not None else at)
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """Let go of what was under way."""
+        self._life = None

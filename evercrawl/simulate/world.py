@@ -1,0 +1,213 @@
+"""A whole world drawn from one number: web, names, settings, and what befalls the crawl in each of its lives."""
+
+from __future__ import annotations
+
+import enum
+import math
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from evercrawl import catalog, importance, schedule
+from evercrawl.config import Config
+from evercrawl.simulate import drawn_web
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BEGAN_AT: Final = 1_700_000_000.0
+CALM_CYCLES: Final = 2.5
+"""How long the last life is, in the longest time that any page may wait there for its turn."""
+_NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d.example", "e.co.uk", "f.example")
+
+
+class End(enum.Enum):
+    """How a life ends."""
+
+    STOP = "stop"  # somebody asks it to
+    PAGES = "pages"  # it has visited as many pages as it was to
+    TIME = "time"  # its seconds are over
+    KILL = "kill"  # kill -9
+    POWER = "power"  # what was not synced is lost, or torn
+
+    @property
+    def crash(self) -> bool:
+        """Whether nothing could be put in order."""
+        return self in (End.KILL, End.POWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One run of the crawl.
+
+    Attributes
+    ----------
+    config
+        Its settings.
+    end, lasts_s
+        How it ends, and when; a run that ends by its pages or for want of room may end sooner.
+    pages
+        For `End.PAGES`: how many visits.
+    strike
+        A crash comes in the middle of the n-th operation on the disk from `lasts_s` on; 0: between two of them.
+    full
+        While (from, to) after the beginning there is no room for more than a few bytes.
+    jumps
+        After so many seconds, the machine's time of day moves by so many.
+    pause_s
+        Until the next life.
+    spoilt
+        What a power cut makes of the caches of robots.txt and sitemaps: "" for nothing, "gone", "damaged".
+    """
+
+    config: Config
+    end: End
+    lasts_s: float
+    pages: int = 0
+    strike: int = 0
+    full: tuple[tuple[float, float], ...] = ()
+    jumps: tuple[tuple[float, float], ...] = ()
+    pause_s: float = 1.0
+    spoilt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All there is to a simulation.
+
+    Attributes
+    ----------
+    seed
+        Drew all the rest, and draws what is left to chance while it runs.
+    web
+        Plan of the web.
+    addresses
+        Name -> addresses.
+    internal
+        Weight of links within a site.
+    lives
+        One after another; in the last the weather is fine, nothing breaks, and there is time for every page.
+    slowest_s
+        How long a far end takes to answer, at most, in fair weather.
+    """
+
+    seed: int
+    web: drawn_web.Plan
+    addresses: dict[str, tuple[str, ...]]
+    internal: float
+    lives: tuple[Life, ...]
+    slowest_s: float
+
+    @property
+    def calm_at_s(self) -> float:
+        """Return after how many seconds the last life begins, if none ends sooner than it is to."""
+        return sum(life.lasts_s + life.pause_s for life in self.lives[:-1])
+
+
+def drawn(seed: int) -> World:
+    """Return the world of a seed.
+
+    Examples
+    --------
+    >>> world = drawn(7)
+    >>> world == drawn(7), world == drawn(8)
+    (True, False)
+    """
+    draw = random.Random(f"world {seed}")
+    names = draw.sample(_NAMES, draw.randrange(1, 1 + len(_NAMES)))
+    origins = [origin for name in names for origin in _origins(draw, name)]
+    machines = draw.randrange(1, 1 + len(names))
+    addresses: dict[str, tuple[str, ...]] = {name: (f"8.8.4.{1 + draw.randrange(machines)}",) for name in names}
+    policy = draw.choice(sorted(catalog.find(schedule, schedule.Policy)))  # type: ignore[type-abstract]
+    scheme = draw.choice(sorted(catalog.find(importance, importance.Importance)))  # type: ignore[type-abstract]
+    calendars = draw.choice([0, 0, 1])
+    begun = _settings(draw, policy, scheme, endless=bool(calendars))
+    lives = [_life(draw, _again(draw, begun)) for _ in range(draw.choice([1, 2, 3, 3, 4, 5]))]
+    lasts_s = sum(life.lasts_s + life.pause_s for life in lives)
+    plan = drawn_web.Plan(
+        seed, tuple(origins), pages=round(_between(draw, 4, 200 / len(origins))), began_at=BEGAN_AT,
+        settles_at=BEGAN_AT + lasts_s, turn_s=_between(draw, 60, 3600), calendars=calendars,
+        words_s=_between(draw, 30, 3000),
+    )  # fmt: skip
+    slowest_s = draw.choice([0.2, 0.8, 2.0])
+    calm = _calm(begun, plan, slowest_s, max(life.config.delay_s for life in lives))
+    return World(seed, plan, addresses, draw.choice([0.1, 1.0]), (*lives, calm), slowest_s)
+
+
+def _origins(draw: random.Random, name: str) -> Sequence[str]:
+    """Return one or two origins on a host."""
+    first = draw.choice(["http", "http", "https"])
+    return [f"{first}://{name}"] + ([f"http://{name}:8080"] if draw.random() < 0.15 else [])
+
+
+def _settings(draw: random.Random, policy: str, scheme: str, *, endless: bool) -> Config:
+    per_host = draw.choice([1, 1, 1, 2, 3])
+    return Config(
+        policy=policy,
+        importance=scheme,
+        rate_per_s=draw.choice([0, 0, 0, 0.5, 2.0, 7.0]),
+        rate_bytes_per_s=draw.choice([0, 0, 0, 2000]),
+        delay_s=draw.choice([0.5, 1.0, 1.0, 3.0]),
+        connections=draw.choice([1, 3, 20, 256]),
+        connections_per_host=per_host,
+        connections_per_ip=draw.choice([1, 2, 2, 4]),
+        refresh_after_s=_between(draw, 20, 1200),
+        scope="any",
+        sitemaps=draw.random() < 0.7,
+        max_pages_per_host=draw.choice([20, 60]) if endless else draw.choice([0, 0, 0, 15]),
+        body_max_bytes=draw.choice([1 << 20, 1 << 20, 900]),
+        exchange_deadline_s=draw.choice([5.0, 30.0]),
+        max_redirects=draw.choice([2, 10]),
+        disk_wait_s=draw.choice([20.0, 120.0, 600.0]),
+        snapshot_every_s=_between(draw, 5, 300),
+        segment_bytes=round(_between(draw, 8_000, 400_000)),
+    )
+
+
+def _again(draw: random.Random, begun: Config) -> Config:
+    """Return the settings of a life: sometimes a person has changed some."""
+    if draw.random() < 0.8:
+        return begun
+    other = _settings(draw, begun.policy, begun.importance, endless=begun.max_pages_per_host > 0)
+    return replace(other, max_pages_per_host=begun.max_pages_per_host)
+
+
+def _life(draw: random.Random, config: Config) -> Life:
+    ends = {End.STOP: 2, End.PAGES: 1, End.TIME: 1, End.KILL: 5, End.POWER: 6}
+    end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 3, 3000)
+    if end.crash and draw.random() < 0.15:
+        lasts_s = 0.0  # in the middle of its start
+    full: tuple[tuple[float, float], ...] = ()
+    if draw.random() < 0.2:
+        since = draw.uniform(0, lasts_s)
+        full = ((since, since + _between(draw, 1, 2 * config.disk_wait_s)),)
+    jumps = tuple((draw.uniform(0, lasts_s), _leap(draw)) for _ in range(draw.choice([0, 0, 0, 1, 3])))
+    return Life(
+        config,
+        end,
+        lasts_s,
+        pages=draw.randrange(1, 200) if end is End.PAGES else 0,
+        strike=round(_between(draw, 1, 60)) if end.crash and (not lasts_s or draw.random() < 0.7) else 0,
+        full=full,
+        jumps=jumps,
+        pause_s=_between(draw, 0.2, 3600) if draw.random() < 0.8 else _between(draw, 3600, 3 * 86_400),
+        spoilt=draw.choice(["", "", "gone", "damaged"]) if end is End.POWER else "",
+    )
+
+
+def _calm(begun: Config, plan: drawn_web.Plan, slowest_s: float, delay_s: float) -> Life:
+    """Return the last life: no page has to wait for long, because all can be visited within half a refresh."""
+    pages = len(plan.origins) * (plan.pages + 8) + plan.calendars * begun.max_pages_per_host
+    each_s = max(begun.delay_s, delay_s, 5.0) + slowest_s
+    turn_s = 2.0 * pages * max(each_s, 1 / begun.rate_per_s if begun.rate_per_s else 0.0)
+    config = replace(begun, refresh_after_s=turn_s, rate_bytes_per_s=0)
+    return Life(config, End.TIME, CALM_CYCLES * turn_s)
+
+
+def _leap(draw: random.Random) -> float:
+    return draw.choice([-1.0, 1.0]) * _between(draw, 0.5, 2 * 86_400)
+
+
+def _between(draw: random.Random, least: float, most: float) -> float:
+    """Return a number whose logarithm is anywhere between two, as likely here as there."""
+    return math.exp(draw.uniform(math.log(least), math.log(max(most, least))))

@@ -1,0 +1,70 @@
+"""Worlds are lived, told and held to their promises; a broken one is said with the command that repeats it."""
+
+import json
+
+import pytest
+
+from evercrawl.cli import main as cli
+from evercrawl.simulate import simulation
+from evercrawl.simulate.checkers.base import Checker
+
+
+class Displeased(Checker):
+    """Nothing is good enough."""
+
+    law = "nothing"
+
+    def asked(self, request, address, at) -> None:
+        self.blame(f"{request.url} was asked for")
+
+
+@pytest.fixture
+def displeased(monkeypatch):
+    monkeypatch.setattr(simulation, "CHECKERS", (Displeased,))
+
+
+def test_worlds_are_told_one_a_line_and_summed_up(capsys):
+    assert cli.main(["simulate", "--seed", "3", "--worlds", "2", "--jobs", "1"]) == 0
+    *worlds, end = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in worlds] == ["world 3", "world 4"]
+    assert all(" x), " in line and "hash " in line for line in worlds)
+    assert end.startswith("2 worlds, ")
+    assert end.endswith("0 with a broken promise")
+
+
+def test_as_json_in_processes_it_is_the_same(capsys):
+    told = []
+    for jobs in ("1", "2"):
+        assert cli.main(["simulate", "--seed", "3", "--worlds", "2", "--jobs", jobs, "--json"]) == 0
+        told.append([json.loads(line) for line in capsys.readouterr().out.splitlines()])
+    one, other = told
+    assert [line["event"] for line in one] == ["world", "world", "end"]
+    assert [line["hash"] for line in one[:2]] == [line["hash"] for line in other[:2]]
+    assert one[2]["worlds"] == 2
+    assert one[2]["broken"] == []
+    assert all(line["speed"] > 200 for line in one[:2])
+
+
+@pytest.mark.usefixtures("displeased")
+def test_a_broken_promise_fails_and_says_how_to_see_it_again(capsys):
+    assert cli.main(["simulate", "--seed", "5", "--until-failure", "--jobs", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert "BROKEN nothing: " in out
+    assert "evercrawl simulate --seed 5 --verbose" in out
+    assert "evercrawl simulate --seed 5 --verbose" in err
+
+
+@pytest.mark.usefixtures("displeased")
+def test_the_log_of_a_world_is_told_to_whoever_wants_it(capsys):
+    assert cli.main(["simulate", "--seed", "5", "--verbose", "--json"]) == 1
+    out, err = capsys.readouterr()
+    world = json.loads(out.splitlines()[0])
+    assert world["broken"]
+    assert any(" asked http" in line for line in err.splitlines())
+    assert any(" broken nothing" in line for line in err.splitlines())
+
+
+@pytest.mark.parametrize("wrong", [["--seed", "-1"], ["--worlds", "0"], ["--jobs", "0"], ["--seed", "x"]])
+def test_wrong_numbers_are_refused(capsys, wrong):
+    assert cli.main(["simulate", *wrong]) == 2
+    assert f"{wrong[0]} must be " in capsys.readouterr().err
