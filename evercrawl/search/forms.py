@@ -7,7 +7,7 @@ and the exact word can still count for more.
 from __future__ import annotations
 
 from math import log
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import tantivy
 
@@ -31,6 +31,10 @@ class Form(NamedTuple):
 
     word: str
     weight: float
+
+
+Words: TypeAlias = tuple[tuple[Form, ...], ...]
+"""Of each word of a query the forms that are looked for; the word itself is the first."""
 
 
 class Forms:

@@ -217,7 +217,9 @@ def _mark(directory: Path, *, writable: bool) -> int:
     if writable:
         directory.mkdir(parents=True, exist_ok=True)
     elif not all((directory / name).is_dir() for name in _DIRECTORIES):
-        raise StoreError(f"there is no search index in {directory}; {remedy(directory)}")
+        raise StoreError(
+            f"there is no search index in {directory}; make one with `evercrawl reindex --dir {directory.parent}`"
+        )
     at = mark.read(directory).at
     lost = [name for name in _DIRECTORIES if at != NOTHING and not (directory / name / _META).is_file()]
     if lost:  # or an empty one would be made in its place

@@ -13,7 +13,9 @@ from evercrawl.search.schema import ADDRESS, ANCHOR, BODY, HOST, KEY, LANGUAGE, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evercrawl.search.forms import Form
+    from numpy.typing import NDArray
+
+    from evercrawl.search.forms import Words
     from evercrawl.search.query import Query
     from evercrawl.types import Floats, Slots
 
@@ -50,8 +52,13 @@ class Candidates(NamedTuple):
     text: Floats
     anchor: Floats
     phrase: Floats
-    forms: tuple[tuple[Form, ...], ...]
+    forms: Words
     whole: bool
+
+    def only(self, wanted: NDArray[np.bool_]) -> Candidates:
+        """Return the rows that are wanted, a truth value each."""
+        text, anchor, phrase = (column[wanted] for column in (self.text, self.anchor, self.phrase))
+        return Candidates(self.slot[wanted], text, anchor, phrase, self.forms, whole=self.whole)
 
 
 class Lookup:
@@ -89,7 +96,7 @@ class Lookup:
             slots, _column(text, slots), _column(anchor, slots), _column(phrase, slots), forms, whole=whole
         )  # fmt: skip
 
-    def _words(self, forms: Iterable[Sequence[Form]]) -> tantivy.Query:
+    def _words(self, forms: Words) -> tantivy.Query:
         """Return: the more of the words the better, in the title more than in the body."""
         fields = ((TITLE, TITLE_WEIGHT), (BODY, 1.0), (ADDRESS, ADDRESS_WEIGHT))
         return tantivy.Query.boolean_query(
@@ -142,7 +149,7 @@ class Lookup:
         hits = self._pages.search(query, most, count=False, order_by_field=SLOT, order=tantivy.Order.Asc).hits
         return np.array([slot for slot, _ in hits], np.uint32)
 
-    def _anchor_scores(self, forms: Iterable[Sequence[Form]], most: int) -> dict[int, float]:
+    def _anchor_scores(self, forms: Words, most: int) -> dict[int, float]:
         """Return slot -> score of the best set of links to it."""
         clauses = [
             (_SHOULD, _weighted(self._anchor_schema, ANCHOR, form.word, form.weight)) for some in forms for form in some

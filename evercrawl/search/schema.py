@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 import tantivy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VERSION: Final = 1
 """Of everything below; an index of another version has to be made again."""
@@ -32,7 +28,6 @@ SLOT: Final = "slot"
 DIGEST: Final = "digest"
 ANCHOR: Final = "anchor"
 
-_WORD: Final = re.compile(r"[^\W_]+")
 _ANALYZER: Final = (
     tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     .filter(tantivy.Filter.remove_long(40))
@@ -95,7 +90,9 @@ def anchors_schema() -> tantivy.Schema:
 
 
 def fields_of(page: Page) -> dict[str, Any]:
-    """Return a page as the fields of the pages' schema."""
+    """Return a page as the fields of the pages' schema; one without a URL has nothing that it could be found by."""
+    if not page.url:
+        return {KEY: str(page.slot), SLOT: page.slot, DIGEST: page.digest}
     return {
         KEY: str(page.slot),
         TITLE: page.title,
@@ -141,12 +138,3 @@ def words_of(text: str) -> list[str]:
     ['hash', 'tables', 'in', 'c', 'öpnv']
     """
     return _ANALYZER.analyze(text)
-
-
-def spans_of(text: str) -> Iterable[re.Match[str]]:
-    """Return where the words of a text stand.
-
-    >>> [match.span() for match in spans_of("a_b, c")]
-    [(0, 1), (2, 3), (5, 6)]
-    """
-    return _WORD.finditer(text)

@@ -1,0 +1,152 @@
+"""The part of a text that answers a query best, and where the words of the query stand in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evercrawl.search.forms import Form, Words
+
+WIDTH: Final = 240
+"""Characters of a snippet, or little more."""
+
+_LEAD: Final = 4  # one part in so many of a snippet may stand before the first word of the query
+_MOST_CHARS: Final = 200_000  # of a text that are looked at
+_MOST_EACH: Final = 200  # places of one word that are looked at
+_CUT: Final = "…"
+
+Mark = tuple[int, int]
+
+
+class Snippet(NamedTuple):
+    """A part of a text.
+
+    Attributes
+    ----------
+    text
+        Plain text, white space folded; an ellipsis where something was left out.
+    marks
+        Where the words of the query stand in it: start and end, in order, none within another.
+    """
+
+    text: str
+    marks: tuple[Mark, ...]
+
+
+class _Place(NamedTuple):
+    """A word of the query in a text: where, and which."""
+
+    start: int
+    end: int
+    word: int
+
+
+def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
+    """Return the part of `text` that has most of the words, the first of equally good ones.
+
+    Parameters
+    ----------
+    text
+        Of the page.
+    forms
+        Of each word of the query, as `Candidates` has them.
+    width
+        In characters.
+
+    Examples
+    --------
+    >>> from evercrawl.search.forms import Form
+    >>> found = snippet("First of all, a word. Then one makes tea, and drinks it.", ((Form("tea", 1.0),),), 30)
+    >>> found.text, [found.text[start:end] for start, end in found.marks]
+    ('… makes tea, and drinks it.', ['tea'])
+    """
+    text = text[:_MOST_CHARS]
+    places = _places(text, forms)
+    best = _best(places, [max(len(form.word) for form in some) for some in forms], width - width // _LEAD)
+    return _cut(text, places, best, width)
+
+
+def marked(text: str, forms: Words) -> Snippet:
+    """Return a whole text, such as a title, with the words of the query marked."""
+    return Snippet(text, tuple((place.start, place.end) for place in _places(text, forms)))
+
+
+def _places(text: str, forms: Words) -> list[_Place]:
+    """Return where the words stand, in order."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters have no lower case of the same length
+        lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+    found = {place.start: place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word)}
+    return [found[start] for start in sorted(found)]
+
+
+def _of(lower: str, form: Form, word: int) -> Iterable[_Place]:
+    at, length, seen = lower.find(form.word), len(form.word), 0
+    while at >= 0 and seen < _MOST_EACH:
+        end = at + length
+        if not (at and lower[at - 1].isalnum()) and not (end < len(lower) and lower[end].isalnum()):
+            yield _Place(at, end, word)
+        seen += 1
+        at = lower.find(form.word, end)
+
+
+def _best(places: Sequence[_Place], weights: Sequence[int], width: int) -> int:
+    """Return the index of the place with which the window begins that has most words.
+
+    A word counts once by its length, for longer words say more, and a little each time.
+    """
+    counts = [0] * len(weights)
+    best, best_worth, worth, end = 0, -1, 0, 0
+    for first, place in enumerate(places):
+        while end < len(places) and places[end].end <= place.start + width:
+            worth += _gain(counts, weights, places[end].word, 1)
+            end += 1
+        if worth > best_worth:
+            best, best_worth = first, worth
+        if end > first:
+            worth += _gain(counts, weights, place.word, -1)
+        else:  # a word longer than the window
+            end = first + 1
+    return best
+
+
+def _gain(counts: list[int], weights: Sequence[int], word: int, step: int) -> int:
+    """Count one more or one less of a word; return what that adds to the worth."""
+    counts[word] += step
+    appears = counts[word] == (1 if step > 0 else 0)
+    return step * (1 + 8 * weights[word] * appears)
+
+
+def _cut(text: str, places: Sequence[_Place], best: int, width: int) -> Snippet:
+    first = places[best].start if places else 0
+    start = _beginning(text, first, width // _LEAD)
+    end = _ending(text, start, max(start + width, places[best].end if places else 0))
+    before = f"{_CUT} " if start else ""
+    after = f" {_CUT}" if end < len(text) else ""
+    shift = len(before) - start
+    marks = tuple(
+        (place.start + shift, place.end + shift) for place in places if start <= place.start < place.end <= end
+    )
+    return Snippet(f"{before}{text[start:end]}{after}", marks)
+
+
+def _beginning(text: str, first: int, lead: int) -> int:
+    """Return where to begin so that the place `first` is led up to: with a sentence if one begins there."""
+    least = max(first - lead, 0)
+    if not least:
+        return 0
+    sentence = max(text.rfind(f"{sign} ", least, first) for sign in ".!?")
+    if sentence >= 0:
+        return sentence + 2
+    space = text.find(" ", least, first)
+    return space + 1 if space >= 0 else first
+
+
+def _ending(text: str, start: int, end: int) -> int:
+    """Return where to end: after a whole word, if there is one."""
+    if end >= len(text):
+        return len(text)
+    space = text.rfind(" ", start, end + 1)
+    return space if space > start else end
