@@ -147,6 +147,13 @@ class Archive:
             self._captures.pop(segment, None)
         self._disk.replace(COVERED, [msgspec.json.encode(covered)])
 
+    def _uncover(self, first: int) -> None:
+        """Forget, before they are removed, that there are indexes of the segments from `first` on."""
+        covered = self._covered()
+        kept = {segment: size for segment, size in covered.items() if segment < first}
+        if kept != covered:
+            self._disk.replace(COVERED, [msgspec.json.encode(kept)])
+
     def _covered(self) -> dict[int, int]:
         """Return how many bytes of each segment its index knows."""
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
@@ -201,6 +208,7 @@ class Archive:
                 "put the file back from a copy, or start a new crawl in another directory"
             )
         dropped = have - size
+        self._uncover(segment if have > size else segment + 1)
         for later in [number for number in self.segments() if number > segment]:
             dropped += self._disk.size(self.name(later))
             self._disk.remove(index_name(self.name(later)))

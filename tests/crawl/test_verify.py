@@ -110,6 +110,23 @@ def test_what_a_kill_leaves_soon_after_a_clean_end_and_a_new_start_is_to_be_mend
     assert "4 bytes of a write that never ended" in "\n".join(found.mends)
 
 
+def test_an_index_that_was_written_when_the_kill_came_is_fine(made):
+    """It names more than it is said to; the next run completes it anyway."""
+    made.fill()
+    made.stop()
+    said = (made.directory / "archive" / "indexed.json").read_bytes()
+    crawl = type(made)(made.directory)
+    crawl.now = made.now
+    crawl.visit(f"{SITE}/later", crawl.page("Later"))
+    crawl.save()
+    crawl.partition.index_archive()
+    crawl.partition.close()
+    (made.directory / "archive" / "indexed.json").write_bytes(said)
+    found = verify(made.directory)
+    assert found.wrong == []
+    assert "1 CDXJ indexes are behind" in "\n".join(found.mends)
+
+
 @pytest.mark.parametrize("place", [0.01, 0.3, 0.6, 0.99])
 @pytest.mark.parametrize(
     "pattern", ["archive/*.warc.gz", "archive/*.cdxj", "journal-*", "known.bin", "snapshot-*", "archive/indexed.json"]

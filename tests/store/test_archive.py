@@ -255,3 +255,24 @@ def test_a_segment_that_is_long_to_read_can_wait(disk):
     assert disk.size(index_name(later.name(0))) == 0
     later.index()
     assert disk.read(index_name(later.name(0)), 0, 1 << 20).count(b"\n") == 3
+
+
+def test_the_index_names_all_records_after_a_cut_that_ends_where_it_ended(disk):
+    """A run ended in order; the next one was killed before its first commit, and the one after it went on."""
+    archive(disk).append([page(0), page(1)])
+    store = archive(disk, seed=1)
+    store.index()
+    end = store.end
+    store.append([page(2)])
+    again = archive(disk, seed=2)
+    again.cut(*end)
+    again.append([page(3)])
+    again.index()
+    names = [url for url, _, _ in places_in(disk, index_name(again.name(0)))]
+    assert len(names) == 3
+    assert names == [url for url, _, _ in remade(disk, again)]
+
+
+def remade(disk, store) -> list[tuple[str, str, str]]:
+    index_segment(disk, store.name(0))
+    return places_in(disk, index_name(store.name(0)))
