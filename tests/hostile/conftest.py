@@ -195,20 +195,21 @@ class Hostile:
         far = far if isinstance(far, Far) else Far({"/": far})
         host = "site.test" if far.pem else ""
 
-        async def run() -> list[Exchange]:
+        exchanges: list[Exchange] = []
+
+        async def run() -> None:  # what it returned, asyncio would write out
             settings = {"ca_file": str(CERTIFICATES / "site.pem")} | (options or {})
             network = CurlNetwork(SystemClock(), lambda _: "", agent="testbot/1", **settings)
-            exchanges: list[Exchange] = []
             async with far:
                 for _ in range(times):
                     request = Request(far.url("/", host), **{"deadline_s": 5.0, **fields})
                     network.start(request, (far.address,))
-                    exchanges += await network.finished(8.0)
+                    exchanges.extend(await network.finished(8.0))
                 await network.close()
-            assert len(exchanges) == times, "every exchange ends"
-            return exchanges
 
-        return asyncio.run(run())
+        asyncio.run(run())
+        assert len(exchanges) == times, "every exchange ends"
+        return exchanges
 
     def crawl(self, *fars: Far, seeds: tuple[str, ...] = (), seconds: float = 20.0, **settings: Any) -> Crawled:
         """Crawl from the front page of each server until nothing is left to do, or `seconds` have passed."""
