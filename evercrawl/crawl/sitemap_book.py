@@ -14,7 +14,7 @@ from evercrawl.parse.urls import normalise, origin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.crawl.robots import OriginRules, RobotsKeeper
+    from evercrawl.crawl.robots import RobotsKeeper
     from evercrawl.crawl.sitemap_cache import SitemapCache
 
 MAX_SITEMAPS: Final = 1_000  # of one site
@@ -44,7 +44,7 @@ class SitemapBook:
     def __init__(self, robots: RobotsKeeper, cache: SitemapCache, stored_until: float) -> None:
         self._robots = robots
         self._cache = cache
-        self._met: dict[str, OriginRules] = {}  # origin -> the rules whose sitemaps are known
+        self._met: dict[str, float] = {}  # origin -> until when the rules hold whose sitemaps are known
         self._of: dict[str, Listing] = {}
         self._counts: Counter[str] = Counter()  # sitemaps, by first owner
         self._feeds: Counter[str] = Counter()  # those among them that pages named
@@ -64,9 +64,9 @@ class SitemapBook:
         """Take note of the sitemaps that the robots.txt of a page's origin names; cheap where they are known."""
         site = origin(url)
         rules = self._robots.of(site, now)
-        if rules is None or self._met.get(site) is rules:
+        if rules is None or self._met.get(site) == rules.expires_at:
             return
-        self._met[site] = rules
+        self._met[site] = rules.expires_at
         for reference in rules.sitemaps[:MAX_SITEMAPS]:
             address = normalise(reference, f"{site}/")
             if address is not None:
