@@ -170,6 +170,7 @@ class Indexing:
         except StoreError as error:  # the index can be made again; the crawl goes on without it for a while
             self.message, self._tried_at = str(error), now
             self._index.abandon()
+            self._anchors.forget()  # what it let through is lost
 
     def _compare(self) -> None:
         """Find out what the index lacks, and has too much."""

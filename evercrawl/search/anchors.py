@@ -48,6 +48,10 @@ class Anchors:
         self._said = np.zeros(places, np.uint64)
         self._table = pointer(self._said)
 
+    def forget(self) -> None:
+        """Take everything for new again."""
+        self._said[:] = 0
+
     def new(self, spans: Spans, slots: Slots, text: bytes) -> list[tuple[int, str]]:
         """Return what the links of one page say that was not said of late; and that it was said now, remember.
 

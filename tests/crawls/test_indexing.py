@@ -5,6 +5,7 @@ import pytest
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.indexed import difference
 from evercrawl.crawl.verify_index import check_index
+from evercrawl.errors import StoreError
 from evercrawl.progress import Limits
 from evercrawl.search.index import Index
 from evercrawl.search.query import parse
@@ -127,10 +128,9 @@ def test_a_crawl_without_an_index_gets_one_later(run, index):
     in_step(run, index)
 
 
-def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, monkeypatch):
-    from evercrawl.errors import StoreError
-
-    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+@pytest.fixture
+def failing(monkeypatch):
+    """Let the first commits of an index fail, as many as the list is long."""
     commit, failing = Index.commit, [True, True]
 
     def fail(self, at):
@@ -140,7 +140,22 @@ def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, mon
         commit(self, at)
 
     monkeypatch.setattr(Index, "commit", fail)
+    return failing
+
+
+def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, failing):
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
     ran = run(run.World(web), [SITE + "/"], Limits(seconds=900), search=index)
     assert any("cannot be written" in p.message for p in ran.progress)
     assert len(ran.visits) > 30
     in_step(run, index)
+
+
+def test_words_of_links_are_not_lost_with_a_failed_commit(run, index, failing):
+    world = run.World()
+    body = b'<title>Start</title><p>first<a href="/p">zebra crossing</a>'
+    world.pages[SITE + "/"] = run.Answer(200, {"Content-Type": "text/html"}, body)
+    world.pages[SITE + "/p"] = run.html(text="nothing of the kind")
+    run(world, [SITE + "/"], Limits(seconds=900), search=index)
+    assert not failing
+    assert len(found(index, "zebra")) == 2  # the page that says it, and the one it says it of

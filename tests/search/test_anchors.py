@@ -148,3 +148,10 @@ def test_memory_need_not_be_writable():
     spans = np.frombuffer(np.array([[0, 5, 0]], np.int32).tobytes(), np.int32).reshape(-1, 3)
     slots = np.frombuffer(np.array([3], np.uint32).tobytes(), np.uint32)
     assert Anchors().new(spans, slots, b"words") == [(3, "words")]
+
+
+def test_what_was_forgotten_is_told_again():
+    anchors = Anchors()
+    said(anchors, [(1, "words")])
+    anchors.forget()
+    assert said(anchors, [(1, "words")]) == [(1, "words")]
