@@ -49,7 +49,7 @@ def test_a_whole_crawl_is_indexed(run, index):
 def test_words_of_links_lead_to_their_targets(run, index):
     world = run.World()
     world.pages[SITE + "/"] = run.html("/p", text="start")
-    body = b'<title>Start</title><p>first<a href="/p">zebra crossing</a>'
+    body = b'<title>Start</title><p>first <a href="/p">zebra crossing</a>'
     world.pages[SITE + "/"] = run.Answer(200, {"Content-Type": "text/html"}, body)
     world.pages[SITE + "/p"] = run.html(text="nothing of the kind")
     run(world, [SITE + "/"], search=index)
@@ -133,7 +133,7 @@ def failing(monkeypatch):
     """Let the first commits of an index fail, as many as the list is long."""
     commit, failing = Index.commit, [True, True]
 
-    def fail(self, at):
+    def fail(self: Index, at: int) -> None:
         if failing:
             failing.pop()
             raise StoreError("the search index cannot be written to")
@@ -145,7 +145,7 @@ def failing(monkeypatch):
 
 def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, failing):
     web = MadeWeb(seed=3, origins=(SITE,), pages=30)
-    ran = run(run.World(web), [SITE + "/"], Limits(seconds=900), search=index)
+    ran = run(run.World(web), [SITE + "/"], Limits(seconds=200), search=index)
     assert any("cannot be written" in p.message for p in ran.progress)
     assert len(ran.visits) > 30
     in_step(run, index)
@@ -153,9 +153,9 @@ def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, fai
 
 def test_words_of_links_are_not_lost_with_a_failed_commit(run, index, failing):
     world = run.World()
-    body = b'<title>Start</title><p>first<a href="/p">zebra crossing</a>'
+    body = b'<title>Start</title><p>first <a href="/p">zebra crossing</a>'
     world.pages[SITE + "/"] = run.Answer(200, {"Content-Type": "text/html"}, body)
     world.pages[SITE + "/p"] = run.html(text="nothing of the kind")
-    run(world, [SITE + "/"], Limits(seconds=900), search=index)
+    run(world, [SITE + "/"], Limits(seconds=200), search=index)
     assert not failing
     assert len(found(index, "zebra")) == 2  # the page that says it, and the one it says it of
