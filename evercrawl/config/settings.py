@@ -102,6 +102,20 @@ class Config:
     max_pages_per_host: int = _setting(
         0, "scope", "--max-pages-per-host", values.whole(), "pages of one host, at most; 0 = any number"
     )
+    max_pages_per_link: int = _setting(
+        1_000,
+        "scope",
+        "--max-pages-per-link",
+        values.whole(),
+        "pages of a site without a seed, and as many again for each site that links to it, at most; 0 = any number",
+    )
+    max_backlog_per_host: int = _setting(
+        10_000,
+        "scope",
+        "--max-backlog-per-host",
+        values.whole(),
+        "unread URLs of one host, at most, or 100 for each of its pages with content of its own; 0 = any number",
+    )
     sitemaps: bool = _setting(
         True,
         "scope",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.importance.base import Account, Links
 from evercrawl.store import transfers
-from evercrawl.store.events import HAS_LINKS, JOINS, LEAVES, MEMBER
+from evercrawl.store.events import HAS_LINKS, JOINS, LEAVES, MEMBER, NEAR
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Cashier:
         gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
         if outcome not in _READ and not gone:
             return Settlement(MEMBER if before.member else 0, b"", 0)
-        member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT
+        member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT and not flags & NEAR
         change = JOINS if member and not before.member else LEAVES if before.member and not member else 0
         transfer = self._transfer(reading, flags, alias, links, gone=gone)
         packed = transfers.pack(transfer) if any(transfer[2:]) else b""

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.config import Config
+from evercrawl.crawl.budgets import Budgets
+from evercrawl.crawl.near import NearDuplicates
 from evercrawl.crawl.outlinks import Outlinks, outlinks
 from evercrawl.crawl.reading import PERMANENT, Reading
 from evercrawl.crawl.waits import wait_s
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
 from evercrawl.store.state import RETIRED, RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
 from evercrawl.types import NO_SLOT, Outcome
@@ -45,6 +48,8 @@ class Learner:
         What a visit does to the cash, and what it teaches about change.
     indexing
         What is told of each visit, so that it can be searched for.
+    budgets
+        How many URLs of a host and of a site are taken in; the usual where none are given.
     max_redirects
         Redirects followed one after another.
     refresh_after_s
@@ -68,6 +73,7 @@ class Learner:
         cashier: Cashier,
         changes: Changes,
         indexing: Indexing | None = None,
+        budgets: Budgets | None = None,
         *,
         max_redirects: int,
         refresh_after_s: float,
@@ -78,6 +84,8 @@ class Learner:
         self._scope = scope
         self._cashier = cashier
         self._changes = changes
+        self._near = NearDuplicates(partition)
+        self._budgets = budgets or Budgets(self._state, Config())
         self._indexing = indexing
         self._max_redirects = max_redirects
         self._refresh_after_s = refresh_after_s
@@ -103,11 +111,15 @@ class Learner:
             self._queue(found)
         return len(new)
 
-    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> None:
-        """Make known what a sitemap or feed lists, and remember which known pages it says have changed."""
+    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
+        """Make known what a sitemap or feed lists, and remember which known pages it says have changed.
+
+        Return whether there was budget for all of it.
+        """
         slots = self._state.table.find(keys_of(list(urls)))
         unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
-        new = self._in_scope(unknown, LISTED_DEPTH, {})
+        inside = self._in_scope(unknown, LISTED_DEPTH, {})
+        new = self._budgets.within(inside)
         found = self._admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
         if found is not None:
             self._partition.remember(Found(at, found))
@@ -116,6 +128,7 @@ class Learner:
         said = [(slot, date) for slot, date in zip(slots.tolist(), dates, strict=True) if slot != NO_SLOT and date]
         later = [(slot, date) for slot, date in said if date > self._seen_at(slot)]
         self._changes.notices.listed([slot for slot, _ in later], [date for _, date in later])
+        return len(new) == len(inside)
 
     def _seen_at(self, slot: int) -> float:
         """Return when the content of a page was last seen; infinity where it never was, so that nothing is news."""
@@ -132,10 +145,14 @@ class Learner:
             The archive has no room; nothing of the batch was taken in, and the same call can be made again.
         """
         pointers = self._archive(readings)
+        for reading in readings:
+            self._budgets.linked(reading.host.number, reading.targets)
         targets = self._targets(readings)
         for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
             event = self._event(reading, pointer, slots, found)
             self._partition.remember(event, reading.before.held)
+            self._near.learned(event)
+            self._budgets.learned(event, reading.before)
             if self._indexing is not None:
                 self._indexing.learned(reading, event, slots)
             if found is not None:
@@ -209,7 +226,9 @@ class Learner:
                 self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
         else:
             depth, hops = before.depth + 1, 0
-        allowed = self._in_scope(urls, depth, refused)
+        inside = self._in_scope(urls, depth, refused)
+        allowed = self._budgets.within(inside, reading.host.number) if depth else inside
+        reading.flags |= PARTIAL if len(allowed) < len(inside) else 0
         return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
 
     def _in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
@@ -247,6 +266,7 @@ class Learner:
             self._frontier.hosts[number].pages += 1
         found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops)
         self._state.admit(found, at, keys)
+        self._budgets.admitted(found)
         return found
 
     def _event(self, reading: Reading, pointer: Pointer | None, slots: Slots, found: Discovery | None) -> Visit:
@@ -255,14 +275,18 @@ class Learner:
         flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
         etag, last_modified = reading.etag, reading.last_modified
         alias, links, content = self._alias(reading, slots), self._links(reading, slots), 0
+        near = self._near.original(reading, alias)
         if flags & KEEP and old is not None:
             if exchange.status == 304:
                 etag, last_modified = old.etag, old.last_modified
-            if (old.etag, old.last_modified, old.alias) != (etag, last_modified, alias):
+            if (old.etag, old.last_modified, old.alias, old.near) != (etag, last_modified, alias, near):
                 flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
                 links, title, mime = Outlinks(old.targets, old.external, old.out), old.title, old.mime
                 language, content = old.language, old.content or before.event
+        elif flags & UNCHANGED and old is not None:  # read anew for the sake of its links
+            content = old.content or before.event
         own = flags & HAS_LINKS
+        flags |= NEAR if near != NO_SLOT else 0
         settled = self._cashier.settle(reading, flags, alias, links)
         change = self._changes.learn(reading, flags)
         return Visit(
@@ -300,6 +324,7 @@ class Learner:
             evidence=change.evidence,
             misses=_misses(reading),
             words=reading.words,
+            near=near,
         )
 
     def _alias(self, reading: Reading, slots: Slots) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.crawl.access import GO, WAIT, Access
+from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns, counts_bytes
@@ -19,7 +20,7 @@ from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.parsers import Inline, Parsers
-from evercrawl.crawl.reading import Before, Reading, judge, read, rest
+from evercrawl.crawl.reading import Before, Reading, judge, partial, read, rest
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
@@ -131,6 +132,7 @@ class Crawl:
             refresh_after_s=config.refresh_after_s,
         )
         self._scope = Scope(config, self._pages_of)
+        self._budgets = Budgets(state, config)
         self._learner = Learner(
             partition,
             self.frontier,
@@ -138,6 +140,7 @@ class Crawl:
             Cashier(state, scheme),
             changes,
             indexing,
+            self._budgets,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
         )
@@ -459,7 +462,7 @@ class Crawl:
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}
         sitemaps = {f"sitemap_{why}": count for why, count in self._sitemaps.trouble.items()}
-        return {**self._learner.errors, **closed, **sitemaps}
+        return {**self._learner.errors, **closed, **sitemaps, **self._budgets.refused}
 
     def _summary(self) -> Summary:
         now = self._clock.now()
@@ -472,6 +475,8 @@ def _validators(before: Before) -> tuple[tuple[str, str], ...]:
     """Return the request headers that make the answer 304 where the content held is still the page's."""
     last = before.last
     if last is None or not before.digest or last.digest != before.digest or last.outcome == Outcome.TRUNCATED:
+        return ()
+    if partial(before):  # it has to be read anew
         return ()
     pairs = (("If-None-Match", last.etag), ("If-Modified-Since", last.last_modified))
     return tuple(pair for pair in pairs if pair[1])

@@ -11,7 +11,7 @@ import msgspec
 from evercrawl.crawl.contents import Content, body_of, contents
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, TLS_BAD, UNCHANGED
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -171,7 +171,12 @@ def judge(exchange: Exchange, host: Host, slot: int, before: Before) -> Reading:
 
 def held(before: Before) -> int:
     """Return the digest of the content that is held and whose links are; 0 where all must be read anew."""
-    return before.digest if before.event else 0
+    return before.digest if before.event and not partial(before) else 0
+
+
+def partial(before: Before) -> bool:
+    """Whether not all links of the content held could be let in, so that it has to be read anew."""
+    return before.held is not None and before.held.flags & PARTIAL != 0
 
 
 def understand(reading: Reading, content: Content) -> None:
@@ -193,7 +198,7 @@ def understand(reading: Reading, content: Content) -> None:
     reading.size_bytes, reading.digest, reading.mime = content.size_bytes, content.digest, content.mime
     if before.digest:
         reading.flags |= UNCHANGED if reading.digest == before.digest else CHANGED
-    if reading.flags & UNCHANGED and before.event:
+    if reading.flags & UNCHANGED and before.event and not partial(before):
         reading.flags |= KEEP
         if before.outcome == Outcome.DUPLICATE:
             reading.outcome = Outcome.DUPLICATE

@@ -24,24 +24,26 @@ _AHEAD_S: Final = 86_400.0  # a date further ahead of us than any zone is none
 class Listener(Protocol):
     """Whoever wants to know what sitemaps list."""
 
-    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> None:
+    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
         """Take in distinct URLs that a sitemap lists at the instant `at`, and when each changed last by what it says.
 
         The URLs are normalised, and the sitemap may speak of them; whether they belong to the crawl is not asked. The
-        dates are no later than `at`; None where nothing, or nothing that can be true, is said.
+        dates are no later than `at`; None where nothing, or nothing that can be true, is said. Returned is whether all
+        that belongs was taken in; where it was not, the sitemap is read anew.
         """
         ...
 
 
 @dataclass(slots=True)
 class Intake:
-    """One file, and how far its lists were handed on."""
+    """One file, how far its lists were handed on, and whether all of what they list was taken in."""
 
     listing: Listing
     exchange: Exchange
     reader: SitemapReader
     pages: int = 0
     children: int = 0
+    whole: bool = True
 
 
 class SitemapIntakes:
@@ -83,7 +85,7 @@ class SitemapIntakes:
         intake.pages, intake.children = len(sitemap.pages), len(sitemap.children)
         dated = {entry.url: instant(entry.dated, now) for entry in within(pages, at, listing.owners)}
         if dated:
-            self._listener.listed(list(dated), list(dated.values()), now)
+            intake.whole &= self._listener.listed(list(dated), list(dated.values()), now)
         if listing.level < MAX_LEVEL:
             for child in within(children, at, listing.owners):
                 self._named(child.url, listing, now)

@@ -235,6 +235,8 @@ class Sitemaps:
         if sitemap.trouble or not sitemap.kind:
             self.trouble[sitemap.trouble.partition(":")[0] or "other"] += 1
         _remember(listing, intake.exchange)
+        if not intake.whole:
+            listing.forget()
         self._settle(listing, now, changed=True)
 
     def _settle(self, listing: Listing, now: float, *, changed: bool) -> None:

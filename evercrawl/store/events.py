@@ -28,6 +28,7 @@ DATE_FALSE: Final = 2048  # its Last-Modified contradicts it
 LISTED_TRUE: Final = 4096  # a sitemap or feed had said that it changed, and it had
 LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it had not
 NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; until a visit says otherwise
+PARTIAL: Final = 32_768  # not all of its links could be let in, so the same content is read anew next time
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 

@@ -55,6 +55,8 @@ VALIDATED: Final = 2
 """In `flags`: the server sent validators, so a visit that finds no change is cheap."""
 FINDABLE: Final = 4
 """In `flags`: its content is held and is no copy of another page's, so the search index has an entry for it."""
+NEAR: Final = 8
+"""In `flags`: a page that was read before it said nearly the same."""
 
 
 class Records:

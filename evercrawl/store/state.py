@@ -32,9 +32,10 @@ from evercrawl.store.events import (
     Visit,
 )
 from evercrawl.store.events import MEMBER as MEMBER_NOW
+from evercrawl.store.events import NEAR as NEAR_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
-from evercrawl.store.records import FINDABLE, MEMBER, VALIDATED, Records
+from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED, Records
 from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.table import NO_RECORD, ROOT, KeyMap, Saved, Table
 from evercrawl.store.urllog import UrlLog
@@ -188,6 +189,10 @@ class State:
         self.site_of[len(self.hosts)] = number
         self.hosts.append(name)
 
+    def site_number(self, host: str) -> int | None:
+        """Return the index of the site of a host name; None where no host of it is known."""
+        return self._site_numbers.get(self._site(host))
+
     def replay(self, event: Event, pointer: int, number: int) -> None:
         """Fold one event that was read back from the journal, the one with this number."""
         if isinstance(event, (Visit, Found)) and event.found is not None and event.found.urls:
@@ -260,7 +265,8 @@ class State:
             min(event.visits, 0xFFFF), min(event.changes, 0xFFFF), event.status, event.outcome, depth,
             min(event.misses, 0xFF),
             (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0)
-            | (FINDABLE if _findable(event, old[22]) else 0),
+            | (FINDABLE if _findable(event, old[22]) else 0)
+            | (NEAR if _near(event, old[22]) else 0),
         )  # fmt: skip
         self.outcomes[event.outcome] += 1
         self.visits += 1
@@ -457,9 +463,16 @@ class State:
 def _findable(event: Visit, flags: int) -> bool:
     """Whether a search should find a page from now on, given the flags of its record before."""
     if event.outcome in (Outcome.OK, Outcome.TRUNCATED):
-        return event.digest != 0
+        return event.digest != 0 and not event.flags & NEAR_NOW
     if event.outcome == Outcome.GONE:
         return event.misses < VANISHED and flags & FINDABLE != 0
     if event.outcome in (Outcome.DUPLICATE, Outcome.REDIRECT):
         return False
     return flags & FINDABLE != 0
+
+
+def _near(event: Visit, flags: int) -> bool:
+    """Whether a page counts as a near-duplicate from now on, given the flags of its record before."""
+    if event.flags & HAS_LINKS or event.outcome in HELD:
+        return event.flags & NEAR_NOW != 0
+    return flags & NEAR != 0

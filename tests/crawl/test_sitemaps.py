@@ -47,10 +47,12 @@ class Heard:
 
     def __init__(self) -> None:
         self.calls = []
+        self.whole = True
 
     def listed(self, urls, dates, at):
         assert len(urls) == len(set(urls)) == len(dates)
         self.calls.append((list(urls), list(dates), at))
+        return self.whole
 
     @property
     def urls(self):

@@ -1,0 +1,11 @@
+"""How the index of likenesses lies in memory: known to its kernel, and to who calls it without numba."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BLOCKS: Final = 4
+"""Parts of a hash, 16 bits each; hashes that differ in 3 bits agree in one of them."""
+VALUES: Final = 1 << 16
+WORDS: Final = 1 + BLOCKS
+"""Of a node: its hash, and for each block the next node in the chain, low half, and the one before, high half."""

@@ -1,0 +1,159 @@
+"""Near-duplicates: pages that say, to the word or nearly so, what a page says that was read before them.
+
+A near-duplicate is a page in its own right: its links are followed and get its cash. It is no member of its site,
+though, so it gets nothing of the site's source, and a search does not find it: session ids and mirrors gain nothing,
+and a page that is taken for one by mistake keeps what others' links give it.
+
+**What counts as one.** The 64-bit similarity hashes of 6,333 pages of documentation, on 20 hosts, say:
+
+========================= ====================== =========================== =========================================
+pairs                     same host              different hosts             verdict
+========================= ====================== =========================== =========================================
+the very same text        6                      none                        true copies (stubs under several names)
+0 to 3 bits               2,326                  10                          nearly all on one host say different things
+.. same title, size       169, all of them one   5                           on different hosts true copies; on one host
+   within a twentieth     template filled anew                               pages that a template has made alike
+.. other title or size    2,118                  5: indexes, untranslated    not to be trusted
+                                                 pages under another name
+========================= ====================== =========================== =========================================
+
+A menu of 60 kB around a page makes hashes of one host agree to the bit whatever the page says. So the same title is
+always asked for, and beside it either the very same text (hash and 32 bits of its digest); or at most 3 bits and sizes
+within a twentieth on different hosts; or the same on one host for two addresses that differ in query or parameters
+only (a session id with a clock or a counter on the page). Four bits would have found 8 more true pairs, but their
+titles differ in half of the cases.
+
+Only a page that was read earlier can be the original, so there are no rings, and a page that has been one stays one.
+A seed is never a near-duplicate.
+
+References
+----------
+Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling: k = 3 of 64 bits; blocks of 16 bits, one of
+which must agree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.crawl._near_layout import BLOCKS, VALUES, WORDS
+from evercrawl.kernels import Library, pointer
+from evercrawl.parse.simhash import distance
+from evercrawl.store.arena import reserve
+from evercrawl.store.events import HAS_LINKS, KEEP, Visit
+from evercrawl.store.records import NEAR
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.reading import Reading
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Ints, Keys, Slots
+
+BITS: Final = 3
+MOST: Final = 4  # candidates whose title is looked up
+_KERNELS: Final = Library("evercrawl.crawl._near_kernel")
+
+
+class NearDuplicates:
+    """Finds, for new content, the page that said it before.
+
+    What it answers follows from the records and the order of their last contents alone, so it is the same after a
+    restart.
+
+    Parameters
+    ----------
+    partition
+        Whose pages; those known already are taken in.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self._state = partition.state
+        self._journal = partition.journal
+        rows = self._state.records.rows
+        self._nodes: Keys = reserve(np.uint64, WORDS * len(rows))
+        self._heads: Slots = np.zeros(BLOCKS * VALUES, np.uint32)
+        self._out: Ints = np.zeros(MOST, np.int64)
+        size = min(len(rows), len(self._nodes) // WORDS)
+        self._index = pointer(self._nodes), size, pointer(self._heads)
+        self._rows, self._found = pointer(rows), pointer(self._out)
+        self._fill(rows[: self._state.records.count])
+
+    def _fill(self, rows: Any) -> None:
+        """Take in the pages that could be originals, in the order in which their contents came."""
+        held = (rows["simhash"] != 0) & (rows["digest"] != 0) & (rows["alias"] == NO_SLOT) & (rows["flags"] & NEAR == 0)
+        places = np.flatnonzero(held)
+        order = np.ascontiguousarray(places[np.argsort(rows["event"][places], kind="stable")], np.int64)
+        _KERNELS["fill"](*self._index, pointer(order), len(order), self._rows)
+
+    def original(self, reading: Reading, alias: int) -> int:
+        """Return the slot of the page whose near-duplicate a visit shows; NO_SLOT where it is none.
+
+        Parameters
+        ----------
+        reading
+            The visit; its outcome is final.
+        alias
+            The page it only leads to, if any: then it is nobody's near-duplicate.
+        """
+        before, held = reading.before, reading.before.held
+        if reading.outcome != Outcome.OK or alias != NO_SLOT or not before.depth:
+            return NO_SLOT
+        if not reading.flags & KEEP:
+            return self._like(reading, reading.simhash, reading.words, reading.size_bytes, reading.title)
+        if held is None or held.near == NO_SLOT or self._still(held.near, before.simhash):
+            return held.near if held is not None else NO_SLOT
+        return self._like(reading, before.simhash, before.words, before.size_bytes, held.title)
+
+    def learned(self, event: Visit) -> None:
+        """Take note of a visit that is remembered."""
+        if not event.flags & HAS_LINKS:
+            return
+        index = self._state.table.record.item(event.slot)
+        row = self._state.records.rows[index]
+        could_be = row["digest"] and row["alias"] == NO_SLOT and not row["flags"] & NEAR
+        if could_be:
+            _KERNELS["put"](*self._index, index, self._rows)
+        else:
+            _KERNELS["take"](*self._index, index)
+
+    def _still(self, slot: int, simhash: int) -> bool:
+        """Whether a page is still what another was a near-duplicate of."""
+        index = self._state.record_of(slot)
+        row = self._state.records.rows[index] if index is not None else None
+        if row is None or row["outcome"] != Outcome.OK or row["flags"] & NEAR:
+            return False
+        return distance(int(row["simhash"]), simhash) <= BITS
+
+    def _like(self, reading: Reading, simhash: int, words: int, size_bytes: int, title: str) -> int:
+        if not simhash:
+            return NO_SLOT
+        state, url = self._state, reading.exchange.request.url
+        own = state.record_of(reading.slot)
+        own = state.lost.get(reading.slot, state.records.count) if own is None else own
+        plain = _plain(url)
+        other_hosts = -1 if len(plain) < len(url) else reading.host.number
+        n = _KERNELS["like"](
+            *self._index, self._rows, own, simhash, words, size_bytes, other_hosts, BITS, self._found, MOST
+        )
+        for index in self._out[:n].tolist() if n else ():
+            row = state.records.rows[index]
+            slot, same = int(row["slot"]), row["simhash"] == simhash and row["words"] == words
+            if same or row["host"] != reading.host.number or _plain(state.urls.get(slot)) == plain:
+                event = self._journal.read(int(row["event"]))
+                if isinstance(event, Visit) and event.title == title:
+                    return slot
+        return NO_SLOT
+
+
+def _plain(url: str) -> str:
+    """Return a URL without its query and the parameters of its last segment.
+
+    Examples
+    --------
+    >>> _plain("http://a.example/shop/list;jsessionid=7?page=2")
+    'http://a.example/shop/list'
+    """
+    url = url.partition("?")[0]
+    return url.partition(";")[0]
