@@ -75,14 +75,15 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:
         return None
     event = partition.journal.read(int(row["event"])) if row["event"] else None
     if not isinstance(event, Visit) or event.archive is None:
-        return Entry(page_of(state, slot, int(row["digest"]), Content(), hidden=True), [])
-    content = _content(partition, event, state.urls.get(slot))
-    page = page_of(state, slot, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
+        return Entry(page_of(state, slot, "", int(row["digest"]), Content(), hidden=True), [])
+    url = state.urls.get(slot)
+    content = _content(partition, event, url)
+    page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
     slots = state.table.find(keys_of(content.targets)) if content.targets else np.zeros(0, np.uint32)
     return Entry(page, anchors.new(spans(content), slots, content.text))
 
 
-def page_of(state: State, slot: int, digest: int, content: Content, *, hidden: bool) -> Page:
+def page_of(state: State, slot: int, url: str, digest: int, content: Content, *, hidden: bool) -> Page:
     """Return a page as the index takes it in; one that is `hidden` is there without a word, and never found."""
     record = state.record_of(slot)
     host = int(state.records.rows["host"][record]) if record is not None else int(state.known.row(slot)["host"])
@@ -90,7 +91,7 @@ def page_of(state: State, slot: int, digest: int, content: Content, *, hidden: b
     if hidden or not (content.text or content.title):
         return Page(slot, digest, "", site, name, "", "", "")
     text = content.text.decode("utf-8", "replace")
-    return Page(slot, digest, state.urls.get(slot), site, name, content.title, text, content.language)
+    return Page(slot, digest, url, site, name, content.title, text, content.language)
 
 
 def _content(partition: Partition, event: Visit, url: str) -> Content:

@@ -112,7 +112,8 @@ class Indexing:
         if content is None or content.digest != event.digest or content.digest == before.digest:
             self._missing.append(slot)  # what is held was not read again
         else:
-            page = page_of(self._state, slot, event.digest, content, hidden=bool(event.flags & NOINDEX))
+            url, hidden = reading.exchange.request.url, bool(event.flags & NOINDEX)
+            page = page_of(self._state, slot, url, event.digest, content, hidden=hidden)
             words = self._anchors.new(spans(content), slots_of_targets(content, slots), content.text)
             self._take(page, words)
         self._changed()
