@@ -137,7 +137,7 @@ class Archive:
             if covered.get(segment) == size or (segment >= being_written and not current):
                 continue
             if covered.get(segment, 0) == self._first_size.get(segment):
-                self._merge_index(segment)
+                self._merge_index(segment, known=segment in covered)
             elif read_bytes is None or size <= read_bytes:
                 index_segment(self._disk, name)
             else:
@@ -162,9 +162,10 @@ class Archive:
         except msgspec.MsgspecError:
             return {}
 
-    def _merge_index(self, segment: int) -> None:
+    def _merge_index(self, segment: int, *, known: bool) -> None:
+        """Add what was appended since; what no word is of may be of records that were cut off."""
         name, index = self.name(segment), index_name(self.name(segment))
-        rows = self._disk.read(index, 0, self._disk.size(index)).decode().splitlines()
+        rows = self._disk.read(index, 0, self._disk.size(index)).decode().splitlines() if known else []
         rows += lines(self._captures.get(segment, ()), name.removeprefix(FOLDER))
         self._disk.replace(index, ["".join(f"{row}\n" for row in sorted(rows)).encode()])
 

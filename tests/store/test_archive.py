@@ -273,6 +273,17 @@ def test_the_index_names_all_records_after_a_cut_that_ends_where_it_ended(disk):
     assert names == [url for url, _, _ in remade(disk, again)]
 
 
+def test_an_index_that_a_power_cut_brought_back_is_not_added_to(disk):
+    """The segment was cut to nothing and its index removed; only one of that lasted."""
+    archive(disk).append([page(0)])
+    index_segment(disk, archive(disk).name(0))
+    disk.truncate(archive(disk).name(0), 0)
+    store = archive(disk, seed=1)
+    store.append([page(1)])
+    store.index()
+    assert len(places_in(disk, index_name(store.name(0)))) == 1
+
+
 def remade(disk, store) -> list[tuple[str, str, str]]:
     index_segment(disk, store.name(0))
     return places_in(disk, index_name(store.name(0)))
