@@ -165,6 +165,14 @@ class Config:
     )
     http2: bool = _setting(True, "network", "--http2", values.switch(), "speak HTTP/2 where a server offers it")
 
+    workers: str = _setting(
+        values.AUTO,
+        "machine",
+        "--workers",
+        values.count(),
+        "processes that read pages, at most; 0 = the crawl's own does; auto = one for each core but one",
+    )
+
     disk_wait_s: float = _setting(
         600.0, "store", "--disk-wait", values.duration(), "with a full disk, wait this long for room, then end"
     )

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 
+AUTO = "auto"
+"""What stands for a number that depends on the machine."""
+
 _SIZES = {
     "": 1,
     "b": 1,
@@ -61,6 +64,17 @@ def whole(least: int = 0) -> Kind:
     12
     """
     return Kind("N", f"a whole number, {least} or more", lambda raw: _whole(_at_least(least, _measure(raw, {"": 1}))))
+
+
+def count() -> Kind:
+    """Return the kind of numbers that may be left to the machine: as text, digits or `AUTO`.
+
+    Examples
+    --------
+    >>> count().read(2), count().read("Auto")
+    ('2', 'auto')
+    """
+    return Kind("N", f"a whole number or {AUTO}", _count)
 
 
 def size(least: int = 0) -> Kind:
@@ -131,6 +145,12 @@ def _whole(value: float) -> int:
     if value != int(value):
         raise ValueError
     return int(value)
+
+
+def _count(raw: object) -> str:
+    if isinstance(raw, str) and raw.strip().lower() == AUTO:
+        return AUTO
+    return str(_whole(_at_least(0, _measure(raw, {"": 1}))))
 
 
 def _switch(raw: object) -> bool:

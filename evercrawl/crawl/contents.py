@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _TITLE_CHARS: Final = 300
+_FAULT_CHARS: Final = 200
 _ASKED: Final = ("content-type", "content-encoding", "transfer-encoding", "content-language", "x-robots-tag")
 
 
@@ -132,6 +133,14 @@ def contents(body: Body) -> Content:
         content.simhash, content.words = document.simhash, document.words
         content.text = document.utf8 if body.text else b""
     return content
+
+
+def attempted(body: Body) -> Content:
+    """Return `contents(body)`; what goes wrong there is an error of this page, and the crawl goes on."""
+    try:
+        return contents(body)
+    except Exception as fault:
+        return Content(error="parser", detail=f"the page could not be read: {fault!r}"[:_FAULT_CHARS])
 
 
 def _unpacked(body: Body) -> tuple[bytes, Content]:

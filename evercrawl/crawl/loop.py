@@ -270,7 +270,7 @@ class Crawl:
 
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
-        if not self._pace.free(now) or self._unlearned > self._config.connections:
+        if not self._pace.free(now) or self._unlearned > self._config.connections or self._parsers.behind:
             return 0
         if self._indexing is not None and self._indexing.behind:
             return 0
@@ -456,8 +456,13 @@ class Crawl:
             waiting=self.frontier.waiting(now),
             robots_trouble=self._access.trouble,
             disk_full=self._storing.full,
-            message=self._storing.message or (self._indexing.message if self._indexing is not None else ""),
+            message=self._message,
         )
+
+    @property
+    def _message(self) -> str:
+        indexing = self._indexing.message if self._indexing is not None else ""
+        return self._storing.message or self._parsers.message or indexing
 
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}

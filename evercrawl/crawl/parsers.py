@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from evercrawl.crawl.contents import body_of, contents
+from evercrawl.crawl.contents import attempted, body_of
 from evercrawl.crawl.reading import held, understand
 
 if TYPE_CHECKING:
@@ -18,6 +18,16 @@ class Parsers(Protocol):
     @property
     def pending(self) -> int:
         """Return how many readings have gone in and have yet to come out."""
+        ...
+
+    @property
+    def behind(self) -> bool:
+        """Whether so many bodies wait to be read that no more should be fetched."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """Return what is wrong with whoever reads, "" if nothing is."""
         ...
 
     def submit(self, reading: Reading) -> None:
@@ -57,10 +67,20 @@ class Inline:
         """Return how many readings have gone in and have yet to come out."""
         return len(self._done)
 
+    @property
+    def behind(self) -> bool:
+        """Return False: nothing waits."""
+        return False
+
+    @property
+    def message(self) -> str:
+        """Return "": what goes wrong with a page is said of the page."""
+        return ""
+
     def submit(self, reading: Reading) -> None:
         """Read the body, if there is one to be read."""
         if reading.unread:
-            understand(reading, contents(self.body(reading)))
+            understand(reading, attempted(self.body(reading)))
         self._done.append(reading)
 
     def body(self, reading: Reading) -> Body:

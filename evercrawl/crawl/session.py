@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl import __version__, catalog, schedule
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, save
+from evercrawl.config.values import AUTO
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.parsers import Inline
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import kind_of, scheme_of
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.timekeeping import go_on
+from evercrawl.crawl.workers import Workers
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 
     from evercrawl.clock import Clock
     from evercrawl.config import Config
+    from evercrawl.crawl.parsers import Parsers
 
 INTERNAL: Final = 0.1  # weight of a link within a site, where there are others
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
@@ -154,10 +158,11 @@ async def _run(
     indexing = _indexing(partition, config, clock, threads) if config.index else None
     sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
+    parsers = _parsers(config, network)
     try:
         one = Crawl(
             partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
-            sitemaps, indexing=indexing,
+            sitemaps, parsers, indexing,
         )  # fmt: skip
         stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
         try:
@@ -167,6 +172,7 @@ async def _run(
                 stopper.cancel()
     finally:
         await network.close()
+        parsers.close()
         robots.close()
         sitemaps.close()
         threads.shutdown()
@@ -178,6 +184,15 @@ def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
     return Scheme(config.importance, kind_of(config.importance).handout, 1.0 if alone else INTERNAL)
+
+
+def _parsers(config: Config, network: CurlNetwork) -> Parsers:
+    """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
+    count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
+    if not count:
+        return Inline(config.product_token, text=config.index)
+    longest_bytes = config.body_max_bytes
+    return Workers(count, config.product_token, text=config.index, longest_bytes=longest_bytes, wake=network.wake)
 
 
 def _indexing(partition: Partition, config: Config, clock: Clock, threads: ThreadPoolExecutor) -> Indexing:
