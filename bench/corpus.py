@@ -7,6 +7,7 @@ The folder holds `seeds-PROFILE.txt`, `sites-PROFILE.tsv` (host:port, name, pack
 from __future__ import annotations
 
 import html.parser
+import ipaddress
 import re
 import time
 import urllib.parse as up
@@ -40,6 +41,11 @@ class Corpus:
         host = up.urlsplit(self.seeds[0])
         network = str(host.hostname).rsplit(".", 1)[0].replace(".", r"\.")
         return rf"^http://{network}\.[0-9]+:{host.port}/[^?#]*(?:/|\.html?)$"
+
+    @property
+    def addresses(self) -> str:
+        """Return the network of the corpus's hosts, as CIDR."""
+        return str(ipaddress.ip_network(f"{up.urlsplit(self.seeds[0]).hostname}/24", strict=False))
 
     @property
     def log(self) -> Path:

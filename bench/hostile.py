@@ -1,4 +1,9 @@
-"""The adapter through which a judge of hostile sites runs a crawl: a contract in, a report out.
+"""Crawls of hostile sites under an outside judge: each site alone, then all in one crawl.
+
+    python bench/hostile.py --judge JUDGE.py [--only calendar,gzip_bomb] [--jobs 2]
+
+The judge serves the sites and says what went wrong; it watches the memory of the crawl's processes, all together.
+It runs this file too, as the adapter between it and a crawl, a contract in, a report out:
 
     python JUDGE.py suite --cmd "python bench/hostile.py --contract {contract} --report {report}"
 
@@ -15,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+ALONE_MIB, TOGETHER_MIB = 512, 1024
 ENDING_S = 6.0  # of the contract's seconds, kept for starting and ending
 
 
@@ -53,12 +59,60 @@ def report(directory: Path, file: Path) -> None:
             out.write(json.dumps(line) + "\n")
 
 
+def judged(judge: Path, work: Path, *more: str) -> list[dict[str, object]]:
+    """Let the judge run its sites, print what it says, and return its results."""
+    out = work / "result.json"
+    me = f"{sys.executable} {Path(__file__).resolve()} --contract {{contract}} --report {{report}}"
+    words = [sys.executable, str(judge.resolve()), "suite", "--cmd", me, "--out", str(out), *more]
+    subprocess.run(words, check=False)
+    results: list[dict[str, object]] = json.loads(out.read_text())["results"]
+    return results
+
+
+def sound(result: dict[str, object]) -> bool:
+    """Return whether a site was met well; its page may be a copy of another site's, which it is only together."""
+    faults = result["faults"]
+    assert isinstance(faults, list)
+    return all(str(fault).endswith("reported duplicate, wanted ok") for fault in faults)
+
+
+def suite(judge: Path, more: list[str], jobs: int) -> int:
+    """Run everything alone and together, print the goals, and return 1 when one was missed."""
+    warm = [sys.executable, "-c", "import evercrawl.crawl.session; from evercrawl.kernels import warm; warm()"]
+    subprocess.run(warm, check=True)  # the first crawl on a machine compiles, which takes time and memory
+    with tempfile.TemporaryDirectory(prefix="hostile-") as name:
+        alone = judged(judge, Path(name), *more, "--jobs", str(jobs))
+        together = judged(judge, Path(name), *more, "--together")
+    passed = sum(bool(result["pass"]) for result in alone)
+    most = max(int(str(result.get("rss", 0))) for result in alone)
+    whole = together.pop()
+    beside, memory_mib = sum(sound(result) for result in together), int(str(whole["rss"]))
+    goals = {
+        f"alone {passed} of {len(alone)}": passed == len(alone),
+        f"alone, peak memory {most} MiB <= {ALONE_MIB}": most <= ALONE_MIB,
+        f"together {beside} of {len(together)}, the crawl {'sound' if whole['pass'] else 'not sound'}": beside
+        == len(together)
+        and bool(whole["pass"]),
+        f"together, peak memory {memory_mib} MiB <= {TOGETHER_MIB}": memory_mib <= TOGETHER_MIB,
+    }
+    for goal, met in goals.items():
+        print(f"{'met   ' if met else 'MISSED'}  {goal}")
+    return 0 if all(goals.values()) else 1
+
+
 def main() -> int:
-    """Crawl by the contract and report."""
+    """Run the judge, or crawl by its contract and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--contract", type=Path, required=True)
-    parser.add_argument("--report", type=Path, required=True)
+    parser.add_argument("--judge", type=Path, help="serves hostile sites and judges, a Python file")
+    parser.add_argument("--only", default="", help="sites (default: all)")
+    parser.add_argument("--jobs", type=int, default=2, help="crawls at once, while each has a site")
+    parser.add_argument("--contract", type=Path)
+    parser.add_argument("--report", type=Path)
     args = parser.parse_args()
+    if args.judge:
+        return suite(args.judge, ["--only", args.only] if args.only else [], args.jobs)
+    if not args.contract or not args.report:
+        parser.error("--judge names the judge")
     with tempfile.TemporaryDirectory(prefix="hostile-crawl-") as name:
         directory = Path(name)
         done = subprocess.run(command(json.loads(args.contract.read_text()), directory), check=False)
