@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evercrawl.change.dates import http_date
 from evercrawl.crawl.contents import Content, body_of, contents
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
@@ -213,6 +213,8 @@ def understand(reading: Reading, content: Content) -> None:
 def retry_after_s(exchange: Exchange, now: float) -> float:
     """Return how long the answer asks us to stay away, at most a day; 0 where it does not.
 
+    A date is by the server's clock, which the answer's own Date shows; ours, `now`, may differ from it by hours.
+
     Examples
     --------
     >>> from evercrawl.types import Exchange, Request
@@ -224,11 +226,10 @@ def retry_after_s(exchange: Exchange, now: float) -> float:
     value = exchange.headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return min(float(value[:9]), RETRY_AFTER_MOST_S)
-    try:
-        until = parsedate_to_datetime(value).timestamp()
-    except (ValueError, TypeError, IndexError, OverflowError):
+    until, served_at = http_date(value), http_date(exchange.headers.get("date", ""))
+    if until is None:
         return 0.0
-    return min(max(until - now, 0.0), RETRY_AFTER_MOST_S)
+    return min(max(until - (now if served_at is None else served_at), 0.0), RETRY_AFTER_MOST_S)
 
 
 def rest(reading: Reading, now: float) -> None:

@@ -199,6 +199,12 @@ def test_retry_after(status, value, wait_s):
     assert retry_after_s(exchange, 1_000_000_000.0) == wait_s
 
 
+@pytest.mark.parametrize("now", [0.0, 1_000_000_000.0, 2_000_000_000.0])
+def test_a_date_to_come_back_at_is_by_the_clock_of_who_says_it(now):
+    headers = {"date": "Sun, 09 Sep 2001 01:46:40 GMT", "retry-after": "Sun, 09 Sep 2001 01:48:40 GMT"}
+    assert retry_after_s(Exchange(Request(URL), now, status=503, headers=headers), now) == 120.0
+
+
 @pytest.mark.parametrize("status", [200, 301, 404, 500, 502])
 def test_retry_after_counts_with_429_and_503_alone(status):
     assert retry_after_s(Exchange(Request(URL), 0.0, status=status, headers={"retry-after": "9"}), 0.0) == 0.0
