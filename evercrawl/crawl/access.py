@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NAMES_KEPT_S: Final = 300.0
 POLL_S: Final = 0.05
+GIVES_WAY: Final = 2  # failures of a robots.txt after which its pages do not come before others of their host
 GO: Final = "go"
 WAIT: Final = "wait"
 
@@ -80,6 +81,7 @@ class Access:
         self._fault: BaseException | None = None
         self.failures = 0
         self.trouble = ""
+        self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -102,8 +104,8 @@ class Access:
             self._frontier.began(host, now)
             return WAIT
         if not rules.open:
-            host.stay_away(rules.expires_at, "robots.txt")
-            return WAIT
+            return self._closed(host, origin(url), rules)
+        self._open[host.number] = origin(url)
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
@@ -148,8 +150,21 @@ class Access:
             host.delay_s = rules.delay_s
         if not rules.open:
             self.failures += 1
-            self.trouble = f"robots.txt of {tag.origin} could not be fetched ({rules.reason})"
-            host.stay_away(rules.expires_at, "robots.txt")
+            self.trouble = _closed_why(tag.origin, rules)
+            if self._open.get(host.number, tag.origin) == tag.origin:
+                host.stay_away(rules.expires_at, "robots.txt")
+
+    def _closed(self, host: Host, origin: str, rules: OriginRules) -> str:
+        """Return what becomes of a page whose origin is closed: its host waits, unless another origin of it is open.
+
+        Otherwise a link to a port where nobody listens would keep us from a whole host; so also, where none is known to
+        be open, the page gives way to others once its origin has failed twice.
+        """
+        if self._open.get(host.number, origin) != origin:
+            return f"robots_unreachable: {_closed_why(origin, rules)}"
+        self._open.pop(host.number, None)
+        host.stay_away(rules.expires_at, "robots.txt")
+        return WAIT if rules.failures < GIVES_WAY else f"robots_unreachable: {_closed_why(origin, rules)}"
 
     @staticmethod
     def _slower(host: Host, rules: OriginRules, now: float) -> bool:
@@ -239,6 +254,10 @@ class Access:
         if not task.cancelled() and task.exception() is not None:
             self._fault = task.exception()
         self._network.wake()  # whoever waited for it to end, or for idleness
+
+
+def _closed_why(origin: str, rules: OriginRules) -> str:
+    return f"robots.txt of {origin} could not be fetched ({rules.reason})"
 
 
 def _host_name(origin_url: str) -> str:

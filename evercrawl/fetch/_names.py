@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["NO_SUCH_NAME", "TIME_OUT", "ResolveError", "Resolver", "literal", "ordered"]
+__all__ = ["MAX_ADDRESSES", "NO_SUCH_NAME", "TIME_OUT", "ResolveError", "Resolver", "literal", "ordered"]
 
 NO_SUCH_NAME = "no such name"
 TIME_OUT = "time-out"
+MAX_ADDRESSES = 16
+"""How many addresses of a name are tried; whoever gives more would have us knock at doors that are not its own."""
 
 
 class ResolveError(Exception):
@@ -65,11 +67,11 @@ def literal(host: str) -> list[str]:
 
 
 def ordered(addresses: Iterable[str]) -> list[str]:
-    """Return `addresses` each once, IPv4 before IPv6, otherwise in their order.
+    """Return `addresses` each once, IPv4 before IPv6, otherwise in their order; at most `MAX_ADDRESSES`.
 
     Examples
     --------
     >>> ordered(["::2", "10.0.0.2", "10.0.0.1", "::2"])
     ['10.0.0.2', '10.0.0.1', '::2']
     """
-    return sorted(dict.fromkeys(addresses), key=lambda address: ":" in address)
+    return sorted(dict.fromkeys(addresses), key=lambda address: ":" in address)[:MAX_ADDRESSES]

@@ -1,6 +1,7 @@
 """Servers on loopback that mean harm, and the shipped network and crawl set upon them."""
 
 import asyncio
+import contextlib
 import os
 import ssl
 import struct
@@ -211,8 +212,11 @@ class Hostile:
         assert len(exchanges) == times, "every exchange ends"
         return exchanges
 
-    def crawl(self, *fars: Far, seeds: tuple[str, ...] = (), seconds: float = 20.0, **settings: Any) -> Crawled:
-        """Crawl from the front page of each server until nothing is left to do, or `seconds` have passed."""
+    def crawl(self, *fars: Far, beside: tuple[Any, ...] = (), seconds: float = 20.0, **settings: Any) -> Crawled:
+        """Crawl from the front page of each server until nothing is left to do, or `seconds` have passed.
+
+        Servers `beside` them run, too.
+        """
         from evercrawl.config import Config
         from evercrawl.crawl import crawl
         from evercrawl.progress import Limits
@@ -226,17 +230,12 @@ class Hostile:
         said: list[Any] = []
 
         async def run() -> Any:
-            for far in fars:
-                await far.__aenter__()
-                config_seeds.append(far.url())
-            try:
+            async with contextlib.AsyncExitStack() as stack:
+                for far in (*beside, *fars):
+                    await stack.enter_async_context(far)
                 limits = Limits(until_idle=True, seconds=seconds)
-                return await crawl(self.directory, config, [*config_seeds, *seeds], limits, watch=said.append)
-            finally:
-                for far in fars:
-                    await far.__aexit__()
+                return await crawl(self.directory, config, [far.url() for far in fars], limits, watch=said.append)
 
-        config_seeds: list[str] = []
         began = time.monotonic()
         summary = asyncio.run(run())
         took_s = time.monotonic() - began
