@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from evercrawl.simulate.simulation import Result
+    from evercrawl.simulate.result import Result
 
 _SAID_MOST: Final = 5  # broken promises of one world that are spelled out
 _MORE = (

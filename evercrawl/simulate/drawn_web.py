@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import formatdate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -86,8 +87,8 @@ class DrawnWeb:
     Every front page links to some pages and to other front pages. Beside pages there are copies, redirects for good and
     for now (some in a ring), canonical URLs, pages that come and go, that are forbidden, that are plain text, that ask
     not to be found, and that lie about their coding. Links are nofollow now and then, and some lead to
-    `/private/`, which is left to robots.txt. Some origins have a sitemap, a feed, no validators, or a clock that is
-    wrong.
+    `/private/`, which robots.txt is to disallow. Some origins have a feed, no validators, or a clock that is wrong;
+    robots.txt and sitemaps are left to others.
 
     Examples
     --------
@@ -119,14 +120,12 @@ class DrawnWeb:
         """Whether robots.txt disallows it, in fair weather."""
         return url.partition("://")[2].partition("/")[2].startswith(PRIVATE.lstrip("/"))
 
-    def robots_txt(self, origin: str) -> Answer:
-        """Return the robots.txt of an origin in fair weather."""
-        draw = self._draw("robots", origin)
-        lines = ["User-agent: *", f"Disallow: {PRIVATE}"]
-        lines += [f"Crawl-delay: {draw.choice([2, 5])}"] if draw.random() < 0.15 else []
-        lines += [f"Sitemap: {origin}/sitemap.xml"] if draw.random() < 0.5 else []
-        kept = {"Cache-Control": f"max-age={draw.choice([30, 600, 7200])}"} if draw.random() < 0.6 else {}
-        return Answer(200, {"Content-Type": "text/plain"} | kept, "\n".join([*lines, ""]).encode())
+    def listed(self, origin: str, at: float) -> list[tuple[str, float]]:
+        """Return what the sitemap of an origin lists: some of its pages, each with a date, which may be wrong."""
+        draw = self._draw("listing", origin)
+        listed, wrong = draw.sample(range(self.plan.pages), min(self.plan.pages, 8)), draw.random() < 0.2
+        urls = [f"{origin}/{number}" for number in listed]
+        return [(url, at if wrong else self._version(url, self.face(url, at), at)[1]) for url in urls]
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
         """Return what `origin` answers to a GET of `path`; `headers` have lower-case names.
@@ -136,10 +135,8 @@ class DrawnWeb:
         NoAnswerError
             The answer cannot be understood.
         """
-        if path == "/robots.txt":
-            return self.robots_txt(origin)
-        if path in ("/sitemap.xml", "/feed.xml"):
-            return self._listing(origin, path, at)
+        if path == "/feed.xml":
+            return self._feed(origin, at)
         url = origin + path
         face = self.face(url, at)
         match face.kind:
@@ -259,27 +256,11 @@ class DrawnWeb:
     def _text(self, *of: object) -> str:
         return " ".join(self._draw(*of).choices(WORDS, k=40))
 
-    def _listing(self, origin: str, path: str, at: float) -> Answer:
-        """Return a sitemap or a feed of some of the origin's pages, with the dates of their words; some are wrong."""
-        draw = self._draw("listing", origin, path)
-        if draw.random() < 0.2:
+    def _feed(self, origin: str, at: float) -> Answer:
+        """Return a feed of what the sitemap would list, where the origin has one."""
+        if self._draw("feed", origin).random() < 0.2:
             return Answer(404, {"Content-Type": "text/plain"}, b"no\n")
-        listed, wrong = draw.sample(range(self.plan.pages), min(self.plan.pages, 8)), draw.random() < 0.2
-        entries: list[tuple[str, str]] = []
-        for number in listed:
-            url = f"{origin}/{number}"
-            since = at if wrong else self._version(url, self.face(url, at), at)[1]
-            entries.append((url, _iso(since)))
-        if path == "/sitemap.xml":
-            rows = "".join(f"<url><loc>{url}</loc><lastmod>{date}</lastmod></url>" for url, date in entries)
-            text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
-        else:
-            rows = "".join(f'<entry><link href="{url}"/><updated>{date}</updated></entry>' for url, date in entries)
-            text = f'<feed xmlns="http://www.w3.org/2005/Atom">{rows}</feed>'
+        entries = ((url, datetime.fromtimestamp(int(date), UTC).isoformat()) for url, date in self.listed(origin, at))
+        rows = "".join(f'<entry><link href="{url}"/><updated>{date}</updated></entry>' for url, date in entries)
+        text = f'<feed xmlns="http://www.w3.org/2005/Atom">{rows}</feed>'
         return Answer(200, {"Content-Type": "application/xml"}, text.encode())
-
-
-def _iso(at: float) -> str:
-    import datetime
-
-    return datetime.datetime.fromtimestamp(int(at), datetime.UTC).isoformat()

@@ -9,10 +9,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from evercrawl.simulate.simulation import Result, simulate
+from evercrawl.simulate.simulation import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from evercrawl.simulate.result import Result
 
 _AHEAD = 2  # worlds a process that are handed out before their turn
 

@@ -7,93 +7,61 @@ import random
 import tempfile
 import time
 import traceback
-from collections import Counter
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import catalog, schedule
 from evercrawl.crawl.findings import Findings
+from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import kind_of, scheme_of
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.verify import inspect
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard
-from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.progress import Limits
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import FOLDER, Index
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.checkers.budget import Budget
 from evercrawl.simulate.checkers.cash import CashConserved
+from evercrawl.simulate.checkers.index import IndexFollows
 from evercrawl.simulate.checkers.journal import Acknowledged, MemoryFollows
 from evercrawl.simulate.checkers.politeness import Politeness
 from evercrawl.simulate.checkers.robots import RobotsObeyed
 from evercrawl.simulate.checkers.starvation import NoneStarves
 from evercrawl.simulate.checkers.visits import EachVisit
-from evercrawl.simulate.clock import Crash, SimulationError, VirtualClock, run_virtual
-from evercrawl.simulate.disk import VirtualDisk
-from evercrawl.simulate.drawn_web import DrawnWeb
+from evercrawl.simulate.clock import Crash, SimulationError, run_virtual
 from evercrawl.simulate.log import Log
 from evercrawl.simulate.network import MadeNetwork
+from evercrawl.simulate.result import Result
+from evercrawl.simulate.surroundings import Surroundings
 from evercrawl.simulate.watched import SlowOffload, WatchedNetwork, WatchedPartition
-from evercrawl.simulate.world import BEGAN_AT, End, Life, World, drawn
+from evercrawl.simulate.world import BEGAN_AT, DIRECTORY, End, Life, World, drawn
 from evercrawl.store.events import Visit
 from evercrawl.store.partition import Partition, Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evercrawl.clock import Clock
     from evercrawl.progress import Progress
     from evercrawl.store.events import Event
     from evercrawl.types import Exchange, Request
 
 CHECKERS: Final[tuple[type[Checker], ...]] = (
-    Politeness, RobotsObeyed, Budget, EachVisit, CashConserved, Acknowledged, MemoryFollows, NoneStarves,
+    Politeness, RobotsObeyed, Budget, EachVisit, CashConserved, Acknowledged, MemoryFollows, IndexFollows, NoneStarves,
 )  # fmt: skip
-DIRECTORY: Final = Path("/made-up")
+_MEMORY: Final = Path("/dev/shm")  # the index and the caches sync; here that costs nothing
 
 
 class BrokenPromiseError(SimulationError):
     """A law was broken; the message says which, and by how much."""
-
-
-@dataclass(slots=True)
-class Result:
-    """What became of one world.
-
-    Attributes
-    ----------
-    seed, hash, lines
-        The world, and its log.
-    virtual_s, real_s
-        How long it lasted, and how long that took.
-    lives, visits, requests
-        Runs, events of visits, requests for anything.
-    ends, faults
-        How the lives ended; what befell them, by kind.
-    broken
-        What was promised and not kept, "law: how"; empty where all is well.
-    """
-
-    seed: int
-    hash: str = ""
-    lines: int = 0
-    virtual_s: float = 0.0
-    real_s: float = 0.0
-    lives: int = 0
-    visits: int = 0
-    requests: int = 0
-    ends: Counter[str] = field(default_factory=Counter[str])
-    faults: Counter[str] = field(default_factory=Counter[str])
-    broken: list[str] = field(default_factory=list[str])
-
-    @property
-    def speed(self) -> float:
-        """Return how many times faster than real time it was."""
-        return self.virtual_s / max(self.real_s, 1e-9)
 
 
 def simulate(
@@ -116,7 +84,9 @@ def simulate(
     world
         The world of the seed, or another one.
     """
-    return Simulation(world or drawn(seed), watch, CHECKERS if checkers is None else checkers).run()
+    simulation = Simulation(world or drawn(seed), watch, CHECKERS if checkers is None else checkers)
+    with tempfile.TemporaryDirectory(prefix="evercrawl-world-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+        return simulation.run(Path(folder))
 
 
 class Simulation:
@@ -128,170 +98,145 @@ class Simulation:
         As for `simulate`.
     """
 
-    def __init__(
-        self,
-        world: World,
-        watch: Callable[[str], None] | None,
-        checkers: Sequence[type[Checker]],
-    ) -> None:
+    def __init__(self, world: World, watch: Callable[[str], None] | None, checkers: Sequence[type[Checker]]) -> None:
         self.world = world
         self.log = Log(watch)
         self.result = Result(world.seed)
         self.now = BEGAN_AT
-        self.web = DrawnWeb(world.web)
-        self.disk = VirtualDisk(self._draw("disk"), directory=DIRECTORY)
         self.checkers = [checker(world, self._blames(checker.law)) for checker in checkers]
         self._running: Running | None = None
+        self._around: Surroundings | None = None
 
-    def run(self) -> Result:
-        """Live all lives, or those until a promise is broken."""
-        began = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="evercrawl-world-") as folder:
-            for number in range(len(self.world.lives)):
-                self._live(number, Path(folder))
-                if self.result.broken:
-                    break
-        result = self.result
+    @property
+    def around(self) -> Surroundings:
+        """Return what surrounds the crawl; there is nothing before `run`."""
+        assert self._around is not None
+        return self._around
+
+    def run(self, folder: Path) -> Result:
+        """Live all lives, or those until a promise is broken; `folder` is for what cannot be made up."""
+        began, result = time.perf_counter(), self.result
+        self._around = Surroundings(self.world, folder, self._befell)
+        for number, life in enumerate(self.world.lives):
+            self._live(number, life, last=number == len(self.world.lives) - 1)
+            if result.broken:
+                break
         result.real_s, result.virtual_s = time.perf_counter() - began, self.now - BEGAN_AT
         result.hash, result.lines = self.log.hash, self.log.lines
+        result.revisited = sum(one.pages for one in self.checkers if isinstance(one, NoneStarves))
         return result
 
     # One life
 
-    def _live(self, number: int, folder: Path) -> None:
-        life, clean = self.world.lives[number], False
+    def _live(self, number: int, life: Life, *, last: bool) -> None:
+        if last:  # lives may have ended sooner than they were to
+            self.now = max(self.now, self.world.web.settles_at)
         self.log.add(self.now, "life", number, life.end.value)
         self.result.lives += 1
-        self.disk = self.disk.reopen()
+        self.around.begin()
+        clean = False
         try:
-            clean = run_virtual(self._run(number, folder), start=self.now)
+            clean = run_virtual(self._run(number, life, last=last), start=self.now)
         except Crash:
             self.result.faults["crash"] += 1
         except BrokenPromiseError:
             pass
+        except NoRoomError as error:
+            self._befell("ended by a full disk", error)
         except Exception as error:  # whatever it is, it is a finding
             where = "".join(traceback.format_exception(error)[-3:])
             self._blame("the program's own", f"{type(error).__name__}: {error}\n{where}")
-        self._bury(number, folder, clean=clean)
+        self._bury(number, life, clean=clean)
 
-    def _bury(self, number: int, folder: Path, *, clean: bool) -> None:
-        """End a life, see what it left behind, and let time pass until the next."""
-        life = self.world.lives[number]
-        self.result.ends[life.end.value if clean or life.end.crash else "broken"] += 1
+    def _bury(self, number: int, life: Life, *, clean: bool) -> None:
+        """See what a life left behind, and let time pass until the next."""
+        self.result.ends[life.end.value if clean or life.end.crash else "early"] += 1
         for checker in self.checkers:
             checker.ended(self.now, clean=clean)
         self._running = None
         if not self.result.broken:
             if life.end is End.POWER and not clean:
-                self.disk.crash()
-                self._spoil(life.spoilt, folder)
+                self.around.disk.crash()
+                self.around.spoil(life)
             self._inspect(interrupted=not clean)
         self.now += life.pause_s
         self.log.add(self.now, "buried", number, "in order" if clean else "crashed")
 
-    def _spoil(self, how: str, folder: Path) -> None:
-        for name in (ROBOTS_FILE, SITEMAPS_FILE):
-            for path in folder.glob(f"{name}*"):
-                if how == "gone":
-                    path.unlink()
-                elif how == "damaged":
-                    path.write_bytes(b"not a database at all")
-        if how:
-            self.result.faults[f"caches {how}"] += 1
-
-    async def _run(self, number: int, folder: Path) -> bool:
+    async def _run(self, number: int, life: Life, *, last: bool) -> bool:
         """Open the directory, crawl, close it; return whether the end was in order."""
-        life, last = self.world.lives[number], number == len(self.world.lives) - 1
-        loop, config, draw = asyncio.get_running_loop(), life.config, self._draw("life", number)
+        around, config, folder = self.around, life.config, self.around.folder
+        loop, draw = asyncio.get_running_loop(), random.Random(f"{self.world.seed} life {number}")
         loop.set_exception_handler(self._unheard)
-        clock, guard = VirtualClock(), Guard()
-        if life.end.crash:
-            loop.call_later(life.lasts_s, self._strike, life.strike)
-        for since_s, until_s in life.full:
-            loop.call_later(since_s, self._fill, draw.randrange(3000))
-            loop.call_later(until_s, self._make_room)
-        partition = WatchedPartition(
-            self._remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=self.disk, site=site,
-            segment_bytes=config.segment_bytes,
-            scheme=Scheme(config.importance, kind_of(config.importance).handout, self.world.internal),
-        )  # fmt: skip
-        inner = MadeNetwork(self.web, clock, lambda _: draw.uniform(0.01, self.world.slowest_s), judge=guard.judge)
-        network = WatchedNetwork(inner, self._asked, self._answered, self._turned)
-        robots = RobotsKeeper(str(folder / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
-        sitemaps = SitemapCache(str(folder / SITEMAPS_FILE))
-        try:
-            crawl = Crawl(
-                partition, config, network, StaticResolver(self.world.addresses), clock,
-                SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3])), guard,
-                catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
-                robots, self._progress, scheme_of(partition.birth.scheme), sitemaps,
+        clock, guard = around.machine.clock(), Guard()
+        offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
+        around.threaten(life)
+        async with AsyncExitStack() as stack:
+            partition = WatchedPartition(
+                self._remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=site,
+                segment_bytes=config.segment_bytes,
+                scheme=Scheme(config.importance, kind_of(config.importance).handout, self.world.internal),
             )  # fmt: skip
-            for sentence in partition.repairs:
-                self.log.add(self._at(), "repair", sentence)
-                self.result.faults["repair"] += 1
-            self._running = Running(number, last, loop.time(), config, partition, crawl, clock)
+            stack.enter_context(closing(partition))
+            behind = go_on(clock, partition.state)
+            for sentence in [*partition.repairs, *([behind] if behind else [])]:
+                self._befell("repair", sentence)
+            index = stack.enter_context(closing(Index(folder / FOLDER))) if config.index else None
+            robots = RobotsKeeper(str(folder / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
+            sitemaps = SitemapCache(str(folder / SITEMAPS_FILE))
+            stack.enter_context(closing(robots))
+            stack.enter_context(closing(sitemaps))
+            network = self._network(clock, guard)
+            stack.push_async_callback(network.close)
+            indexing = (
+                Indexing(index, Anchors(), partition, clock, offload, every_s=config.index_every_s) if index else None
+            )
+            crawl = Crawl(
+                partition, config, network, around.names(clock), clock, offload, guard,
+                catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
+                robots, self._progress, scheme_of(partition.birth.scheme), sitemaps, indexing=indexing,
+            )  # fmt: skip
+            self._running = Running(number, last, self._at(), config, partition, crawl, clock, index)
             for checker in self.checkers:
                 checker.began(self._running)
             self._enough()
-            return await self._crawl(crawl, life)
-        finally:
-            await network.close()
-            robots.close()
-            sitemaps.close()
-            partition.close()
+            clean = await self._crawl(crawl, life)
+            if clean:
+                for checker in self.checkers:
+                    checker.ended(self._at(), clean=True)
+            return clean
+
+    def _network(self, clock: Clock, guard: Guard) -> WatchedNetwork:
+        inner = MadeNetwork(self.around.weather, clock, judge=guard.judge, true=self.around.machine.true)
+        return WatchedNetwork(inner, self._asked, self._answered, self._turned)
 
     async def _crawl(self, crawl: Crawl, life: Life) -> bool:
         limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end is End.TIME else None)
-        if life.end is not End.TIME:
-            asyncio.get_running_loop().call_later(max(life.lasts_s, 0.1), self._stop, crawl, life)
-        try:
-            summary = await crawl.run(self.web.seeds, limits)
-        except NoRoomError as error:
-            self.log.add(self._at(), "no room", error)
-            self.result.faults["ended by a full disk"] += 1
-            return False
+        if life.end in (End.STOP, End.PAGES):
+            asyncio.get_running_loop().call_later(max(life.lasts_s, 0.1), crawl.stop)
+        summary = await crawl.run(self.around.web.seeds, limits)
         self._enough()
         self.log.add(self._at(), "summary", summary.visits, summary.fetched, summary.known, summary.reason)
         return True
-
-    # What befalls it
-
-    def _stop(self, crawl: Crawl, life: Life) -> None:
-        if not life.end.crash:
-            crawl.stop()
-
-    def _strike(self, operations: int) -> None:
-        """End the process now, or in the middle of one of the next operations on the disk."""
-        if not operations:
-            self._at()
-            self.disk.kill()
-            raise Crash("struck")
-        left = operations
-
-        def before(operation: str, name: str) -> None:
-            nonlocal left
-            left -= 1
-            if left <= 0:
-                self.log.add(self._at(), "struck", operation, name)
-                raise Crash("struck")
-
-        self.disk.before = before
-
-    def _fill(self, left_bytes: int) -> None:
-        self.result.faults["full disk"] += 1
-        self.disk.capacity_bytes = None
-        used = sum(self.disk.size(name) for name in self.disk.names())
-        self.disk.capacity_bytes = used + left_bytes
-
-    def _make_room(self) -> None:
-        self.disk.capacity_bytes = None
 
     # What is heard of it
 
     def _at(self) -> float:
         """Return the true time, and remember it, for a crash leaves no loop to ask."""
-        self.now = asyncio.get_running_loop().time()
+        self.now = self.around.machine.true()
         return self.now
+
+    def _befell(self, what: str, *more: object) -> None:
+        self.log.add(self._at() if self._has_loop() else self.now, what, *more)
+        if what not in ("struck", "room again"):
+            self.result.faults[what] += 1
+
+    @staticmethod
+    def _has_loop() -> bool:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return False
+        return True
 
     def _asked(self, request: Request, address: str) -> None:
         at = self._at()
@@ -303,8 +248,8 @@ class Simulation:
     def _answered(self, exchange: Exchange) -> None:
         at = self._at()
         self.log.add(at, "answered", exchange.request.url, exchange.status, exchange.error, exchange.wire)
-        if exchange.error:
-            self.result.faults[exchange.error] += 1
+        if exchange.error or exchange.status >= 500 or exchange.status == 429:
+            self.result.faults[exchange.error or str(exchange.status)] += 1
         for checker in self.checkers:
             checker.answered(exchange, at)
 
@@ -335,21 +280,17 @@ class Simulation:
 
     def _inspect(self, *, interrupted: bool) -> None:
         """Verify what lies on the disk, as `evercrawl verify` does."""
-        found = Findings()
-        partition = None
+        found, disk = Findings(), self.around.disk.reader()
         try:
             partition = Partition(
-                DIRECTORY, keys, random.Random(0).randbytes, now=self.now, writable=False, disk=self.disk.reader(),
-                site=site,
-            )  # fmt: skip
-            inspect(partition, found, interrupted=interrupted)
+                DIRECTORY, keys, random.Random(0).randbytes, now=self.now, writable=False, disk=disk, site=site
+            )
+            with closing(partition):
+                inspect(partition, found, interrupted=interrupted)
         except ConfigError:
             return  # it died before it was born
         except (StoreError, AssertionError) as error:
             found.blame(f"{type(error).__name__}: {error}")
-        finally:
-            if partition is not None:
-                partition.close()
         for sentence in found.wrong:
             self._blame("journal = archive", sentence)
         self.log.add(self.now, "verified", *sorted(found.checked.items()))
@@ -364,6 +305,3 @@ class Simulation:
     def _enough(self) -> None:
         if self.result.broken:
             raise BrokenPromiseError(self.result.broken[0])
-
-    def _draw(self, *of: object) -> random.Random:
-        return random.Random(f"{self.world.seed} {' '.join(map(str, of))}")

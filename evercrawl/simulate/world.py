@@ -6,16 +6,20 @@ import enum
 import math
 import random
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evercrawl import catalog, importance, schedule
 from evercrawl.config import Config
 from evercrawl.simulate import drawn_web
+from evercrawl.simulate.weather import Climate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BEGAN_AT: Final = 1_700_000_000.0
+DIRECTORY: Final = Path("/made-up")
+"""As the crawl directory is called in messages."""
 CALM_CYCLES: Final = 2.5
 """How long the last life is, in the longest time that any page may wait there for its turn."""
 _NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d.example", "e.co.uk", "f.example")
@@ -51,13 +55,16 @@ class Life:
     strike
         A crash comes in the middle of the n-th operation on the disk from `lasts_s` on; 0: between two of them.
     full
-        While (from, to) after the beginning there is no room for more than a few bytes.
-    jumps
-        After so many seconds, the machine's time of day moves by so many.
+        From and to so many seconds after the beginning there is room for so many bytes only.
+    leaps
+        After so many seconds the machine's clock is set forward, or back, by so many.
+    naps
+        After so many seconds the machine is suspended for so many.
     pause_s
         Until the next life.
     spoilt
-        What a power cut makes of the caches of robots.txt and sitemaps: "" for nothing, "gone", "damaged".
+        What a power cut makes of the caches of robots.txt and sitemaps: "" for nothing, "gone", "damaged"; where they
+        are gone, so is the search index.
     """
 
     config: Config
@@ -65,8 +72,9 @@ class Life:
     lasts_s: float
     pages: int = 0
     strike: int = 0
-    full: tuple[tuple[float, float], ...] = ()
-    jumps: tuple[tuple[float, float], ...] = ()
+    full: tuple[tuple[float, float, int], ...] = ()
+    leaps: tuple[tuple[float, float], ...] = ()
+    naps: tuple[tuple[float, float], ...] = ()
     pause_s: float = 1.0
     spoilt: str = ""
 
@@ -81,27 +89,27 @@ class World:
         Drew all the rest, and draws what is left to chance while it runs.
     web
         Plan of the web.
-    addresses
-        Name -> addresses.
+    machines, nameless
+        How many addresses there are; the share of the time for which a name cannot be found.
+    climate, rules_s
+        How the weather is until it clears; how long names and robots.txt stay as they are.
+    sitemaps
+        Whether the sites have any.
     internal
         Weight of links within a site.
     lives
         One after another; in the last the weather is fine, nothing breaks, and there is time for every page.
-    slowest_s
-        How long a far end takes to answer, at most, in fair weather.
     """
 
     seed: int
     web: drawn_web.Plan
-    addresses: dict[str, tuple[str, ...]]
+    machines: int
+    nameless: float
+    climate: Climate
+    rules_s: float
+    sitemaps: bool
     internal: float
     lives: tuple[Life, ...]
-    slowest_s: float
-
-    @property
-    def calm_at_s(self) -> float:
-        """Return after how many seconds the last life begins, if none ends sooner than it is to."""
-        return sum(life.lasts_s + life.pause_s for life in self.lives[:-1])
 
 
 def drawn(seed: int) -> World:
@@ -116,8 +124,6 @@ def drawn(seed: int) -> World:
     draw = random.Random(f"world {seed}")
     names = draw.sample(_NAMES, draw.randrange(1, 1 + len(_NAMES)))
     origins = [origin for name in names for origin in _origins(draw, name)]
-    machines = draw.randrange(1, 1 + len(names))
-    addresses: dict[str, tuple[str, ...]] = {name: (f"8.8.4.{1 + draw.randrange(machines)}",) for name in names}
     policy = draw.choice(sorted(catalog.find(schedule, schedule.Policy)))  # type: ignore[type-abstract]
     scheme = draw.choice(sorted(catalog.find(importance, importance.Importance)))  # type: ignore[type-abstract]
     calendars = draw.choice([0, 0, 1])
@@ -129,9 +135,26 @@ def drawn(seed: int) -> World:
         settles_at=BEGAN_AT + lasts_s, turn_s=_between(draw, 60, 3600), calendars=calendars,
         words_s=_between(draw, 30, 3000),
     )  # fmt: skip
-    slowest_s = draw.choice([0.2, 0.8, 2.0])
-    calm = _calm(begun, plan, slowest_s, max(life.config.delay_s for life in lives))
-    return World(seed, plan, addresses, draw.choice([0.1, 1.0]), (*lives, calm), slowest_s)
+    return World(
+        seed,
+        plan,
+        machines=draw.randrange(1, 1 + len(names)),
+        nameless=draw.choice([0.0, 0.0, 0.02, 0.1]),
+        climate=_climate(draw),
+        rules_s=_between(draw, 300, 6 * 3600),
+        sitemaps=draw.random() < 0.6,
+        internal=draw.choice([0.1, 1.0]),
+        lives=(*lives, _calm(begun, plan, max(life.config.delay_s for life in lives))),
+    )
+
+
+def _climate(draw: random.Random) -> Climate:
+    """Return fair weather, or weather that is foul now and then."""
+    if draw.random() < 0.3:
+        return Climate(fine_s=1e9, latency_s=_between(draw, 0.02, 0.5))
+    return Climate(
+        fine_s=_between(draw, 100, 5000), bad_s=_between(draw, 20, 1500), latency_s=_between(draw, 0.02, 0.5)
+    )
 
 
 def _origins(draw: random.Random, name: str) -> Sequence[str]:
@@ -161,6 +184,8 @@ def _settings(draw: random.Random, policy: str, scheme: str, *, endless: bool) -
         disk_wait_s=draw.choice([20.0, 120.0, 600.0]),
         snapshot_every_s=_between(draw, 5, 300),
         segment_bytes=round(_between(draw, 8_000, 400_000)),
+        index=draw.random() < 0.5,
+        index_every_s=_between(draw, 20, 600),
     )
 
 
@@ -177,11 +202,11 @@ def _life(draw: random.Random, config: Config) -> Life:
     end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 3, 3000)
     if end.crash and draw.random() < 0.15:
         lasts_s = 0.0  # in the middle of its start
-    full: tuple[tuple[float, float], ...] = ()
+    full: tuple[tuple[float, float, int], ...] = ()
     if draw.random() < 0.2:
-        since = draw.uniform(0, lasts_s)
-        full = ((since, since + _between(draw, 1, 2 * config.disk_wait_s)),)
-    jumps = tuple((draw.uniform(0, lasts_s), _leap(draw)) for _ in range(draw.choice([0, 0, 0, 1, 3])))
+        since_s = draw.uniform(0, lasts_s) if draw.random() < 0.7 else 0.0
+        full = ((since_s, since_s + _between(draw, 1, 2 * config.disk_wait_s), draw.randrange(3000)),)
+    often = [0, 0, 0, 1, 3]
     return Life(
         config,
         end,
@@ -189,16 +214,17 @@ def _life(draw: random.Random, config: Config) -> Life:
         pages=draw.randrange(1, 200) if end is End.PAGES else 0,
         strike=round(_between(draw, 1, 60)) if end.crash and (not lasts_s or draw.random() < 0.7) else 0,
         full=full,
-        jumps=jumps,
+        leaps=tuple((draw.uniform(0, lasts_s), _leap(draw)) for _ in range(draw.choice(often))),
+        naps=tuple((draw.uniform(0, lasts_s), _between(draw, 1, 50_000)) for _ in range(draw.choice(often) // 2)),
         pause_s=_between(draw, 0.2, 3600) if draw.random() < 0.8 else _between(draw, 3600, 3 * 86_400),
         spoilt=draw.choice(["", "", "gone", "damaged"]) if end is End.POWER else "",
     )
 
 
-def _calm(begun: Config, plan: drawn_web.Plan, slowest_s: float, delay_s: float) -> Life:
+def _calm(begun: Config, plan: drawn_web.Plan, delay_s: float) -> Life:
     """Return the last life: no page has to wait for long, because all can be visited within half a refresh."""
     pages = len(plan.origins) * (plan.pages + 8) + plan.calendars * begun.max_pages_per_host
-    each_s = max(begun.delay_s, delay_s, 5.0) + slowest_s
+    each_s = max(begun.delay_s, delay_s, 5.0) + 1.0
     turn_s = 2.0 * pages * max(each_s, 1 / begun.rate_per_s if begun.rate_per_s else 0.0)
     config = replace(begun, refresh_after_s=turn_s, rate_bytes_per_s=0)
     return Life(config, End.TIME, CALM_CYCLES * turn_s)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config
     from evercrawl.crawl.loop import Crawl
+    from evercrawl.search.index import Index
     from evercrawl.simulate.world import World
     from evercrawl.store.events import Event
     from evercrawl.store.partition import Partition
@@ -28,7 +29,9 @@ class Running:
     began_at
         Instant of its start.
     config, partition, crawl, clock
-        What it runs on; the clock is the machine's, which may jump.
+        What it runs on; the clock is the crawl's, which may be wrong.
+    index
+        Its search index, where it has one.
     """
 
     number: int
@@ -38,9 +41,10 @@ class Running:
     partition: Partition
     crawl: Crawl
     clock: Clock
+    index: Index | None = None
 
     def now(self) -> float:
-        """Return what the machine takes for the time, in seconds since the epoch."""
+        """Return what the crawl takes for the time, in seconds since the epoch."""
         return self.clock.now()
 
 

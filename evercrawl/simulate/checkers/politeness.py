@@ -34,10 +34,14 @@ class _Door:
 
 @dataclass(slots=True)
 class _Wish:
-    """Somebody wants to be left alone until then; `stored` says which event, if any, remembers it."""
+    """Somebody wants to be left alone until then; `stored` says which event, if any, remembers it.
+
+    What is remembered is what the crawl's clock said, which the next life may find set to another time.
+    """
 
     until: float
     said_at: float
+    by_clock: float
     stored: int | None = None
 
 
@@ -57,9 +61,11 @@ class Politeness(Checker):
     def began(self, life: Running) -> None:
         """Forget what died with the last life: connections, and wishes that no event remembers."""
         self._life = life
-        held = life.partition.journal.sequence
+        held, ahead_s = life.partition.journal.sequence, life.now() - life.began_at
         for wishes in self._wishes.values():
             wishes[:] = [wish for wish in wishes if wish.stored is not None and wish.stored < held]
+            for wish in wishes:
+                wish.until = wish.by_clock - ahead_s
 
     def asked(self, request: Request, address: str, at: float) -> None:
         """See that host and address have rested and are not asked by too many at once."""
@@ -104,9 +110,11 @@ class Politeness(Checker):
         for door in (self._hosts[name], self._addresses[address]):
             door.ended_at = at
             door.under_way -= 1
-        wish_s = retry_after_s(exchange, at)
+        assert self._life is not None
+        now = self._life.now()
+        wish_s = retry_after_s(exchange, now)
         if wish_s and not isinstance(exchange.request.tag, RobotsTag):
-            self._wishes[name].append(_Wish(at + wish_s, at))
+            self._wishes[name].append(_Wish(at + wish_s, at, now + wish_s))
 
     def remembered(self, event: Event, number: int, at: float) -> None:
         """Take note that a wish will outlive the process once the event is stored."""

@@ -8,6 +8,7 @@ from evercrawl.crawl.loop import VisitTag
 from evercrawl.crawl.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.drawn_web import DrawnWeb
+from evercrawl.store.events import Visit
 from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.state import RETIRED
 from evercrawl.types import Outcome
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
     from evercrawl.types import Request
 
 HOUR_S: Final = 3600.0
@@ -36,8 +38,8 @@ class NoneStarves(Checker):
         super().__init__(world, blame)
         self._web = DrawnWeb(world.web)
         self._life: Running | None = None
-        self._asked: set[str] = set()
-        self._due: dict[str, float] = {}  # URL -> instant by which it is to have been asked for
+        self._asked: set[int] = set()
+        self._due: dict[int, float] = {}  # slot -> instant by which it is to have been asked for
         self.pages = 0
 
     def began(self, life: Running) -> None:
@@ -47,8 +49,7 @@ class NoneStarves(Checker):
         self._life, state = life, life.partition.state
         turn_s = life.config.refresh_after_s
         for slot in range(state.known.count):
-            url, index = state.urls.get(slot), state.record_of(slot)
-            at, misses = life.began_at, 0
+            index, at = state.record_of(slot), life.began_at
             if index is not None:
                 row = state.records.rows[index]
                 misses = int(row["misses"])
@@ -57,22 +58,29 @@ class NoneStarves(Checker):
                     continue
                 visited_at = state.instant(int(row["visited"])) - life.now() + life.began_at
                 at = max(at, visited_at + float(wait_s(misses, turn_s)) + 1 / TICKS_PER_S)
-            self._due[url] = at + turn_s
+            self._due[slot] = at + turn_s
 
     def asked(self, request: Request, address: str, at: float) -> None:
         """Cross a page off."""
         if self._life is not None and isinstance(request.tag, VisitTag):
-            self._asked.add(request.url)
+            self._asked.add(request.tag.slot)
+
+    def remembered(self, event: Event, number: int, at: float) -> None:
+        """Cross off what old rules of a robots.txt forbid, which may hold for a day."""
+        if self._life is not None and isinstance(event, Visit):
+            self._asked.add(event.slot)
 
     def ended(self, at: float, *, clean: bool) -> None:
         """See that none is left."""
         if self._life is None or not clean:
             return
-        for url, due_at in self._due.items():
+        state = self._life.partition.state
+        for slot, due_at in self._due.items():
+            url = state.urls.get(slot)
             if due_at <= at and self._web.alive(url, at) and not self._web.forbidden(url):
                 self.pages += 1
                 self.expect(
-                    url in self._asked,
+                    slot in self._asked,
                     f"{url} is there, was due {at - due_at:.0f} s ago at the latest, and not visited",
                 )
         self._life = None

@@ -31,20 +31,18 @@ class EachVisit(Checker):
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
         self._life: Running | None = None
-        self._asked: dict[int, float] = {}  # slot -> when it was asked for, as long as no event says so
-        self._last: dict[int, tuple[Visit, float]] = {}
+        self._asked: set[int] = set()  # slots, as long as no event says what came of it
+        self._last: dict[int, tuple[Visit, float]] = {}  # slot -> last visit, and when it began by the crawl's clock
 
     def began(self, life: Running) -> None:
         """Learn from the journal what has happened; nothing is under way."""
         self._asked.clear()
-        known, self._last = self._last, {}
+        self._last.clear()
         for _, _, event in life.partition.journal.replay():
             if isinstance(event, Lost):
                 self._last.pop(event.slot, None)
             elif isinstance(event, Visit):
-                before = known.get(event.slot)
-                if before is not None and before[0].visits == event.visits:
-                    self._last[event.slot] = (event, before[1])
+                self._last[event.slot] = (event, event.at)
         self._life = life
 
     def asked(self, request: Request, address: str, at: float) -> None:
@@ -54,11 +52,11 @@ class EachVisit(Checker):
         assert self._life is not None
         slot = request.tag.slot
         self.expect(slot not in self._asked, f"{request.url} was asked for while it was being asked for")
-        self._asked[slot] = at
+        self._asked.add(slot)
         if slot in self._last:
             last, last_at = self._last[slot]
             least_s = float(wait_s(last.misses, self._life.config.refresh_after_s)) - 2 / TICKS_PER_S
-            gap_s = at - last_at
+            gap_s = self._life.now() - last_at
             self.expect(
                 last.outcome not in SETTLED or gap_s >= least_s,
                 f"{request.url} was asked for {gap_s:.1f} s after visit {last.visits}, which found it "
@@ -71,13 +69,13 @@ class EachVisit(Checker):
         """See that the event is of what was asked for, once."""
         if not isinstance(event, Visit) or self._life is None:
             return
-        asked_at = self._asked.pop(event.slot, None)
         refused = event.outcome == Outcome.REFUSED or event.status == 0
-        self.expect(asked_at is not None or refused, f"event {number} is of a page that was not asked for")
+        self.expect(event.slot in self._asked or refused, f"event {number} is of a page that was not asked for")
+        self._asked.discard(event.slot)
         self.expect(event.interval_s >= 0, f"event {number} has an interval of {event.interval_s} s")
         self.expect(event.changed_at <= event.at, f"event {number} found a change of the future")
         self.expect(event.fetch_s >= 0, f"event {number} lasted {event.fetch_s} s")
-        self._last[event.slot] = (event, asked_at if asked_at is not None else at)
+        self._last[event.slot] = (event, event.at)
 
     def ended(self, at: float, *, clean: bool) -> None:
         """Let go of what was under way."""

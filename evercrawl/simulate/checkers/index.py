@@ -1,0 +1,40 @@
+"""The search index: what it holds is what is remembered, whatever was lost between two commits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from evercrawl.crawl.findings import Findings
+from evercrawl.crawl.verify_index import check_index
+from evercrawl.simulate.checkers.base import Checker, Running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.world import World
+
+
+class IndexFollows(Checker):
+    """After a clean end the index is up to the last event, or says that it is not; and then it holds what it should."""
+
+    law: ClassVar[str] = "journal = index"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._life: Running | None = None
+
+    def began(self, life: Running) -> None:
+        """Take note of the life."""
+        self._life = life
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """Compare, where the end was in order."""
+        life, self._life = self._life, None
+        if life is None or not clean or life.index is None:
+            return
+        found = Findings()
+        check_index(life.partition, life.index, found)
+        for sentence in found.wrong:
+            self.blame(sentence)
+        if life.last and found.mends:
+            self.blame(f"after a long while in which nothing went wrong, {found.mends[0]}")
