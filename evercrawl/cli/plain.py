@@ -8,18 +8,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TextIO
 
-_CONTROLS: Final = dict.fromkeys([code for code in (*range(32), *range(127, 160)) if code not in (9, 10)])
+_CONTROLS: Final = [code for code in (*range(32), *range(127, 160)) if code not in (9, 10)]
+_TURNS: Final = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]  # line ends among them
+_LEFT_OUT: Final = dict.fromkeys([*_CONTROLS, *_TURNS])
 
 
 def plain(text: str) -> str:
-    r"""Return a text without control characters (C0, C1), except tab and newline.
+    r"""Return a text without control characters (C0, C1), except tab and newline, and without what turns its direction.
+
+    A title that turns around what stands behind it could make one address look like another.
 
     Examples
     --------
     >>> plain("a\tb\x1b[31m\r\n\x9b2Jc")
     'a\tb[31m\n2Jc'
+    >>> plain("evil\u202egro.elpmaxe\u202c")
+    'evilgro.elpmaxe'
     """
-    return text.translate(_CONTROLS)
+    return text.translate(_LEFT_OUT)
 
 
 def fit(text: str, out: TextIO) -> str:
