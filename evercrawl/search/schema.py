@@ -8,11 +8,10 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 import tantivy
 
+from evercrawl.search.condense import condense
+
 VERSION: Final = 1
 """Of everything below; an index of another version has to be made again."""
-
-MOST_BODY_CHARS: Final = 32_000
-"""Characters of a page's text that are indexed: nineteen in twenty pages of documentation have fewer."""
 
 MOST_ADDRESS_CHARS: Final = 200
 """Characters of a URL whose words are indexed."""
@@ -48,7 +47,7 @@ class Page(msgspec.Struct, frozen=True):
     url, site, host
         Where it is; the registrable domain, and the host's name.
     title, text
-        What it says, as plain text.
+        What it says, as plain text; the text may be UTF-8 as well.
     language
         BCP 47 tag, or "".
     """
@@ -59,7 +58,7 @@ class Page(msgspec.Struct, frozen=True):
     site: str
     host: str
     title: str
-    text: str
+    text: str | bytes
     language: str = ""
 
 
@@ -96,7 +95,7 @@ def fields_of(page: Page) -> dict[str, Any]:
     return {
         KEY: str(page.slot),
         TITLE: page.title,
-        BODY: page.text[:MOST_BODY_CHARS],
+        BODY: condense(page.text if isinstance(page.text, bytes) else page.text.encode(errors="replace")),
         ADDRESS: address_words(page.url),
         SITE: page.site,
         HOST: page.host,
