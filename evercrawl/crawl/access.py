@@ -82,6 +82,7 @@ class Access:
         self.failures = 0
         self.trouble = ""
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
+        self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -225,20 +226,26 @@ class Access:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
-        other = self._host_of(name)
-        if other is not None:
-            assert isinstance(request.tag, RobotsTag)
-            self._guests[request.tag] = (other, await self._rested(other))
-            self._frontier.began(other, self._clock.now())
-        self._network.start(request, addresses)
+        other = self._host_of(name) or self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
+        if other.address is None:
+            self._frontier.locate(other, addresses, self._clock.now())
+        assert isinstance(request.tag, RobotsTag)
+        self._guests[request.tag] = (other, await self._rested(other))
+        self._frontier.began(other, self._clock.now())
+        self._network.start(request, other.addresses)
 
     async def _rested(self, other: Host) -> bool:
-        """Return when a host has rested; whether it was taken hold of, so that its own pages do not come before."""
-        held = False
-        while other.in_flight or other.ready_at > self._clock.now():
-            if not other.held:
-                other.held, held = "robots.txt", True
-            await self._clock.sleep(max(other.ready_at - self._clock.now(), POLL_S))
+        """Return when a host has rested, and its address; whether it was taken hold of, so that its pages wait."""
+        held, address = False, other.address
+        self._frontier.keep_place(other)
+        try:
+            while not self._frontier.rested(other, self._clock.now()):
+                if not other.held:
+                    other.held, held = "robots.txt", True
+                rests_until = max(other.ready_at, address.ready_at if address is not None else 0.0)
+                await self._clock.sleep(max(rests_until - self._clock.now(), POLL_S))
+        finally:
+            self._frontier.give_place(other)
         return held
 
     async def _addresses(self, name: str) -> tuple[str, ...]:

@@ -18,7 +18,9 @@ class Address:
     Attributes
     ----------
     in_flight
-        Exchanges under way.
+        Exchanges under way, and places kept for those about to begin.
+    kept
+        Those places.
     ready_at
         No request before then, in seconds since the epoch.
     waiting
@@ -28,6 +30,7 @@ class Address:
     """
 
     in_flight: int = 0
+    kept: int = 0
     ready_at: float = 0.0
     waiting: deque[Host] = field(default_factory=deque["Host"])
     gated: bool = False

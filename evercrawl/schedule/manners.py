@@ -56,6 +56,30 @@ class Manners:
         host.addresses, host.resolved_at = addresses, now
         self._rest(host)
 
+    def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
+        """Return a host that has no page and no number, to be asked by the same manners as the others."""
+        host = Host(-1, name, delay_s=self._delay_s, held="it has no pages", addresses=addresses)
+        host.address = self.addresses.setdefault(addresses[0] if addresses else name, Address())
+        return host
+
+    def keep_place(self, host: Host) -> None:
+        """Let nobody who comes later be admitted to the address of a host before this one was asked."""
+        if host.address is not None:
+            host.address.in_flight += 1
+            host.address.kept += 1
+
+    def give_place(self, host: Host) -> None:
+        """Give up the place that was kept: the request begins now, or never will."""
+        if host.address is not None:
+            host.address.in_flight -= 1
+            host.address.kept -= 1
+
+    def rested(self, host: Host, now: float) -> bool:
+        """Whether a host for which a place is kept may be asked: it has rested, and so has its address."""
+        address = host.address
+        free = address is None or (address.in_flight - address.kept < self._per_ip and address.ready_at <= now)
+        return free and not host.in_flight and host.ready_at <= now
+
     def release(self, host: Host) -> None:
         """Let a host offer pages again, whose chosen page was not asked for or whose rest was changed."""
         self._rest(host)

@@ -145,6 +145,21 @@ def test_asking_another_host_for_robots_txt_does_not_disturb_its_rest(run, other
     assert all(ran.pages[f"http://n{i}.example/"] == 1 for i in range(others))
 
 
+@pytest.mark.parametrize("where", [f"{A}/rules", "http://unknown.example/rules"])
+def test_a_robots_txt_that_moved_waits_for_its_turn_at_the_address(run, where):
+    """Four names on one machine; three are being crawled while the fourth's rules are looked for."""
+    names = [f"http://n{i}.example" for i in range(3)]
+    world = run.World(MadeWeb(seed=1, origins=tuple(names), pages=12, changing=0))
+    world.pages[f"{A}/robots.txt"] = run.Answer(301, {"Location": where})
+    world.pages[where] = run.robots_txt("User-agent: *\nDisallow: /no\n")
+    world.pages[f"{A}/"] = run.html(text="at last")
+    ran = run(world, [f"{name}/" for name in names] + [f"{A}/"], delay_s=2.0, connections_per_ip=2,
+              latency_s=lambda _: 2.5, polite=False)  # fmt: skip
+    assert ran.asked(where)[0].at < 1.7e9 + 40.0
+    assert min(gaps(sorted(asked.at for asked in ran.network.log))) >= 1.0 - 1e-6
+    assert ran.pages[f"{A}/"] == 1
+
+
 def test_robots_txt_that_redirects_without_end_leaves_the_site_open(run):
     world = run.World()
     world.pages[f"{A}/robots.txt"] = run.Answer(302, {"Location": "/robots.txt?again"})
