@@ -10,7 +10,8 @@ import numpy as np
 from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.directives import x_robots
 from evercrawl.parse import feed, html
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import digest, keys
+from evercrawl.store.warc import payload_digest
 from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ class Content(msgspec.Struct, array_like=True):
         What was found while undoing them; see `Exchange`.
     mime, title, language, simhash, words, targets, unpaid, withheld, feeds, canonical
         See `Document`; `targets` include that of a meta refresh. Nothing is read of a body whose content is held.
+    keys
+        Of `targets`, u8 each.
+    payload
+        What the archive says of the bytes that came, where these are still packed.
     noindex
         Whether headers or page ask not to be found by searching.
     text, anchors
@@ -92,6 +97,8 @@ class Content(msgspec.Struct, array_like=True):
     feeds: list[str] = []
     text: bytes = b""
     anchors: bytes = b""
+    keys: bytes = b""
+    payload: str = ""
 
 
 def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
@@ -132,6 +139,8 @@ def contents(body: Body) -> Content:
         document = html.read_text(data, content_type)
         content.simhash, content.words = document.simhash, document.words
         content.text = document.utf8 if body.text else b""
+    if content.targets:
+        content.keys = keys(content.targets).tobytes()
     return content
 
 
@@ -151,7 +160,9 @@ def _unpacked(body: Body) -> tuple[bytes, Content]:
         request, 0.0, wire=body.data, headers=body.headers, http_version=body.http_version, truncated=body.truncated
     )
     unwrap(exchange)
-    return exchange.body, Content(truncated=exchange.truncated, error=exchange.error, detail=exchange.detail)
+    said = Content(truncated=exchange.truncated, error=exchange.error, detail=exchange.detail)
+    said.payload = payload_digest(body.data)
+    return exchange.body, said
 
 
 def _document(content: Content, body: Body, data: bytes, content_type: str, *, nofollow: bool) -> None:

@@ -163,24 +163,28 @@ class Learner:
 
     def _archive(self, readings: Sequence[Reading]) -> list[Pointer | None]:
         answered = [reading for reading in readings if reading.exchange.status]
-        pointers = iter(self._partition.archive.append([self._entry(reading) for reading in answered]))
+        pointers = iter(
+            self._partition.archive.append([self._entry(reading, _payload(reading)) for reading in answered])
+        )
         return [next(pointers) if reading.exchange.status else None for reading in readings]
 
-    def _entry(self, reading: Reading) -> Entry:
+    def _entry(self, reading: Reading, payload: str) -> Entry:
         exchange = reading.exchange
         last = reading.before.last
+        new = Entry(exchange, digest=payload)
         if last is None or not reading.flags & UNCHANGED:
-            return Entry(exchange)
+            return new
         event = self._partition.journal.read(last.content) if last.content else last
         if not isinstance(event, Visit) or event.archive is None:
-            return Entry(exchange)
+            return new
         url = exchange.request.url
         if exchange.status == 304:
             return Entry(exchange, Kind.NOT_MODIFIED, Original(url, event.at))
         original = self._partition.archive.read(Pointer(*event.archive))
-        if original.digest == payload_digest(exchange.wire) and _coding(original.headers) == _coding(exchange.headers):
+        payload = payload or payload_digest(exchange.wire)
+        if original.digest == payload and _coding(original.headers) == _coding(exchange.headers):
             return Entry(exchange, Kind.SAME_CONTENT, Original(url, event.at, original.digest))
-        return Entry(exchange)
+        return new
 
     def _targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
         """Return, for each reading, the slots of where it leads, NO_SLOT for what is out of scope, and what is new.
@@ -189,14 +193,19 @@ class Learner:
         """
         urls: list[str] = []
         spans: list[tuple[int, int]] = []
+        keys_of_all: list[bytes] = []
         for reading in readings:
             start = len(urls)
-            urls += [reading.redirect] if reading.redirect else reading.targets
-            urls += [reading.canonical] if reading.canonical else []
+            leads = [reading.redirect] if reading.redirect else reading.targets
+            keys_of_all.append(reading.keys if leads is reading.targets and reading.keys else keys_of(leads).tobytes())
+            urls += leads
+            if reading.canonical:
+                urls.append(reading.canonical)
+                keys_of_all.append(keys_of([reading.canonical]).tobytes())
             spans.append((start, len(urls)))
         if not urls:
             return [(_NONE, None)] * len(readings)
-        keys = keys_of(urls)
+        keys = np.frombuffer(b"".join(keys_of_all), np.uint64)
         slots = self._state.table.find(keys)
         unknown = np.flatnonzero(slots == NO_SLOT)
         result: list[tuple[Slots, Discovery | None]] = []
@@ -397,6 +406,11 @@ def _misses(reading: Reading) -> int:
     if reading.outcome == Outcome.REFUSED:
         return reading.before.misses
     return reading.before.misses + 1 if reading.outcome in (Outcome.GONE, Outcome.ERROR) else 0
+
+
+def _payload(reading: Reading) -> str:
+    """Return the digest of the bytes that came, "" where nobody has worked it out."""
+    return reading.content.payload if reading.content is not None else ""
 
 
 def _coding(headers: dict[str, str]) -> str:

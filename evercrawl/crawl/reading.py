@@ -98,6 +98,8 @@ class Reading:
         As the event will have them.
     redirect, canonical
         Where the page says that its content is, normalised; "" where it is here.
+    keys
+        Of `targets`, u8 each; empty where nobody has worked them out.
     """
 
     exchange: Exchange
@@ -124,6 +126,7 @@ class Reading:
     unpaid: list[str] = field(default_factory=list[str])
     feeds: list[str] = field(default_factory=list[str])
     targets: list[str] = field(default_factory=list[str])
+    keys: bytes = b""
 
     @property
     def trouble(self) -> bool:
@@ -207,7 +210,7 @@ def understand(reading: Reading, content: Content) -> None:
     reading.title, reading.language = content.title, content.language
     reading.simhash, reading.words = content.simhash, content.words
     reading.targets, reading.unpaid, reading.withheld = content.targets, content.unpaid, content.withheld
-    reading.feeds, reading.canonical = content.feeds, content.canonical
+    reading.feeds, reading.canonical, reading.keys = content.feeds, content.canonical, content.keys
 
 
 def retry_after_s(exchange: Exchange, now: float) -> float:

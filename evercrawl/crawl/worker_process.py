@@ -46,6 +46,8 @@ class WorkerProcess:
         Whether it has said that it reads.
     suspected
         Whether what it was given has ended a process before; it is given nothing else meanwhile.
+    watched
+        Whether somebody waits for the channel to take more.
     moved_at
         When it last answered, or was given something to do: seconds of the monotonic clock.
 
@@ -58,7 +60,7 @@ class WorkerProcess:
     def __init__(self, longest_bytes: int, more: Mapping[str, str] | None = None) -> None:
         self.given: deque[tuple[Reading, int]] = deque()
         self.given_bytes = 0
-        self.ready, self.suspected = False, False
+        self.ready, self.suspected, self.watched = False, False, False
         self.moved_at = 0.0
         self._inbox, self._outbox = Inbox(), Outbox()
         self._decoder = msgspec.msgpack.Decoder(Content | None)

@@ -186,7 +186,7 @@ class Workers:
         for process in self._processes:
             if process.unsent:
                 process.send()
-                self._watch(process)
+            self._watch(process)
 
     def _give(self, process: WorkerProcess, reading: Reading, now: float) -> None:
         process.give(reading, self._inline.body(reading), now)
@@ -243,15 +243,15 @@ class Workers:
             self._failed(error.strerror or str(error))
             return
         self._processes.append(process)
-        self._watch(process)
+        if not self._waiting:
+            asyncio.get_running_loop().add_reader(process.channel, self._heard)
 
     def _watch(self, process: WorkerProcess) -> None:
-        """Have the event loop tell of answers, and of room to send what has yet to be sent."""
-        if self._waiting:
+        """Have the event loop tell of room for what has yet to be sent."""
+        if self._waiting or process.unsent == process.watched:
             return
-        loop = asyncio.get_running_loop()
-        loop.add_reader(process.channel, self._heard)
-        if process.unsent:
+        loop, process.watched = asyncio.get_running_loop(), process.unsent
+        if process.watched:
             loop.add_writer(process.channel, self._heard)
         else:
             loop.remove_writer(process.channel)

@@ -103,7 +103,7 @@ class Archive:
         digests: list[str] = []
         size = 0
         for number, entry in enumerate(batch):
-            digest = payload_digest(entry.exchange.wire) if entry.kind is Kind.RESPONSE else ""
+            digest = (entry.digest or payload_digest(entry.exchange.wire)) if entry.kind is Kind.RESPONSE else ""
             request, answer = visit_records(entry, noise[2 * ID_BYTES * number : 2 * ID_BYTES * (number + 1)], digest)
             spans.append((size + len(request), len(answer)))
             digests.append(digest)

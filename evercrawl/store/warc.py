@@ -64,11 +64,14 @@ class Entry:
     refers_to
         Where the content is, when it is not new. Say that content is the same only where the content coding is too,
         because a reader joins the new headers with the old body.
+    digest
+        `payload_digest` of the body of a response, where it is worked out already.
     """
 
     exchange: Exchange
     kind: Kind = Kind.RESPONSE
     refers_to: Original | None = None
+    digest: str = ""
 
 
 def iso_date(at: float) -> str:
