@@ -227,7 +227,7 @@ class Access:
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
         other = self._host_of(name) or self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
-        if other.address is None:
+        if other is not host:
             self._frontier.locate(other, addresses, self._clock.now())
         assert isinstance(request.tag, RobotsTag)
         self._guests[request.tag] = (other, await self._rested(other))
@@ -236,8 +236,7 @@ class Access:
 
     async def _rested(self, other: Host) -> bool:
         """Return when a host has rested, and its address; whether it was taken hold of, so that its pages wait."""
-        held, address = False, other.address
-        self._frontier.keep_place(other)
+        held, address = False, self._frontier.keep_place(other)
         try:
             while not self._frontier.rested(other, self._clock.now()):
                 if not other.held:
@@ -245,7 +244,7 @@ class Access:
                 rests_until = max(other.ready_at, address.ready_at if address is not None else 0.0)
                 await self._clock.sleep(max(rests_until - self._clock.now(), POLL_S))
         finally:
-            self._frontier.give_place(other)
+            self._frontier.give_place(address)
         return held
 
     async def _addresses(self, name: str) -> tuple[str, ...]:

@@ -62,17 +62,18 @@ class Manners:
         host.address = self.addresses.setdefault(addresses[0] if addresses else name, Address())
         return host
 
-    def keep_place(self, host: Host) -> None:
-        """Let nobody who comes later be admitted to the address of a host before this one was asked."""
+    def keep_place(self, host: Host) -> Address | None:
+        """Let nobody who comes later be admitted to the address of a host before this one was asked; return it."""
         if host.address is not None:
             host.address.in_flight += 1
             host.address.kept += 1
+        return host.address
 
-    def give_place(self, host: Host) -> None:
+    def give_place(self, address: Address | None) -> None:
         """Give up the place that was kept: the request begins now, or never will."""
-        if host.address is not None:
-            host.address.in_flight -= 1
-            host.address.kept -= 1
+        if address is not None:
+            address.in_flight -= 1
+            address.kept -= 1
 
     def rested(self, host: Host, now: float) -> bool:
         """Whether a host for which a place is kept may be asked: it has rested, and so has its address."""
