@@ -197,12 +197,13 @@ class Journal:
             yield from self._numbered(open_at, sequence - len(events), events)
 
     def _repair(self, end: End) -> None:
+        name, at = segment_name(end.start), end.offset - end.start
+        if self._writable and end.torn_bytes:
+            self._disk.truncate(name, at)
+        if self._writable and (at or end.torn_bytes):
+            self._disk.sync(name)  # a killed process may not have: what is taken for true from now on has to last
         if not end.torn_bytes:
             return
-        name, at = segment_name(end.start), end.offset - end.start
-        if self._writable:
-            self._disk.truncate(name, at)
-            self._disk.sync(name)
         verb = "cut off" if self._writable else "looked past"
         self.repaired = f"{name}: from byte {at} on, {end.torn_bytes} bytes of a write that never ended were {verb}"
 

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.simulate.disk import VirtualDisk
+from evercrawl.simulate.platter import Odds
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import HAS_LINKS, Discovery, Found, Lost, Visit
 from evercrawl.store.frame import EVENTS
@@ -201,6 +203,18 @@ def test_crash_at_every_byte(tmp_path, segment_bytes):
                     path.unlink()
     assert 100 in seen
     assert len(seen) > 1
+
+
+def test_what_a_killed_process_wrote_and_did_not_sync_lasts_once_it_was_read():
+    disk = VirtualDisk(random.Random(1), odds=Odds(lose=1.0))
+    append(Journal.open(disk), events(3))
+    disk.sync = lambda name: None  # it is killed first
+    append(Journal.open(disk), events(2, 3))
+    disk.kill()
+    disk = disk.reopen()
+    assert replayed(Journal.open(disk)) == events(5)
+    disk.crash()
+    assert replayed(Journal.open(disk.reopen())) == events(5)
 
 
 def test_a_reader_looks_past_a_torn_end(disk, tmp_path):
