@@ -192,6 +192,12 @@ class VirtualDisk:
         self._die()
         return self._handle(before)
 
+    def copy(self) -> VirtualDisk:
+        """Return a disk of its own with the same files, all of them synced: to try what a start would do."""
+        other = self._handle(None)
+        other._platter = self._platter.copy()
+        return other
+
     def reader(self) -> VirtualDisk:
         """Return the same files for reading only, as another process beside this one has them."""
         reader = self._handle(None)
@@ -202,7 +208,7 @@ class VirtualDisk:
         self._dead = self._dead or Crash("the process that had this disk is gone")
 
     def _handle(self, before: Callable[[str, str], None] | None) -> VirtualDisk:
-        other = VirtualDisk(self._draw, before=before, directory=self.directory)
+        other = type(self)(self._draw, before=before, directory=self.directory)
         other._platter = self._platter
         return other
 

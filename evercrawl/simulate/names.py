@@ -104,8 +104,8 @@ class MadeNames:
         return spells
 
     def _draw(self, draw: random.Random, before: Record | None) -> tuple[Record, float]:
-        troubled = before is None or not before.trouble  # trouble gives way to none
-        if troubled and draw.random() < 10 * self._trouble:
+        odds = self._trouble if before is None else 0.0 if before.trouble else 10 * self._trouble
+        if draw.random() < odds:  # a tenth as long as what it gives way to
             return Record((), draw.choice([NO_SUCH_NAME, TIME_OUT])), self._lasts_s(draw) / 10
         if before is not None and draw.random() < self._inside:
             return Record((INSIDE,)), self._lasts_s(draw) / 10

@@ -109,6 +109,13 @@ class Platter:
         changed = {name for name, content in self.files.items() if not content.synced}
         return sorted(changed.union(self._unsettled()))
 
+    def copy(self) -> Platter:
+        """Return the same files, all of them synced."""
+        other = Platter(self._draw, self._odds, self.capacity_bytes)
+        other.files = {name: Content(content.data.copy(), len(content.data)) for name, content in self.files.items()}
+        other._entries = dict(other.files)
+        return other
+
     def sync_names(self, folder: str) -> None:
         """Bring the names of the files in `folder` to the platter; "" is the directory itself."""
         for name in self._unsettled():
