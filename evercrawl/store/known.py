@@ -1,6 +1,7 @@
 """What never changes about a known URL: its key, host, and how it was found; 24 bytes each, in order of discovery.
 
-The file is derived from the journal and only ever grows, so a snapshot has to say no more than how long it was.
+The file is derived from the journal and only ever grows, so a snapshot has to say no more than how long it was, and
+the digest of what it held, by which damage is found.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import xxhash
 
 from evercrawl.errors import StoreError
 from evercrawl.types import NO_SLOT
@@ -33,6 +35,7 @@ KNOWN: Final = np.dtype(
 )
 TICKS_PER_S: Final = 16  # instants are kept as u32 ticks since the crawl's epoch: 8.5 years
 assert KNOWN.itemsize == 24
+_READ_ROWS: Final = 1 << 20  # at once, to digest them
 
 
 class KnownLog:
@@ -50,6 +53,13 @@ class KnownLog:
         self._waiting: list[NDArray[Any]] = []
         self._firsts: list[int] = []  # slots with which those begin
         self.count = count
+        self._digest = xxhash.xxh3_64()
+        for start in range(0, count, _READ_ROWS):
+            self._digest.update(self.rows(start, min(start + _READ_ROWS, count)).tobytes())
+
+    def digest(self) -> int:
+        """Return the XXH3-64 of all rows, written or not, as they were when they were added."""
+        return self._digest.intdigest()
 
     def append(
         self,
@@ -66,6 +76,7 @@ class KnownLog:
         rows["key"], rows["host"], rows["found"], rows["source"] = keys, hosts, found, source
         rows["depth"], rows["hops"] = min(depth, 255), min(hops, 255)
         rows["spread"] = spreads
+        self._digest.update(rows.tobytes())
         self._waiting.append(rows)
         self._firsts.append(self.count)
         self.count += len(rows)

@@ -16,6 +16,7 @@ import xxhash
 import zstandard
 
 from evercrawl.errors import StoreError
+from evercrawl.store.known import FILE as KNOWN_FILE
 from evercrawl.store.table import CHUNK_SLOTS, Saved
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Head(msgspec.Struct):
         Numbers that whoever looks at the crawl from outside likes to know, such as the price.
     sites
         Digest of the names of the sites, which the accounts are in the order of.
+    known_digest
+        Digest of the known URLs' rows, which are in a file of their own; None where an older version made the snapshot.
     """
 
     version: int
@@ -69,6 +72,7 @@ class Head(msgspec.Struct):
     accounts: tuple[float, float, float, int, bytes] = (0.0, 0.0, 0.0, 0, b"")
     notes: dict[str, float] = {}
     sites: int = 0
+    known_digest: int | None = None
 
 
 class OtherSitesError(StoreError):
@@ -114,7 +118,7 @@ async def write(
     head = Head(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
         state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
-        archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites),
+        archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites), state.known.digest(),
     )  # fmt: skip
     frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
@@ -161,8 +165,12 @@ def restore(state: State, loaded: Loaded) -> None:
     ------
     OtherSitesError
         Its accounts are of other sites.
+    StoreError
+        The known URLs are not those that it was made with.
     """
     head = loaded.head
+    if head.known_digest not in (None, state.known.digest()):
+        raise StoreError(f"{KNOWN_FILE} is damaged: it does not hold what snapshot {loaded.name} was made with")
     state.table.rebuild(np.ascontiguousarray(state.known.rows(0, head.known)["key"]))
     state.records.resize(head.records)
     state.accounts.restore(head.accounts)

@@ -103,3 +103,15 @@ def test_none_is_none(tmp_path):
     log.sync()
     assert len(log.rows()) == len(log.seeds()) == 0
     assert not (tmp_path / FILE).exists()
+
+
+def test_the_digest_is_of_what_was_added_written_or_not(tmp_path):
+    log = KnownLog(RealDisk(tmp_path), 0)
+    digests = [log.digest()]
+    for _ in range(3):
+        add(log, 2)
+        digests.append(log.digest())
+    log.flush()
+    assert log.digest() == digests[3]
+    assert [KnownLog(RealDisk(tmp_path), count, writable=False).digest() for count in (0, 2, 4, 6)] == digests
+    assert len(set(digests)) == 4

@@ -329,3 +329,23 @@ def test_urls_that_were_known_stay_known_without_their_files(three):
     assert crawl.partition.state.known.count == 3
     assert RealDisk(three).size("known.bin") >= 0
     crawl.close()
+
+
+def test_known_urls_that_were_damaged_are_made_again_from_the_journal(three):
+    crawl = Crawl(three)
+    crawl.snapshot()
+    before = crawl.partition.state.known.rows()
+    crawl.close()
+    path = three / "known.bin"
+    for place in range(0, path.stat().st_size, 5):
+        data = bytearray(path.read_bytes())
+        data[place] ^= 0x40
+        path.write_bytes(data)
+        again = Crawl(three)
+        assert any("known.bin is damaged" in repair for repair in again.partition.repairs)
+        assert (again.partition.state.known.rows() == before).all()
+        again.partition.flush()
+        again.close()
+        whole = Crawl(three)
+        assert whole.partition.repairs == []
+        whole.close()
