@@ -15,6 +15,7 @@ import pytest
 from evercrawl.config import Config
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.parsers import Parsers
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
@@ -184,6 +185,7 @@ class Runner:
         scheme: Scheme | None = None,
         importance: Importance | None = None,
         search: Index | None = None,
+        parsers: Parsers | None = None,
         **settings: Any,
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl."""
@@ -218,7 +220,7 @@ class Runner:
                         indexing = Indexing(search, Anchors(), partition, clock, inline, every_s=config.index_every_s)
                     one = Crawl(
                         partition, config, network, resolver, clock, offload, judge, BreadthFirst(), keeper,
-                        progress.append, importance, indexing=indexing,
+                        progress.append, importance, parsers=parsers, indexing=indexing,
                     )  # fmt: skip
                     ran.repairs = list(partition.repairs)
                     await self._run(one, seeds, limits, during, ran)
