@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
-from evercrawl.fetch.transfer import Settings, Transfer
+from evercrawl.fetch.transfer import Held, Settings, Transfer
 from evercrawl.fetch.trust import trusted_certificates
 from evercrawl.types import Exchange, Request
 
@@ -22,6 +22,7 @@ __all__ = ["CurlNetwork"]
 
 DISTRUST_S = 3600.0
 MAX_DISTRUSTED = 10_000
+MAX_HELD_BYTES = 256 << 20
 
 
 class CurlNetwork:
@@ -51,6 +52,8 @@ class CurlNetwork:
         Most connections open at a time, idle ones included.
     http2
         Whether HTTP/2 is offered over TLS.
+    max_held_bytes
+        Bodies under way that hold more than this together are cut, the large ones among them.
 
     Raises
     ------
@@ -70,13 +73,15 @@ class CurlNetwork:
         ca_file: str = "",
         max_connections: int = 256,
         http2: bool = True,
+        max_held_bytes: int = MAX_HELD_BYTES,
     ) -> None:
         user_agent = f"{agent} (+{contact})" if contact else agent
         self._asker = Asker([("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING)])
         self._clock = clock
         self._judge = judge
         self._verify_tls = verify_tls
-        self._settings = Settings(None if proxy else judge, proxy, ca_file or trusted_certificates(), http2)
+        self._held = Held(max_held_bytes, max_connections)
+        self._settings = Settings(None if proxy else judge, proxy, ca_file or trusted_certificates(), http2, self._held)
         self._curls = CurlLoop(self._end, max_connections=max_connections)
         self._idle: list[Transfer] = []
         self._busy: dict[pycurl.Curl, Transfer] = {}
@@ -129,6 +134,7 @@ class CurlNetwork:
             fault, self._fault = self._fault, None
             raise fault
         ended, self._ended = self._ended, []
+        self._held.size_bytes -= sum(len(exchange.wire) for exchange in ended)
         return ended
 
     async def close(self) -> None:
@@ -172,7 +178,9 @@ class CurlNetwork:
                 self._curls.add(curl, transfer.heard)
                 continue
             del self._busy[curl]
-            self._ended.append(self._settled(transfer, code, words, now))
+            exchange = self._settled(transfer, code, words, now)
+            self._held.size_bytes += len(exchange.wire)
+            self._ended.append(exchange)
             self._fault, transfer.fault = transfer.fault or self._fault, None
             self._idle.append(transfer)
         if self._ended:

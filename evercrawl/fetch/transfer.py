@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.fetch.asking import Asking
     from evercrawl.types import Exchange
 
-__all__ = ["Settings", "Transfer"]
+__all__ = ["Held", "Settings", "Transfer"]
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -32,6 +32,26 @@ _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its 
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
+class Held:
+    """Bytes of bodies that one network holds, under way or ended and not yet handed over.
+
+    Beyond `most_bytes` no body gets more than its share of them, `most_bytes` among as many as there may be at once.
+
+    Attributes
+    ----------
+    size_bytes
+        How many there are.
+    """
+
+    def __init__(self, most_bytes: int, at_once: int) -> None:
+        self.size_bytes = 0
+        self._most_bytes, self._share_bytes = most_bytes, most_bytes // at_once
+
+    def too_much(self, taken_bytes: int) -> bool:
+        """Whether a body of which so much was taken is to get no more."""
+        return self.size_bytes > self._most_bytes and taken_bytes > self._share_bytes
+
+
 class Settings(NamedTuple):
     """What the transfers of one network have in common.
 
@@ -43,12 +63,15 @@ class Settings(NamedTuple):
         Proxy URL, file of trusted certificates; "" for none and for curl's own.
     http2
         Whether HTTP/2 is offered over TLS.
+    held
+        What all of them hold together.
     """
 
     judge: Callable[[str], str] | None
     proxy: str
     ca_file: str
     http2: bool
+    held: Held
 
     @property
     def absolute_form(self) -> bool:
@@ -97,7 +120,8 @@ class Transfer:
         self.lines: list[bytes] = []
         self._gathered = bytearray()
         self._pieces: list[bytes] = []  # what came after them
-        self._room_bytes = 0
+        self._room_bytes = self._taken_bytes = 0
+        self._crowded = False
         self._refusal = ""
         self._deadline_ms = 0
         self._target = ""
@@ -170,6 +194,8 @@ class Transfer:
         if self._room_bytes < 0:
             exchange.truncated, code = True, 0
             exchange.wire = exchange.wire[: exchange.request.max_wire_bytes]
+        elif self._crowded:
+            exchange.truncated, code, words = True, 0, "too many large bodies came at once"
         settle(exchange, self.lines, code, words)
         if exchange.http_version == "2" and not self._offers_2:
             exchange.error, exchange.detail = "protocol", "the server speaks HTTP/2 without having been asked to"
@@ -205,6 +231,8 @@ class Transfer:
         self._pieces.clear()
         self._refusal = ""
         self._room_bytes = self.exchange.request.max_wire_bytes
+        self._settings.held.size_bytes -= self._taken_bytes
+        self._taken_bytes, self._crowded = 0, False
 
     def _received(self) -> bytes:
         if len(self._pieces) == 1 and not self._gathered:
@@ -214,10 +242,13 @@ class Transfer:
     def _take(self, data: bytes) -> int | None:
         self._pieces.append(data)
         self._room_bytes -= len(data)
+        self._taken_bytes += len(data)
+        self._settings.held.size_bytes += len(data)
         if len(self._pieces) > _MOST_PIECES:
             self._gathered += b"".join(self._pieces)
             self._pieces.clear()
-        return None if self._room_bytes >= 0 else 0  # 0 bytes taken: curl ends the transfer
+        self._crowded = self._settings.held.too_much(self._taken_bytes)
+        return None if self._room_bytes >= 0 and not self._crowded else 0  # 0 bytes taken: curl ends the transfer
 
     def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> _Opened | int:
         """Open a socket for a connection that curl is about to make, unless its address is refused; fails closed."""

@@ -205,7 +205,7 @@ class Hostile:
                 for _ in range(times):
                     request = Request(far.url("/", host), **{"deadline_s": 5.0, **fields})
                     network.start(request, (far.address,))
-                    exchanges.extend(await network.finished(8.0))
+                    exchanges.extend(await network.finished(20.0))
                 await network.close()
 
         asyncio.run(run())

@@ -1,6 +1,7 @@
 # ruff: noqa: ANN202  (the servers of a test are nested functions, and say more without annotations)
 """Bodies without end, in drips, that lie about themselves, and that swell."""
 
+import asyncio
 import gzip
 import time
 import tracemalloc
@@ -8,6 +9,10 @@ import zlib
 
 import brotli
 import pytest
+
+from evercrawl.clock import SystemClock
+from evercrawl.fetch.http import CurlNetwork
+from evercrawl.types import Request
 
 MIB = 1 << 20
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
@@ -180,3 +185,36 @@ def test_a_whole_crawl_meets_bodies_of_every_kind_and_reads_what_comes_after(hos
     assert (label["endless"], label["drip"], label["bomb"]) == ("truncated",) * 3
     assert (label["short"], label["chunks"]) == ("error",) * 2
     assert far.asked.count("/after") == 1
+
+
+def test_many_large_bodies_at_once_hold_so_much_together_and_ordinary_ones_are_whole(hostile):
+    """256 connections times 10 MiB would be 2.5 GiB."""
+
+    async def large(say):
+        await say(hostile.OK + b"\r\n")
+        await say.forever(b"x" * 65_536)
+
+    small = hostile.reply(b"s" * 50_000)
+    far = hostile.Far({"/large": large, "/small": small})
+
+    async def run() -> None:
+        network = CurlNetwork(SystemClock(), lambda _: "", agent="t/1", max_connections=16, max_held_bytes=MIB)
+        async with far:
+            for i in range(16):
+                network.start(Request(far.url("/small" if i % 4 == 3 else "/large"), deadline_s=9.0))
+            async with asyncio.timeout(9.0):
+                while network.in_flight:  # noqa: ASYNC110  (nothing may be handed over meanwhile)
+                    await asyncio.sleep(0)
+            ended.extend(await network.finished(0.0))
+            network.start(Request(far.url("/large"), max_wire_bytes=MIB // 2, deadline_s=9.0))
+            alone.extend(await network.finished(9.0))
+            await network.close()
+
+    ended, alone = [], []
+    asyncio.run(run())
+    large_bytes = [len(exchange.body) for exchange in ended if exchange.request.url.endswith("large")]
+    assert sum(large_bytes) < 2 * MIB
+    assert min(large_bytes) > MIB // 16
+    assert all(exchange.truncated and exchange.detail for exchange in ended if exchange.request.url.endswith("large"))
+    assert [exchange.body for exchange in ended if exchange.request.url.endswith("small")] == [b"s" * 50_000] * 4
+    assert len(alone[0].wire) == MIB // 2  # what was handed over counts no more
