@@ -1,9 +1,22 @@
-"""Crash drills: a driver kills, cuts and doubles a crawl at random moments and counts what was lost.
+"""Crash drills: a driver kills, cuts, damages and doubles a crawl at random moments and counts what was lost.
 
-    python bench/crash.py --driver PATH/crash_web.py [--modes kill,tail,two,term] [--rounds 10]
+    python bench/crash.py --driver PATH/crash_web.py [--modes kill,tail,two,term,full,middle] [--rounds 10]
+    python bench/crash.py --driver PATH/crash_web.py --full
 
 The driver serves eight hosts on loopback; its log is the truth. It is given commands to start a crawl, to list the
 archive's records (read with warcio, not with our own code), what the crawl counts as done, and what `verify` says.
+
+| mode | what happens three times a round, before a last run that nobody disturbs |
+|---|---|
+| kill | SIGKILL after a random number of pages |
+| tail | SIGKILL, then the newest file loses its last bytes |
+| middle | SIGKILL, then 16 bytes in the middle of the newest file are turned round |
+| full | no file can grow beyond a limit; the crawl has to stop and to say so |
+| term | SIGTERM; it has to end in order |
+| two | a second process on the same directory, which has to be refused |
+
+After `middle` the crawl may refuse to start, naming the file; or it makes good what was damaged, says so, and loses
+nothing. `--full` runs each mode as often as a release wants it.
 """
 
 from __future__ import annotations
@@ -13,8 +26,13 @@ import hashlib
 import json
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+FULL = {"kill": 50, "tail": 50, "two": 10, "term": 20, "full": 10, "middle": 20}
+FILE_BYTES = 100_000  # of any file, in mode full: less than the archive of a third of the pages
 WRONG = ("lost_pages", "lost_records", "lost_acked", "wrong_bodies", "second_opened", "resume_refused", "term_slow",
          "term_rc", "short_gaps", "overlaps")  # fmt: skip
 
@@ -46,12 +64,34 @@ def acknowledged(directory: Path) -> None:
 
 
 def audit(directory: Path) -> None:
-    """Print what `verify` found, as JSON."""
+    """Print what `verify` found and what the crawls said, as JSON."""
     command = [sys.executable, "-m", "evercrawl", "verify", "--dir", str(directory), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    print(json.dumps({"verify_failed": int(done.returncode != 0)}))
-    if done.returncode:
-        print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
+    said = Path(f"{directory}.out")  # where the driver keeps it
+    lines = said.read_text(errors="replace").splitlines() or [""]
+    files = [str(file.relative_to(directory)) for file in directory.rglob("*") if file.is_file()]
+    found = {
+        "verify_failed": int(done.returncode != 0),
+        "tracebacks": sum(line.startswith("Traceback") for line in lines),
+        "no_room": sum("no room to write" in line for line in lines),
+        "named": int(lines[-1].startswith("evercrawl: ") and any(file in lines[-1] for file in files)),
+    }
+    print(json.dumps(found))
+    if found["tracebacks"] or found["verify_failed"]:
+        print(done.stdout[-2000:], done.stderr[-2000:], *lines[-20:], sep="\n", file=sys.stderr)
+    said.unlink()
+
+
+def faults(mode: str, row: dict[str, Any]) -> list[str]:
+    """Return what went wrong in a round."""
+    heard = row["audit"] or {"verify_failed": 1, "tracebacks": 0, "no_room": 0, "named": 0}
+    wrong = [f"{name} {row[name]}" for name in WRONG if row.get(name)]
+    wrong += ["verify failed"] if heard["verify_failed"] else []
+    if mode == "middle" and row["resume_refused"] and heard["named"] and heard["verify_failed"]:
+        wrong = ["wrong bodies"] if row["wrong_bodies"] else []  # it refused, and said which file is damaged
+    wrong += ["a traceback"] if heard["tracebacks"] else []
+    wrong += ["did not say that the disk is full"] if mode == "full" and not heard["no_room"] else []
+    return wrong
 
 
 def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
@@ -59,28 +99,30 @@ def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
     me = f"{sys.executable} {Path(__file__).resolve()}"
     start = (
         f"{sys.executable} -m evercrawl crawl {{seeds}} --dir {{dir}} --delay {{gap}} --until-idle --scope any "
-        "--include /p/ --allow-net 127.0.0.0/8 --quiet --snapshot-every 1"
+        "--include /p/ --allow-net 127.0.0.0/8 --quiet --snapshot-every 1 --disk-wait 1"
     )
     command = [
         sys.executable, str(driver), "--mode", mode, "--rounds", str(rounds), "--pages", str(pages),
-        "--seed", str(seed),
+        "--seed", str(seed), "--fsize", str(FILE_BYTES),
         "--start", start, "--records", f"{me} --records {{dir}}", "--acked", f"{me} --acked {{dir}}",
         "--audit", f"{me} --audit {{dir}}",
     ]  # fmt: skip
-    rows = list[dict[str, object]]()
+    begun, rows, bad = time.monotonic(), list[dict[str, Any]](), 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith('{"') and '"term_slow"' in line:
                 rows.append(json.loads(line))
-                print(f"{mode} {len(rows)}/{rounds}: {line.strip()}", flush=True)
-    wrong = {name: sum(int(str(row.get(name, 0))) for row in rows) for name in WRONG}
-    broken = sum(1 for row in rows if row.get("audit") != {"verify_failed": 0})
-    extra = sum(int(str(row["extra_records"])) for row in rows)
-    good = len(rows) == rounds and not any(wrong.values()) and not broken
-    found = ", ".join(f"{name} {count}" for name, count in wrong.items() if count) or "nothing lost"
+                wrong = faults(mode, rows[-1])
+                bad += bool(wrong)
+                print(f"{mode} {len(rows)}/{rounds}: {', '.join(wrong) or 'sound'} {line.strip()}", flush=True)
+    extra = sum(row["extra_records"] for row in rows)
+    refused = sum(row["resume_refused"] for row in rows)
+    good = len(rows) == rounds and not bad
     print(
-        f"{'met   ' if good else 'MISSED'}  {mode}: {len(rows)} rounds, {found}, verify failed {broken}, extra {extra}"
+        f"{'met   ' if good else 'MISSED'}  {mode}: {len(rows)} of {rounds} rounds, {bad} of them with something lost "
+        f"or wrong; refused to start {refused}, records doubled {extra}; {time.monotonic() - begun:.0f} s",
+        flush=True,
     )
     return good
 
@@ -89,8 +131,10 @@ def main() -> int:
     """Run the drills, or one of the commands that the driver calls."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--driver", type=Path, help="the driver, a Python file")
-    parser.add_argument("--modes", default="kill,tail,two,term")
+    parser.add_argument("--modes", default="kill,tail,two,term,full,middle")
+    parser.add_argument("--full", action="store_true", help="every mode as often as a release wants it")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1, help="modes at once")
     parser.add_argument("--pages", type=int, default=800)
     parser.add_argument("--seed", type=int, default=1)
     for name, function in (("--records", records), ("--acked", acknowledged), ("--audit", audit)):
@@ -102,8 +146,10 @@ def main() -> int:
             return 0
     if args.driver is None:
         parser.error("--driver names the driver")
-    results = [drill(args.driver, mode, args.rounds, args.pages, args.seed) for mode in args.modes.split(",")]
-    return 0 if all(results) else 1
+    rounds = FULL if args.full else dict.fromkeys(args.modes.split(","), args.rounds)
+    with ThreadPoolExecutor(args.jobs) as pool:
+        drills = [pool.submit(drill, args.driver, mode, n, args.pages, args.seed) for mode, n in rounds.items()]
+    return 0 if all(done.result() for done in drills) else 1
 
 
 if __name__ == "__main__":
