@@ -5,8 +5,12 @@ import time
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from evercrawl.fetch.answer import settle
 from evercrawl.fetch.asking import validator
+from evercrawl.types import Exchange, Request
 
 MIB = 1 << 20
 HEAD_BYTES = 320 << 10  # of which no more is ever read
@@ -192,3 +196,21 @@ def test_a_body_in_frames_of_two_bytes_takes_no_more_memory_than_it_has(hostile)
     tracemalloc.stop()
     assert (len(exchange.body), exchange.truncated) == (MIB // 2, True)
     assert peak_bytes < 5 * MIB
+
+
+LINES = st.sampled_from([
+    b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 301\r\n", b"HTTP/1.1 103 E\r\n", b"HTTP/2 404 \r\n", b"HTTP/1.1 101 S\r\n",
+    b"\r\n", b"\n", b"a: b\r\n", b": x\r\n", b"no colon\r\n", b"Content-Encoding: gzip, br\r\n",
+    b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: ,;\xff\r\n",
+])  # fmt: skip
+
+
+@given(
+    st.lists(LINES | st.binary(max_size=20), max_size=8), st.binary(max_size=60),
+    st.sampled_from([0, 7, 8, 18, 28, 52, 56, 92, 100, 999]),
+)  # fmt: skip
+def test_any_lines_are_settled(lines, wire, code):
+    exchange = Exchange(Request("http://example.org/"), 0.0, wire=wire)
+    settle(exchange, lines, code, "words" if code else "")
+    assert (exchange.status == 0) == (exchange.head == b"")
+    assert exchange.error or exchange.status or not exchange.body
