@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.crawl.content import answer_of, exchange_of, is_html
 from evercrawl.crawl.top import known
-from evercrawl.parse import html
+from evercrawl.parse.encoding import utf8
+from evercrawl.parse.html import read_text
+from evercrawl.parse.scan import scan
 from evercrawl.search.snippet import Mark, Snippet, marked, snippet
 from evercrawl.store.events import Visit
 
@@ -111,7 +113,14 @@ def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, 
     if not isinstance(event, Visit) or event.archive is None:
         return Snippet("", ()), "", Snippet("", ())
     held = exchange_of(event, answer_of(partition, event))
-    kind = held.headers.get("content-type", "")
-    read = html.read(held.body, held.request.url, kind) if is_html(event.mime, held.body) else None
-    text = read.text if read is not None else html.read_text(held.body, kind).text
+    text = _text(held.body, held.headers.get("content-type", ""), html=is_html(event.mime, held.body))
     return marked(event.title, forms), event.language, snippet(text, forms)
+
+
+def _text(body: bytes, content_type: str, *, html: bool) -> str:
+    """Return the visible text of a page; its links, of which nothing is to be shown, are not looked at."""
+    if not html:
+        return read_text(body, content_type).text
+    source, _ = utf8(body, content_type)
+    xml = content_type.lower().startswith("application/xhtml+xml")
+    return scan(source, 0, xml=xml).text.tobytes().decode("utf-8", "replace")

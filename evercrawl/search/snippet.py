@@ -14,7 +14,7 @@ WIDTH: Final = 240
 
 _LEAD: Final = 4  # one part in so many of a snippet may stand before the first word of the query
 _MOST_CHARS: Final = 200_000  # of a text that are looked at
-_MOST_EACH: Final = 200  # places of one word that are looked at
+_MOST_EACH: Final = 40  # places of one form of a word among which the best part is looked for
 _CUT: Final = "…"
 
 Mark = tuple[int, int]
@@ -63,28 +63,30 @@ def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
     ('… makes tea, and drinks it.', ['tea'])
     """
     text = text[:_MOST_CHARS]
-    places = _places(text, forms)
+    places = _places(text, forms, _MOST_EACH)
     best = _best(places, [max(len(form.word) for form in some) for some in forms], width - width // _LEAD)
-    return _cut(text, places, best, width)
+    start, end = _part(text, *best, width)
+    part = f"{_CUT} {text[start:end]}" if start else text[:end]
+    return marked(f"{part} {_CUT}" if end < len(text) else part, forms)
 
 
 def marked(text: str, forms: Words) -> Snippet:
     """Return a whole text, such as a title, with the words of the query marked."""
-    return Snippet(text, tuple((place.start, place.end) for place in _places(text, forms)))
+    return Snippet(text, tuple((place.start, place.end) for place in _places(text, forms, len(text))))
 
 
-def _places(text: str, forms: Words) -> list[_Place]:
-    """Return where the words stand, in order."""
+def _places(text: str, forms: Words, most_each: int) -> list[_Place]:
+    """Return where the words stand, in order; of each form the first `most_each` places."""
     lower = text.lower()
     if len(lower) != len(text):  # a few letters have no lower case of the same length
         lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
-    found = {place.start: place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word)}
-    return [found[start] for start in sorted(found)]
+    found = [place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word, most_each)]
+    return sorted(found)
 
 
-def _of(lower: str, form: Form, word: int) -> Iterable[_Place]:
+def _of(lower: str, form: Form, word: int, most: int) -> Iterable[_Place]:
     at, length, seen = lower.find(form.word), len(form.word), 0
-    while at >= 0 and seen < _MOST_EACH:
+    while at >= 0 and seen < most:
         end = at + length
         if not (at and lower[at - 1].isalnum()) and not (end < len(lower) and lower[end].isalnum()):
             yield _Place(at, end, word)
@@ -92,23 +94,21 @@ def _of(lower: str, form: Form, word: int) -> Iterable[_Place]:
         at = lower.find(form.word, end)
 
 
-def _best(places: Sequence[_Place], weights: Sequence[int], width: int) -> int:
-    """Return the index of the place with which the window begins that has most words.
+def _best(places: Sequence[_Place], weights: Sequence[int], width: int) -> tuple[int, int]:
+    """Return start and end of the place with which the window begins that has most words; zeros where there is none.
 
     A word counts once by its length, for longer words say more, and a little each time.
     """
     counts = [0] * len(weights)
-    best, best_worth, worth, end = 0, -1, 0, 0
+    best, best_worth, worth, last = (0, 0), -1, 0, 0
     for first, place in enumerate(places):
-        while end < len(places) and places[end].end <= place.start + width:
-            worth += _gain(counts, weights, places[end].word, 1)
-            end += 1
+        last = max(last, first)
+        while last < len(places) and (places[last].end <= place.start + width or last == first):
+            worth += _gain(counts, weights, places[last].word, 1)
+            last += 1
         if worth > best_worth:
-            best, best_worth = first, worth
-        if end > first:
-            worth += _gain(counts, weights, place.word, -1)
-        else:  # a word longer than the window
-            end = first + 1
+            best, best_worth = (place.start, place.end), worth
+        worth += _gain(counts, weights, place.word, -1)
     return best
 
 
@@ -119,17 +119,10 @@ def _gain(counts: list[int], weights: Sequence[int], word: int, step: int) -> in
     return step * (1 + 8 * weights[word] * appears)
 
 
-def _cut(text: str, places: Sequence[_Place], best: int, width: int) -> Snippet:
-    first = places[best].start if places else 0
+def _part(text: str, first: int, first_end: int, width: int) -> tuple[int, int]:
+    """Return start and end of the part that is shown, given those of the word that it is shown for."""
     start = _beginning(text, first, width // _LEAD)
-    end = _ending(text, start, max(start + width, places[best].end if places else 0))
-    before = f"{_CUT} " if start else ""
-    after = f" {_CUT}" if end < len(text) else ""
-    shift = len(before) - start
-    marks = tuple(
-        (place.start + shift, place.end + shift) for place in places if start <= place.start < place.end <= end
-    )
-    return Snippet(f"{before}{text[start:end]}{after}", marks)
+    return start, _ending(text, start, max(start + width, first_end))
 
 
 def _beginning(text: str, first: int, lead: int) -> int:
