@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 FULL = {"kill": 50, "tail": 50, "two": 10, "term": 20, "full": 10, "middle": 20}
-FILE_BYTES = 100_000  # of any file, in mode full: less than the archive of a third of the pages
+FILE_BYTES = 125  # of any file for each page, in mode full: less than the archive of a third of the pages
+GAP_S, LONG_GAP_S = 0.02, 0.1  # between requests to a host; longer where a second process has to find the first at work
 WRONG = ("lost_pages", "lost_records", "lost_acked", "wrong_bodies", "second_opened", "resume_refused", "term_slow",
          "term_rc", "short_gaps", "overlaps")  # fmt: skip
 
@@ -103,7 +104,7 @@ def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
     )
     command = [
         sys.executable, str(driver), "--mode", mode, "--rounds", str(rounds), "--pages", str(pages),
-        "--seed", str(seed), "--fsize", str(FILE_BYTES),
+        "--seed", str(seed), "--fsize", str(FILE_BYTES * pages), "--gap", str(LONG_GAP_S if mode == "two" else GAP_S),
         "--start", start, "--records", f"{me} --records {{dir}}", "--acked", f"{me} --acked {{dir}}",
         "--audit", f"{me} --audit {{dir}}",
     ]  # fmt: skip
