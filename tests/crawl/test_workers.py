@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from evercrawl.crawl import crew
 from evercrawl.crawl import workers as module
 from evercrawl.crawl.parsers import Inline
 from evercrawl.crawl.reading import Before, Reading, judge
@@ -174,12 +175,20 @@ def test_a_fault_of_ours_is_an_error_of_its_page_alone(make, environment, start,
 @pytest.mark.parametrize("executable", ["/nowhere/python", "/bin/false"])
 def test_where_none_can_be_started_the_crawl_reads_by_itself_and_says_so(make, monkeypatch, executable):
     workers = make(2)
+    good = sys.executable
     monkeypatch.setattr(sys, "executable", executable)
     for number in range(9):
         workers.submit(reading(number))
     assert said(workers.done()) == said(inline([reading(number) for number in range(9)]))
     assert "the crawl reads them itself" in workers.message
     assert not workers.pids
+    monkeypatch.setattr(sys, "executable", good)
+    workers.submit(reading(9))
+    assert not workers.pids  # another try would likely come to the same
+    monkeypatch.setattr(crew, "TRIED_AGAIN_S", 0.0)
+    workers.submit(reading(10))
+    assert len(workers.pids) == 1
+    assert len(workers.done()) == 2
 
 
 def test_where_one_has_ended_and_no_other_can_be_started_nothing_is_lost(make, monkeypatch):
@@ -203,7 +212,7 @@ def test_there_is_none_before_there_is_work_for_one(make):
 
 
 def test_there_is_one_more_where_bodies_wait_and_no_more_than_allowed(make, monkeypatch):
-    monkeypatch.setattr(module, "GROWN_S", 0.0)
+    monkeypatch.setattr(crew, "GROWN_S", 0.0)
     workers = make(2)
     for number in range(2000):
         workers.submit(reading(number))
@@ -222,7 +231,7 @@ def test_what_is_given_and_what_waits_is_bounded_in_bytes(make, monkeypatch):
         workers.submit(reading(3 * number + 1, body))
     assert not workers.behind
     workers._look()
-    assert module.WINDOW_BYTES <= workers._processes[0].given_bytes <= module.WINDOW_BYTES + (1 << 20)
+    assert crew.WINDOW_BYTES <= workers._crew._processes[0].given_bytes <= crew.WINDOW_BYTES + (1 << 20)
     for number in range(most):
         workers.submit(reading(3 * number + 1, body))
     assert workers.behind
