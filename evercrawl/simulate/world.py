@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 BEGAN_AT: Final = 1_700_000_000.0
 DIRECTORY: Final = Path("/made-up")
 """As the crawl directory is called in messages."""
-CALM_CYCLES: Final = 2.5
-"""How long the last life is, in the longest time that any page may wait there for its turn."""
+CALM_CYCLES: Final = 2.1
+"""How long the last life is, in the time between two visits of a page there: one for the page to fall due, one for it
+to get its turn, which takes half as long if all are due at once."""
 _NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d.example", "e.co.uk", "f.example")
 
 
@@ -223,9 +224,16 @@ def _life(draw: random.Random, config: Config) -> Life:
 
 def _calm(begun: Config, plan: drawn_web.Plan, delay_s: float) -> Life:
     """Return the last life: no page has to wait for long, because all can be visited within half a refresh."""
-    pages = len(plan.origins) * (plan.pages + 8) + plan.calendars * begun.max_pages_per_host
-    each_s = max(begun.delay_s, delay_s, 5.0) + 1.0
-    turn_s = 2.0 * pages * max(each_s, 1 / begun.rate_per_s if begun.rate_per_s else 0.0)
+    longest_s, delay_s = 1.0, max(begun.delay_s, delay_s, 5.0)  # of an answer; robots.txt may still ask for 5 s
+    on_origin = plan.pages + 8 + (begun.max_pages_per_host if plan.calendars else 0)
+    on_host, everywhere = 2 * on_origin, len(plan.origins) * on_origin
+    at_once = min(begun.connections, begun.connections_per_ip)
+    whole_s = max(
+        on_host * (delay_s + longest_s),
+        everywhere * max(begun.delay_s / begun.connections_per_ip, longest_s / at_once),
+        everywhere / begun.rate_per_s if begun.rate_per_s else 0.0,
+    )
+    turn_s = 2.0 * whole_s
     config = replace(begun, refresh_after_s=turn_s, rate_bytes_per_s=0)
     return Life(config, End.TIME, CALM_CYCLES * turn_s)
 

