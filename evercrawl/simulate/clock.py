@@ -131,9 +131,13 @@ def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
 
 def _bury(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel what still runs, until nothing does; what a `finally` meets may raise `Crash` again."""
-    loop.set_exception_handler(lambda *_: None)  # nobody is left to hear of the others that were struck
+    loop.set_exception_handler(_unheard)
     while tasks := asyncio.all_tasks(loop):
         for task in tasks:
             task.cancel()
         with contextlib.suppress(Crash):
             loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+
+def _unheard(_loop: asyncio.AbstractEventLoop, _context: dict[str, object]) -> None:
+    """Say nothing of the others that were struck: nobody is left to hear of it."""

@@ -126,7 +126,7 @@ def test_the_last_word_is_the_sum_of_all(tmp_path):
 
 def test_a_clock_that_was_set_back_is_said(tmp_path, monkeypatch):
     once(tmp_path)
-    monkeypatch.setattr(time, "time", lambda before=time.time: before() - 7200.0)
+    monkeypatch.setattr(time, "time", lambda before=time.time: before() - 10_800.0)
     _, said = once(tmp_path)
-    assert "this machine's clock is 2 hours behind this crawl's last visit" in said[0].message
+    assert "this machine's clock is 3 hours behind this crawl's last visit" in said[0].message
     assert said[1].at > said[0].at - 1.0
