@@ -1,7 +1,8 @@
 """The order of answers: what words tell of a page, and how much it matters to the web that was crawled.
 
-score = text + A anchor + P phrase + I ln(1 + importance), where importance is in units of the mean page. The weights
-were chosen on one half of the known-item queries of `bench/search.py`, which reports on the other half.
+score = text + A anchor + (P phrase + T, where the words stand together) + I ln(1 + importance), where importance is in
+units of the mean page. The weights were chosen on one half of the known-item queries of `bench/search.py`, which
+reports on the other half.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from evercrawl.search.lookup import Candidates
     from evercrawl.types import Floats
 
-ANCHOR_WEIGHT: Final = 1.5
+ANCHOR_WEIGHT: Final = 2.0
 PHRASE_WEIGHT: Final = 2.5
-IMPORTANCE_WEIGHT: Final = 3.0
+TOGETHER: Final = 8.0
+IMPORTANCE_WEIGHT: Final = 2.0
 
 
 def scores(found: Candidates, importance: Floats, weight: float = IMPORTANCE_WEIGHT) -> Floats:
@@ -37,10 +39,10 @@ def scores(found: Candidates, importance: Floats, weight: float = IMPORTANCE_WEI
     >>> one = np.ones(2)
     >>> found = Candidates(np.array([3, 8], np.uint32), 4 * one, one, 0 * one, (), whole=True)
     >>> scores(found, np.array([0.0, np.e - 1])).tolist()
-    [5.5, 8.5]
+    [6.0, 8.0]
     """
-    words = found.text + ANCHOR_WEIGHT * found.anchor + PHRASE_WEIGHT * found.phrase
-    return words + weight * np.log1p(np.maximum(importance, 0.0))
+    together = np.where(found.phrase > 0, PHRASE_WEIGHT * found.phrase + TOGETHER, 0.0)
+    return found.text + ANCHOR_WEIGHT * found.anchor + together + weight * np.log1p(np.maximum(importance, 0.0))
 
 
 def order(found: Candidates, score: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
