@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAMES_KEPT_S: Final = 300.0
 POLL_S: Final = 0.05
-GIVES_WAY: Final = 2  # failures of a robots.txt after which its pages do not come before others of their host
+GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
 
@@ -83,6 +83,7 @@ class Access:
         self.trouble = ""
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
+        self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -100,6 +101,8 @@ class Access:
             return f"refused_address: {inside}"
         rules = self._robots.of(origin(url), now)
         if rules is None:
+            if self._gives_way(host, origin(url)):
+                return f"robots_unreachable: {_closed_why(origin(url), self._robots.last(origin(url)))}"
             host.held = "robots.txt"
             self._network.start(self._robots.request(origin(url)), host.addresses)
             self._frontier.began(host, now)
@@ -158,14 +161,24 @@ class Access:
     def _closed(self, host: Host, origin: str, rules: OriginRules) -> str:
         """Return what becomes of a page whose origin is closed: its host waits, unless another origin of it is open.
 
-        Otherwise a link to a port where nobody listens would keep us from a whole host; so also, where none is known to
-        be open, the page gives way to others once its origin has failed twice.
+        Otherwise a link to a port where nobody listens would keep us from a whole host.
         """
         if self._open.get(host.number, origin) != origin:
             return f"robots_unreachable: {_closed_why(origin, rules)}"
         self._open.pop(host.number, None)
         host.stay_away(rules.expires_at, "robots.txt")
-        return WAIT if rules.failures < GIVES_WAY else f"robots_unreachable: {_closed_why(origin, rules)}"
+        return WAIT
+
+    def _gives_way(self, host: Host, origin: str) -> bool:
+        """Whether a page makes room for the next of its host, for its origin's robots.txt was asked for in vain.
+
+        That next one may be of another port, which nobody would ask while this one comes first. If it is not, its turn
+        is to have the file asked for again.
+        """
+        if host.pages < 2 or self._robots.last(origin).failures < GIVES_WAY:
+            return False
+        self._given_way ^= {origin}
+        return origin in self._given_way
 
     @staticmethod
     def _slower(host: Host, rules: OriginRules, now: float) -> bool:

@@ -104,6 +104,10 @@ class RobotsKeeper:
             self._hold(origin, known)
         return known if known.expires_at > now else None
 
+    def last(self, origin: str) -> OriginRules:
+        """Return the rules of an origin that were last learned in this run, whether they still hold or not."""
+        return self._of.get(origin) or OriginRules()
+
     def request(self, origin: str, url: str = "", hops: int = 0) -> Request:
         """Return the request for an origin's robots.txt, or for where it has moved to."""
         return Request(

@@ -212,10 +212,13 @@ class Hostile:
         assert len(exchanges) == times, "every exchange ends"
         return exchanges
 
-    def crawl(self, *fars: Far, beside: tuple[Any, ...] = (), seconds: float = 20.0, **settings: Any) -> Crawled:
+    def crawl(
+        self, *fars: Far, first: tuple[str, ...] = (), beside: tuple[Any, ...] = (), seconds: float = 20.0,
+        until_idle: bool = True, **settings: Any,
+    ) -> Crawled:  # fmt: skip
         """Crawl from the front page of each server until nothing is left to do, or `seconds` have passed.
 
-        Servers `beside` them run, too.
+        The seeds `first` come before them; servers `beside` them run, too.
         """
         from evercrawl.config import Config
         from evercrawl.crawl import crawl
@@ -233,8 +236,9 @@ class Hostile:
             async with contextlib.AsyncExitStack() as stack:
                 for far in (*beside, *fars):
                     await stack.enter_async_context(far)
-                limits = Limits(until_idle=True, seconds=seconds)
-                return await crawl(self.directory, config, [far.url() for far in fars], limits, watch=said.append)
+                limits = Limits(until_idle=until_idle, seconds=seconds)
+                seeds = [*first, *(far.url() for far in fars)]
+                return await crawl(self.directory, config, seeds, limits, watch=said.append)
 
         began = time.monotonic()
         summary = asyncio.run(run())

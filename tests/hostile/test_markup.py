@@ -85,7 +85,7 @@ def test_what_is_remembered_of_links_is_bounded_whatever_their_folders_are():
             resolve(f"http://example.org/{i}/{'a' * 7_000}/", [f"/{i}", "x/y"])
     chars = sum(len(folder) + sum(map(len, links.values())) for folder, links in urls._seen.items())
     assert len(urls._seen) <= urls._SEEN_MOST
-    assert chars < 10 * MIB
+    assert chars < 5 * MIB
     urls._seen.clear()
 
 
