@@ -54,25 +54,27 @@ def fill(nodes: Any, size: int, heads: Any, order: Any, n: int, records: Any) ->
     return 0
 
 
-@entry(i64, _NODES, i64, _HEADS, _RECORDS, i64, u64, i64, i64, i64, i64, pointer(np.int64), i64)
+@entry(i64, _NODES, i64, _HEADS, _RECORDS, i64, u64, i64, i64, i64, i64, i64, pointer(np.int64), i64)
 def like(
     nodes: Any, size: int, heads: Any, records: Any, before: int, simhash: Any, words: int, size_bytes: int, host: int,
-    bits: int, out: Any, room: int,
+    here: int, bits: int, out: Any, room: int,
 ) -> int:  # fmt: skip
     """Write the records before `before` that look the same; return how many, at most `room`.
 
     They differ in at most `bits` bits, and their sizes by no more than a twentieth. One with the very same text comes
-    alone. With `host` below 0 it may be on any host; otherwise not on that one.
+    alone. Those on `host` count only if `here` is set; whether there is one is written behind the last, as 1 or 0.
     """
     chains, starts, rows = view(nodes, (size, WORDS)), view(heads, BLOCKS * VALUES), view(records, size)
-    return _like(chains, starts, rows, before, simhash, words, size_bytes, host, bits, view(out, room))
+    return _like(chains, starts, rows, before, simhash, words, size_bytes, host, here, bits, view(out, room + 1))
 
 
 @compiled
 def _like(
     nodes: Keys, heads: Slots, rows: Any, before: int, simhash: np.uint64, words: int, size_bytes: int, host: int,
-    bits: int, out: NDArray[np.int64],
+    here: int, bits: int, out: NDArray[np.int64],
 ) -> int:  # fmt: skip
+    room = len(out) - 1
+    out[room] = 0
     first, second = np.int64(heads[_place(simhash, 0)]), np.int64(heads[_place(simhash, 1)])
     third, fourth = np.int64(heads[_place(simhash, 2)]), np.int64(heads[_place(simhash, 3)])
     count = 0
@@ -99,11 +101,17 @@ def _like(
             row = rows[index]
             if row["outcome"] != _OK or row["flags"] & _NEAR:
                 continue
+            if row["host"] == host:
+                out[room] = 1
             if differing == 0 and row["words"] == words:
                 out[0] = index
                 return 1
             other = int(row["size_bytes"])
-            if count == len(out) or row["host"] == host or 20 * abs(other - size_bytes) > max(other, size_bytes):
+            if (
+                count == room
+                or (row["host"] == host and not here)
+                or 20 * abs(other - size_bytes) > max(other, size_bytes)
+            ):
                 continue
             known = False
             for i in range(count):

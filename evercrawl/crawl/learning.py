@@ -17,6 +17,7 @@ from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
+from evercrawl.store.spread import COPIED
 from evercrawl.store.state import RETIRED, RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
 from evercrawl.types import NO_SLOT, Outcome
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.cash import Cashier
     from evercrawl.crawl.changes import Changes
     from evercrawl.crawl.indexing import Indexing
+    from evercrawl.crawl.probes import Probes
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.store.partition import Partition
@@ -87,6 +89,7 @@ class Learner:
         self._near = NearDuplicates(partition)
         self._budgets = budgets or Budgets(self._state, Config())
         self._indexing = indexing
+        self._probes: Probes | None = None
         self._max_redirects = max_redirects
         self._refresh_after_s = refresh_after_s
         self.visits = 0
@@ -95,6 +98,10 @@ class Learner:
         self.changed = 0
         self.bytes_in = 0
         self.news = 0
+
+    def watch(self, probes: Probes) -> None:
+        """Tell `probes` of pages that bring their hosts under suspicion of soft 404s."""
+        self._probes = probes
 
     def seed(self, urls: Sequence[str], at: float) -> int:
         """Make seeds known and queue them; return how many are new."""
@@ -153,6 +160,7 @@ class Learner:
             self._partition.remember(event, reading.before.held)
             self._near.learned(event)
             self._budgets.learned(event, reading.before)
+            self._suspect(reading, event)
             if self._indexing is not None:
                 self._indexing.learned(reading, event, slots)
             if found is not None:
@@ -160,6 +168,21 @@ class Learner:
             self._requeue(reading, event)
             self._count(reading, event)
         self._cashier.audit(len(readings))
+
+    def _suspect(self, reading: Reading, event: Visit) -> None:
+        """Tell whoever wants to know of pages that look the same as others of their host, or lead elsewhere."""
+        if self._probes is None:
+            return
+        if event.outcome == Outcome.REDIRECT and event.visits == 1:
+            self._probes.leads(reading, event.at)
+        elif event.flags & KEEP:
+            return
+        elif event.outcome == Outcome.DUPLICATE and event.alias != NO_SLOT:
+            index = self._state.record_of(event.alias)
+            if index is not None and self._state.records.rows["host"][index] == event.host:
+                self._probes.looks_alike(reading, event.at)
+        elif event.outcome == Outcome.OK and self._near.beside:
+            self._probes.looks_alike(reading, event.at)
 
     def _archive(self, readings: Sequence[Reading]) -> list[Pointer | None]:
         answered = [reading for reading in readings if reading.exchange.status]
@@ -238,7 +261,10 @@ class Learner:
         inside = self._in_scope(urls, depth, refused)
         allowed = self._budgets.within(inside, reading.host.number) if depth else inside
         reading.flags |= PARTIAL if len(allowed) < len(inside) else 0
-        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at) if allowed else None
+        if not allowed:
+            return None
+        thin = COPIED if not reading.redirect and self._near.original(reading, NO_SLOT) != NO_SLOT else 0
+        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin)
 
     def _in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
         """Return those that belong to the crawl; the others are added to `refused`, and are not asked about again."""
@@ -257,7 +283,7 @@ class Learner:
                 outside.add(url)
         return allowed
 
-    def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float) -> Discovery | None:
+    def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0) -> Discovery | None:
         """Give slots to those of `urls` that are not known yet."""
         keys = keys_of(urls)
         first_slot = self._state.table.known
@@ -273,7 +299,7 @@ class Learner:
             self._frontier.add_host(name)
         for number in hosts:
             self._frontier.hosts[number].pages += 1
-        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops)
+        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin)
         self._state.admit(found, at, keys)
         self._budgets.admitted(found)
         return found

@@ -20,12 +20,14 @@ from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.parsers import Inline, Parsers
+from evercrawl.crawl.probes import Probes, ProbeTag
 from evercrawl.crawl.reading import Before, Reading, judge, partial, read, rest
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.sitemap_cache import SitemapCache
 from evercrawl.crawl.sitemaps import Sitemaps, SitemapTag
+from evercrawl.crawl.soft404_book import Soft404Book
 from evercrawl.crawl.storing import Storing
 from evercrawl.crawl.waits import again_at
 from evercrawl.errors import NoRoomError
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 REPORT_S: Final = 0.5
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
+PROBE_BYTES: Final = 1 << 20  # of an answer to a path that cannot exist
 BATCH: Final = 32  # exchanges read before the network is looked after again
 
 
@@ -85,6 +88,8 @@ class Crawl:
         What is known of sitemaps; nothing is kept where none is given.
     parsers
         Who reads bodies; this process where none are given.
+    soft404
+        What is known of hosts that answer dead paths with pages; nothing is kept where none is given.
     indexing
         Keeps the search index in step; without it there is none.
     """
@@ -105,6 +110,7 @@ class Crawl:
         sitemap_cache: SitemapCache | None = None,
         parsers: Parsers | None = None,
         indexing: Indexing | None = None,
+        soft404: Soft404Book | None = None,
     ) -> None:
         state = partition.state
         self.partition = partition
@@ -176,10 +182,20 @@ class Crawl:
             self._host_of,
             sitemap_cache or SitemapCache(":memory:"),
             deadline_s=config.exchange_deadline_s,
-            connections_per_host=config.connections_per_host,
-            connections_per_ip=config.connections_per_ip,
             stored_until=state.last_at(),
         )
+        self._soft404 = soft404 or Soft404Book(":memory:")
+        self._probes = Probes(
+            self._soft404,
+            self.frontier,
+            self._access,
+            network,
+            self._host_of,
+            partition.random,
+            deadline_s=config.exchange_deadline_s,
+            max_bytes=min(config.body_max_bytes, PROBE_BYTES),
+        )
+        self._learner.watch(self._probes)
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self._underway = 0  # visits among the exchanges in flight
         self._parsers: Parsers = parsers or Inline(config.product_token, text=indexing is not None)
@@ -252,6 +268,8 @@ class Crawl:
         if self._config.sitemaps:
             for _ in range(self._sitemaps.start(now, self._free(now))):
                 self._pace.started(now)
+        for _ in range(self._probes.start(now, self._free(now))):
+            self._pace.started(now)
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, free)
             if not chosen:
@@ -304,7 +322,8 @@ class Crawl:
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
         before, config = recall(self.partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        request = Request(url, VisitTag(host, slot, before), _validators(before), size, size, deadline_s, packed=True)
+        validators = () if self._soft404.doubts(url, before, now) else _validators(before)
+        request = Request(url, VisitTag(host, slot, before), validators, size, size, deadline_s, packed=True)
         self._network.start(request, host.addresses)
         self.frontier.began(host, now)
         self._underway += 1
@@ -345,6 +364,10 @@ class Crawl:
                 self._pace.received(now, len(exchange.wire) + len(exchange.head))
                 self._sitemaps.take(exchange, now)
                 continue
+            if isinstance(tag, ProbeTag):
+                self._pace.received(now, len(exchange.wire) + len(exchange.head))
+                self._probes.take(exchange, now)
+                continue
             assert isinstance(tag, VisitTag)
             reading = judge(exchange, tag.host, tag.slot, tag.before)
             self._underway -= 1
@@ -364,6 +387,7 @@ class Crawl:
     def _learn(self) -> None:
         now = self._clock.now()
         for reading in self._parsers.done():
+            self._soft404.judge(reading, now)
             if reading.feeds:
                 self._sitemaps.feeds(reading.exchange.request.url, reading.feeds, now)
             self._waiting.append(reading)
@@ -404,7 +428,7 @@ class Crawl:
         return bool(self._reason)
 
     def _idle(self, now: float) -> bool:
-        busy = self._network.in_flight or self._access.busy or self._unlearned
+        busy = self._network.in_flight or self._access.busy or self._unlearned or not self._probes.idle(now)
         return not busy and self.frontier.idle(now) and (not self._config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
@@ -416,7 +440,7 @@ class Crawl:
             until = min(until, self._indexing.next_at()) if self._indexing is not None else until
             until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
             if self._free(now) > 0:
-                until = min(until, self.frontier.next_at())
+                until = min(until, self.frontier.next_at(), self._probes.next_at())
             elif not self._pace.free(now):
                 until = min(until, self._pace.next_at)
         return max(until - now, 0.0)

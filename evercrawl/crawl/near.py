@@ -66,6 +66,11 @@ class NearDuplicates:
     ----------
     partition
         Whose pages; those known already are taken in.
+
+    Attributes
+    ----------
+    beside
+        Whether another page of the host looks like the one that was asked about last, its title left aside.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -74,9 +79,10 @@ class NearDuplicates:
         rows = self._state.records.rows
         self._nodes: Keys = reserve(np.uint64, WORDS * len(rows))
         self._heads: Slots = np.zeros(BLOCKS * VALUES, np.uint32)
-        self._out: Ints = np.zeros(MOST, np.int64)
+        self._out: Ints = np.zeros(MOST + 1, np.int64)
         size = min(len(rows), len(self._nodes) // WORDS)
         self._index = pointer(self._nodes), size, pointer(self._heads)
+        self.beside = False
         self._rows, self._found = pointer(rows), pointer(self._out)
         self._fill(rows[: self._state.records.count])
 
@@ -98,6 +104,7 @@ class NearDuplicates:
             The page it only leads to, if any: then it is nobody's near-duplicate.
         """
         before, held = reading.before, reading.before.held
+        self.beside = False
         if reading.outcome != Outcome.OK or alias != NO_SLOT or not before.depth:
             return NO_SLOT
         if not reading.flags & KEEP:
@@ -133,10 +140,9 @@ class NearDuplicates:
         own = state.record_of(reading.slot)
         own = state.lost.get(reading.slot, state.records.count) if own is None else own
         plain = _plain(url)
-        other_hosts = -1 if len(plain) < len(url) else reading.host.number
-        n = _KERNELS["like"](
-            *self._index, self._rows, own, simhash, words, size_bytes, other_hosts, BITS, self._found, MOST
-        )
+        about = own, simhash, words, size_bytes, reading.host.number, int(len(plain) < len(url))
+        n = _KERNELS["like"](*self._index, self._rows, *about, BITS, self._found, MOST)
+        self.beside = bool(self._out[MOST])
         for index in self._out[:n].tolist() if n else ():
             row = state.records.rows[index]
             slot, same = int(row["slot"]), row["simhash"] == simhash and row["words"] == words

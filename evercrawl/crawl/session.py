@@ -20,6 +20,7 @@ from evercrawl.crawl.parsers import Inline
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import kind_of, scheme_of
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.workers import Workers
 from evercrawl.errors import ConfigError
@@ -157,12 +158,13 @@ async def _run(
     threads = ThreadPoolExecutor(1, "index")
     indexing = _indexing(partition, config, clock, threads) if config.index else None
     sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
+    soft404 = Soft404Book(str(partition.directory / SOFT404_FILE))
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
     parsers = _parsers(config, network)
     try:
         one = Crawl(
             partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
-            sitemaps, parsers, indexing,
+            sitemaps, parsers, indexing, soft404,
         )  # fmt: skip
         stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
         try:
@@ -175,6 +177,7 @@ async def _run(
         parsers.close()
         robots.close()
         sitemaps.close()
+        soft404.close()
         threads.shutdown()
         if indexing is not None:
             indexing.close()

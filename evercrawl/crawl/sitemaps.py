@@ -20,6 +20,7 @@ from evercrawl.fetch.asking import validator
 from evercrawl.parse.digest import digest
 from evercrawl.parse.pieces import MAX_BYTES
 from evercrawl.parse.urls import hostname, normalise
+from evercrawl.schedule.manners import LOOK_S
 from evercrawl.types import Request
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ FIRST_WAIT_S: Final = 4 * 3600.0
 LEAST_WAIT_S: Final = 3600.0
 MOST_WAIT_S: Final = 86_400.0
 GONE_MOST_WAIT_S: Final = 30 * 86_400.0  # of a sitemap that is not there time after time
-LOOK_S: Final = 0.1  # how soon, at the soonest, to look again whether a busy host can be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,6 @@ class Sitemaps:
         What outlives the process.
     deadline_s
         Bound on one request.
-    connections_per_host, connections_per_ip
-        As the frontier's.
     stored_until
         Instant of the newest event in the journal. What was read later was lost with the process, so it is read again.
 
@@ -91,8 +89,6 @@ class Sitemaps:
         cache: SitemapCache,
         *,
         deadline_s: float,
-        connections_per_host: int,
-        connections_per_ip: int,
         stored_until: float,
     ) -> None:
         self._frontier = frontier
@@ -100,7 +96,6 @@ class Sitemaps:
         self._network = network
         self._host_of = host_of
         self._deadline_s = deadline_s
-        self._per_host, self._per_ip = connections_per_host, connections_per_ip
         self._book = SitemapBook(robots, cache, stored_until)
         self._intakes = SitemapIntakes(listener, self._book.child)
         self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
@@ -166,14 +161,7 @@ class Sitemaps:
 
     def _wait_s(self, host: Host, now: float) -> float:
         """Return how long to wait before looking whether a host may be asked for a sitemap; 0 where it may be now."""
-        address = host.address
-        ready_at = max(host.ready_at, self._asked_at.get(host.number, 0.0), address.ready_at if address else 0.0)
-        if ready_at > now:
-            return ready_at - now
-        busy = host.held or host.in_flight >= self._per_host
-        if busy or (address is not None and address.in_flight >= self._per_ip):
-            return max(LOOK_S, host.delay_s / 2)  # its next rest is longer than that, so it is not missed
-        return 0.0
+        return max(self._asked_at.get(host.number, 0.0) - now, self._frontier.wait_s(host, now))
 
     def _ask(self, listing: Listing, host: Host, url: str, now: float) -> None:
         pairs = (("If-None-Match", listing.etag), ("If-Modified-Since", listing.last_modified))
@@ -192,7 +180,7 @@ class Sitemaps:
         tag = exchange.request.tag
         assert isinstance(tag, SitemapTag)
         self._under_way -= 1
-        _rest(tag.host, exchange, now)
+        rest(tag.host, exchange, now)
         self._frontier.ended(tag.host, now)
         if not self._moved(tag, exchange, now):
             self._judge(tag.listing, exchange, now)
@@ -249,7 +237,7 @@ class Sitemaps:
         self._book.asked(listing, now, wait_s)
 
 
-def _rest(host: Host, exchange: Exchange, now: float) -> None:
+def rest(host: Host, exchange: Exchange, now: float) -> None:
     """Let the host rest for as long as the answer deserves, as after a page."""
     wish_s = retry_after_s(exchange, now)
     if wish_s:

@@ -10,6 +10,7 @@ from typing import Final
 from evercrawl.schedule.hosts import Address, Host
 
 AT_ONCE: Final = 16  # hosts that wait for one address and are offered again together
+LOOK_S: Final = 0.1  # how soon, at the soonest, to look again whether a busy host can be asked
 GATE_S: Final = 1.0  # after which the next of them are
 
 
@@ -111,6 +112,20 @@ class Manners:
         if not host.held and host.in_flight < self._per_host:  # `_rest`, without a call
             self._rested.append(host.number)
             self._rested_at.append(host.ready_at)
+
+    def wait_s(self, host: Host, now: float) -> float:
+        """Return how long to wait before looking whether a host may be asked for what is no page; 0 if it may be now.
+
+        What waits on a host takes part in its turns; this is for whoever asks beside them.
+        """
+        address = host.address
+        ready_at = max(host.ready_at, address.ready_at if address else 0.0)
+        if ready_at > now:
+            return ready_at - now
+        busy = host.held or host.in_flight >= self._per_host
+        if busy or (address is not None and address.in_flight >= self._per_ip):
+            return max(LOOK_S, host.delay_s / 2)  # its next rest is longer than that, so it is not missed
+        return 0.0
 
     def _rest(self, host: Host) -> None:
         """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""

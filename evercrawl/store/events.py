@@ -45,6 +45,8 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
         Links followed from a seed, and redirects followed in a row to get here; the same for all of them.
     first_host, new_hosts
         Name i is that of host `first_host + i`.
+    thin
+        How much thinner than usual the source of their site is at them; see `spread`.
     """
 
     first_slot: int
@@ -55,6 +57,7 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
     source: int = NO_SLOT
     depth: int = 0
     hops: int = 0
+    thin: int = 0
 
 
 class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):

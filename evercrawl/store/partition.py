@@ -72,6 +72,8 @@ class Partition:
 
     Attributes
     ----------
+    random
+        Draws bytes.
     repairs
         Sentences on what opening had to mend; empty after a clean stop.
     """
@@ -94,6 +96,7 @@ class Partition:
         scheme: Scheme | None = None,
     ) -> None:
         self.directory = directory
+        self.random = random
         self._site = site
         self.repairs: list[str] = []
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock

@@ -4,7 +4,8 @@ Each site has a source of 1, of which a page that is read gets its part. Before 
 will be, and an equal one for every URL would feed an endless calendar for ever. So the source walks down the tree by
 which the pages were found: a page that makes n pages of its site known leaves each the `KEPT` / n of its own. In a site
 of finite width this comes near the equal part; in a calendar it dies out within a few steps. A page that another site
-links to is no such invention, and begins anew.
+links to is no such invention, and begins anew. What a near-duplicate makes known is `COPIED` thinner than that, or a
+session id in every link would make a site of ten pages as wide as one of thousands.
 
 Kept in one byte as a number of eighths of a halving: 0 is all of the source, 255 one part in four thousand million.
 """
@@ -27,6 +28,8 @@ KEPT: Final = 0.25
 """What a step away from the front page leaves of the trust that the page is one that people write."""
 ELSEWHERE: Final = 8 * 5
 """Of a page that another site links to: as if a front page with eight links did (1/32)."""
+COPIED: Final = 8 * 10
+"""Of what a near-duplicate makes known a thousandth is left: who says nothing new seldom leads to what is."""
 IN_CELL: Final = 17
 """Bits below it in the cell of an unread page: depth, redirects in a row, and whether it is a root."""
 INFLOW: Final = 2.0

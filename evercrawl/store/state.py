@@ -175,7 +175,8 @@ class State:
         inside = self.site_of[found.hosts] == self.site_of[finder["host"]]
         spread = int(finder["spread"])
         own = spread if found.hops else thinner(spread, int(np.count_nonzero(inside)))
-        return np.where(inside, own, ELSEWHERE).astype(np.uint8)
+        spreads: NDArray[np.uint8] = np.minimum(np.where(inside, own, ELSEWHERE) + found.thin, 255).astype(np.uint8)
+        return spreads
 
     def add_host(self, name: str) -> None:
         """Take note of the next host, and of its site if that is new."""

@@ -160,7 +160,7 @@ def test_the_index_finds_what_comparing_all_finds(begun):
     part["words"], part["slot"] = np.arange(n), np.arange(n)
     near, hashes = NearDuplicates(begun.partition), part["simhash"].tolist()
     for i, mine in enumerate(hashes):
-        asked = first + i, mine, 1 << 31, 1000, -1, 3, near._found, 4
+        asked = first + i, mine, 1 << 31, 1000, 1 << 30, 1, 3, near._found, 4
         found = _KERNELS["like"](*near._index, near._rows, *asked)
         expected = [first + j for j in range(i) if distance(hashes[j], mine) <= 3]
         assert sorted(near._out[:found].tolist()) == expected

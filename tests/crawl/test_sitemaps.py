@@ -110,7 +110,7 @@ class World:
         cache = SitemapCache(self.cache)
         self.sitemaps = one = Sitemaps(
             self.heard, frontier, robots, access, network, hosts.get, cache, deadline_s=30.0,
-            connections_per_host=1, connections_per_ip=4, stored_until=self.stored_until,
+            stored_until=self.stored_until,
         )  # fmt: skip
         unmet = set(met)
         try:

@@ -24,6 +24,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index
@@ -184,6 +185,7 @@ class Runner:
         segment_bytes: int = 1 << 30,
         scheme: Scheme | None = None,
         importance: Importance | None = None,
+        policy: Policy | None = None,
         search: Index | None = None,
         parsers: Parsers | None = None,
         **settings: Any,
@@ -219,7 +221,7 @@ class Runner:
                     if search is not None:
                         indexing = Indexing(search, Anchors(), partition, clock, inline, every_s=config.index_every_s)
                     one = Crawl(
-                        partition, config, network, resolver, clock, offload, judge, BreadthFirst(), keeper,
+                        partition, config, network, resolver, clock, offload, judge, policy or BreadthFirst(), keeper,
                         progress.append, importance, parsers=parsers, indexing=indexing,
                     )  # fmt: skip
                     ran.repairs = list(partition.repairs)

@@ -1,0 +1,132 @@
+"""What hosts answer to paths that cannot exist, kept across restarts; and the judgement of visits by it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.crawl import cache_file
+from evercrawl.crawl.soft404 import Answer, folder_of, leads_alike, near_in_size, page_answer, says_alike
+from evercrawl.fetch.answer import unwrap
+from evercrawl.parse.urls import origin, path_query
+from evercrawl.store.events import TLS_BAD
+from evercrawl.types import Exchange, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.reading import Before, Reading
+
+SOFT404_FILE: Final = "soft404.sqlite"
+KEPT_S: Final = 7 * 86_400.0
+"""How long an answer is believed; then the host has to come under suspicion once more."""
+MOST_FOLDERS: Final = 8
+"""Folders of one origin that are asked in that time."""
+_HTML: Final = ("text/html", "application/xhtml+xml", "")
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS soft404 (
+    folder TEXT PRIMARY KEY, asked_at REAL NOT NULL, answers BLOB NOT NULL
+) WITHOUT ROWID
+"""
+_ANSWERS: Final = msgspec.msgpack.Decoder(tuple[Answer, ...])
+
+
+class Soft404Book:
+    """Answers by origin and folder; none for one that says honestly that there is nothing.
+
+    Parameters
+    ----------
+    path
+        SQLite file; ":memory:" keeps nothing. A damaged one is made anew.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = cache_file.opened(path, _SCHEMA, "SELECT folder, asked_at, answers FROM soft404 LIMIT 1")
+        self._of: dict[str, dict[str, tuple[float, tuple[Answer, ...]]]] = {}
+        with contextlib.suppress(sqlite3.Error):
+            for folder, asked_at, answers in self._file.execute("SELECT folder, asked_at, answers FROM soft404"):
+                with contextlib.suppress(msgspec.MsgspecError, TypeError, ValueError):
+                    self._of.setdefault(origin(folder), {})[folder] = float(asked_at), _ANSWERS.decode(answers)
+
+    def wanted(self, url: str, now: float) -> bool:
+        """Whether the folder of a URL is worth asking: not asked lately, nor too many others of its origin."""
+        folders = self._of.get(origin(url), {})
+        lately = [folder for folder, (asked_at, _) in folders.items() if asked_at + KEPT_S > now]
+        return len(lately) < MOST_FOLDERS and folder_of(url) not in lately
+
+    def keep(self, folder: str, now: float, answers: tuple[Answer, ...]) -> None:
+        """Remember what was answered there."""
+        self._of.setdefault(origin(folder), {})[folder] = now, answers
+        with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
+            self._file.execute("REPLACE INTO soft404 VALUES (?, ?, ?)", (folder, now, msgspec.msgpack.encode(answers)))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def doubts(self, url: str, before: Before, now: float) -> bool:
+        """Whether a page that is held may turn out to be none, so that it has to be seen whole."""
+        held = before.digest and not _exempt(url, before)
+        return bool(held) and any(near_in_size(url, before.size_bytes, answers) for answers in self._pages(url, now))
+
+    def judge(self, reading: Reading, now: float) -> None:
+        """Let a visit be one of a page that is gone, where it shows no more than a path that cannot exist does."""
+        url = reading.exchange.request.url
+        if origin(url) not in self._of or _exempt(url, reading.before):
+            return
+        if reading.outcome == Outcome.REDIRECT:
+            target = self._leads(url, reading.redirect, now)
+            if target:
+                _gone(reading, f"soft 404: a path that cannot exist leads to {target} as well")
+        elif _readable(reading) and self._says(reading, now):
+            _gone(reading, "soft 404: it says what a path that cannot exist says")
+
+    def _pages(self, url: str, now: float) -> list[tuple[Answer, ...]]:
+        """Return what paths of an origin that cannot exist were answered with."""
+        folders = self._of.get(origin(url), {}).values()
+        return [answers for asked_at, answers in folders if answers and asked_at + KEPT_S > now]
+
+    def _leads(self, url: str, target: str, now: float) -> str:
+        """Return where paths that cannot exist lead, and `url` too; only those of its folder and above tell of it."""
+        for folder, (asked_at, answers) in self._of[origin(url)].items():
+            if asked_at + KEPT_S > now and url.startswith(folder) and (alike := leads_alike(target, answers)):
+                return alike
+        return ""
+
+    def _says(self, reading: Reading, now: float) -> bool:
+        url = reading.exchange.request.url
+        known = [answers for answers in self._pages(url, now) if near_in_size(url, reading.size_bytes, answers)]
+        if not known:
+            return False
+        page = page_answer(url, _body(reading.exchange), reading.exchange.headers.get("content-type", ""))
+        return any(says_alike(page, answers) for answers in known)
+
+
+def _exempt(url: str, before: Before) -> bool:
+    """Whether a page is somebody's word: a seed, or a front page."""
+    return before.depth == 0 or path_query(url) == "/"
+
+
+def _readable(reading: Reading) -> bool:
+    """Whether a visit brought a page whose words can be compared."""
+    fine = reading.outcome in (Outcome.OK, Outcome.DUPLICATE) and reading.exchange.status != 304
+    return fine and reading.mime in _HTML
+
+
+def _body(exchange: Exchange) -> bytes:
+    """Return the body, whoever has read it."""
+    copy = Exchange(
+        exchange.request, exchange.at, wire=exchange.wire, headers=exchange.headers, http_version=exchange.http_version
+    )
+    unwrap(copy)
+    return copy.body
+
+
+def _gone(reading: Reading, why: str) -> None:
+    """Take back all that was read."""
+    reading.outcome, reading.error = Outcome.GONE, why
+    reading.flags &= TLS_BAD
+    reading.digest = reading.simhash = reading.words = reading.withheld = 0
+    reading.title = reading.language = reading.etag = reading.last_modified = reading.canonical = reading.redirect = ""
+    reading.targets, reading.unpaid, reading.feeds = [], [], []
