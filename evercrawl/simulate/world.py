@@ -129,10 +129,12 @@ def drawn(seed: int) -> World:
     scheme = draw.choice(sorted(catalog.find(importance, importance.Importance)))  # type: ignore[type-abstract]
     calendars = draw.choice([0, 0, 1])
     begun = _settings(draw, policy, scheme, endless=bool(calendars))
-    lives = [_life(draw, _again(draw, begun)) for _ in range(draw.choice([1, 2, 3, 3, 4, 5]))]
+    restless = draw.random() < 0.25
+    count, longest_s = (draw.randrange(6, 16), 60) if restless else (draw.choice([1, 2, 3, 3, 4, 5]), 2000)
+    lives = [_life(draw, _again(draw, begun), longest_s) for _ in range(count)]
     lasts_s = sum(life.lasts_s + life.pause_s for life in lives)
     plan = drawn_web.Plan(
-        seed, tuple(origins), pages=round(_between(draw, 4, 200 / len(origins))), began_at=BEGAN_AT,
+        seed, tuple(origins), pages=round(_between(draw, 4, 150 / len(origins))), began_at=BEGAN_AT,
         settles_at=BEGAN_AT + lasts_s, turn_s=_between(draw, 60, 3600), calendars=calendars,
         words_s=_between(draw, 30, 3000),
     )  # fmt: skip
@@ -175,7 +177,7 @@ def _settings(draw: random.Random, policy: str, scheme: str, *, endless: bool) -
         connections=draw.choice([1, 3, 20, 256]),
         connections_per_host=per_host,
         connections_per_ip=draw.choice([1, 2, 2, 4]),
-        refresh_after_s=_between(draw, 20, 1200),
+        refresh_after_s=_between(draw, 40, 3600),
         scope="any",
         sitemaps=draw.random() < 0.7,
         max_pages_per_host=draw.choice([20, 60]) if endless else draw.choice([0, 0, 0, 15]),
@@ -198,9 +200,9 @@ def _again(draw: random.Random, begun: Config) -> Config:
     return replace(other, max_pages_per_host=begun.max_pages_per_host)
 
 
-def _life(draw: random.Random, config: Config) -> Life:
+def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
     ends = {End.STOP: 2, End.PAGES: 1, End.TIME: 1, End.KILL: 5, End.POWER: 6}
-    end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 3, 3000)
+    end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 0.5, longest_s)
     if end.crash and draw.random() < 0.15:
         lasts_s = 0.0  # in the middle of its start
     full: tuple[tuple[float, float, int], ...] = ()

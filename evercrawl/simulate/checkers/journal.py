@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from evercrawl.simulate.world import World
     from evercrawl.store.events import Event
 
-EVERY: Final = 150
-"""Events after which memory is held against the journal once more."""
+EVERY: Final = 100
+"""Events after which memory is held against the journal for the first time; then whenever a third has been added."""
 
 
 class Acknowledged(Checker):
@@ -116,4 +116,4 @@ class MemoryFollows(Checker):
         count = partition.state.known.count
         if partition.state.urls.get_many(range(count)) != folded.urls.get_many(range(count)):
             self.blame("the texts of the URLs differ")
-        self._next = partition.journal.sequence + EVERY
+        self._next = partition.journal.sequence * 4 // 3 + EVERY
