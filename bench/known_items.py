@@ -52,16 +52,16 @@ def drawn(partition, count: int, seed: int) -> list[Item]:
     for _, target, words in links:
         targets[words].add(target)
     said = [
-        Item("anchor", words, target)
+        Item("anchor" if len(targets[words]) == 1 else "shared", words, target)
         for source, target, words in links
-        if source != target
-        and target in titles
-        and len(targets[words]) == 1
-        and 2 <= words.count(" ") + 1 <= MOST_WORDS
+        if source != target and target in titles and len(targets[words]) <= 10 and 1 <= words.count(" ") < MOST_WORDS
     ]
     chance.shuffle(named)
     chance.shuffle(said)
-    return named[:count] + list(dict.fromkeys(said[: 3 * count]))[:count]
+    chosen = named[:count]
+    for kind in ("anchor", "shared"):
+        chosen += list(dict.fromkeys([item for item in said if item.kind == kind][: 3 * count]))[:count]
+    return chosen
 
 
 def _read(partition) -> tuple[dict[int, str], list[tuple[int, int, str]]]:
