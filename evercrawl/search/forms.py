@@ -13,7 +13,7 @@ import tantivy
 
 from evercrawl.search.schema import BODY, LANGUAGE, TITLE
 
-MOST_FORMS: Final = 6
+MOST_FORMS: Final = 4
 """Other forms of one word that are looked for: the most frequent ones."""
 
 _WEIGHT: Final = 0.4  # of another form, where the word itself counts for 1
