@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.crawl.reading import retry_after_s
 from evercrawl.crawl.robots import RobotsTag
 from evercrawl.fetch.resolve import ResolveError
 from evercrawl.parse.urls import hostname, origin, path_query
@@ -123,6 +124,9 @@ class Access:
         asked, held = (host, False) if tag.hops == 0 else self._guests.pop(tag, (None, False))
         if asked is not None and held:
             asked.held = ""
+        wish_s = retry_after_s(exchange, now)
+        if asked is not None and wish_s:
+            asked.stay_away(now + wish_s, "back-off")
         moved = self._robots.moved(exchange)
         if moved is None:
             self._learn(host, exchange, now, rested=asked is not host)

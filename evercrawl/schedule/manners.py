@@ -50,11 +50,11 @@ class Manners:
         return host
 
     def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
-        """Take note of where the host's name leads."""
+        """Take note of where the host's name leads; while it is being asked, it stays where it is."""
         if host.in_flight == 0 or host.address is None:
             name = addresses[0] if addresses else host.name
-            host.address = self.addresses.setdefault(name, Address())
-        host.addresses, host.resolved_at = addresses, now
+            host.addresses, host.address = addresses, self.addresses.setdefault(name, Address())
+        host.resolved_at = now
         self._rest(host)
 
     def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:

@@ -239,6 +239,16 @@ def test_retry_after_of_an_hour_is_obeyed_also_across_a_restart(run):
     assert run.outcomes()[f"{A}/p/3"] == (Outcome.OK, 2)
 
 
+def test_retry_after_of_a_robots_txt_is_obeyed(run):
+    world = run.World()
+    world.pages[f"{A}/robots.txt"] = lambda headers, at: (
+        run.Answer(503, {"Retry-After": "1000"}) if at < 1.7e9 + 100 else run.Answer(404)
+    )
+    world.pages[f"{A}/"] = run.html()
+    ran = run(world, [f"{A}/"], Limits(pages=1))
+    assert gaps(times(ran, f"{A}/robots.txt")) == pytest.approx([1000.5], abs=1.0)
+
+
 def test_retry_after_as_a_date(run):
     world = run.World()
     world.pages[f"{A}/"] = lambda headers, at: (

@@ -307,3 +307,16 @@ def test_a_host_with_more_new_pages_than_are_ranked_at_once() -> None:
     assert len(set(order)) == 300 or min(order) >= 0
     ranks = np.argsort(np.argsort(-world.importance))[order[:300]]
     assert np.median(ranks) < count / 50
+
+
+def test_a_host_that_moves_while_it_is_asked_stays_where_it_is_until_the_end() -> None:
+    """Else its next request would go to the new machine, and count for the old one."""
+    frontier = World(2, connections_per_host=2).frontier
+    moving, (old, new) = frontier.hosts[0], (("10.0.0.0",), ("10.0.0.1",))
+    frontier.began(moving, 1.0)
+    frontier.locate(moving, new, 2.0)
+    assert (moving.addresses, moving.address) == (old, frontier.addresses[old[0]])
+    frontier.ended(moving, 3.0)
+    frontier.locate(moving, new, 4.0)
+    assert (moving.addresses, moving.address) == (new, frontier.addresses[new[0]])
+    assert frontier.addresses[old[0]].in_flight == 0
