@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.crawl.reading import retry_after_s
-from evercrawl.crawl.robots import RobotsTag
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.events import Visit
@@ -113,7 +112,7 @@ class Politeness(Checker):
         assert self._life is not None
         now = self._life.now()
         wish_s = retry_after_s(exchange, now)
-        if wish_s and not isinstance(exchange.request.tag, RobotsTag):
+        if wish_s:
             self._wishes[name].append(_Wish(at + wish_s, at, now + wish_s))
 
     def remembered(self, event: Event, number: int, at: float) -> None:
