@@ -29,7 +29,7 @@ from known_items import drawn, gains
 from runs import evercrawl
 
 from evercrawl.crawl.indexed import entry_of, expected
-from evercrawl.crawl.search import Search
+from evercrawl.crawl.search import Search, earned
 from evercrawl.search import ranking
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index
@@ -39,7 +39,7 @@ from evercrawl.search.schema import words_of
 PAGES = 20_000
 MEDIAN_MS = 10.0
 STRIDE = 1 << 24  # between the slots of one copy and the next
-WEIGHTS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 2.0)
 
 
 class Copies:
@@ -122,11 +122,10 @@ def remade(search: Search, folder: Path, *, without=frozenset(), copies: int = 1
 def ranks(search: Search, items, index, weights) -> dict[float, list[int]]:
     """Return for each weight of importance where the items stand, from 1; 0 for not at all."""
     found = {weight: [] for weight in weights}
-    times_mean = search._view.importance * search._view.counted
     for item in items:
         candidates = index.search(parse(item.query))
         for weight in weights:
-            score = ranking.scores(candidates, times_mean[candidates.slot], weight)
+            score = ranking.scores(candidates, earned(search._view, candidates.slot), weight)
             slots = candidates.slot[ranking.order(candidates, score)].tolist()
             found[weight].append(slots.index(item.slot) + 1 if item.slot in slots else 0)
     return found

@@ -1,10 +1,11 @@
 """Asking a crawl directory for pages by words."""
 
+import numpy as np
 import pytest
 
 from evercrawl.crawl.hits import Hit
 from evercrawl.crawl.reindex import reindex
-from evercrawl.crawl.search import Narrow, Search
+from evercrawl.crawl.search import Narrow, Search, earned
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.search.index import FOLDER, Index, Page
@@ -71,6 +72,15 @@ def test_what_is_gone_or_was_never_read_is_not_found(search):
     assert f"{SITE}/gone" not in urls(search.ask("tea").hits)
     assert search.ask("nonsense").hits == ()
     assert search.ask("").hits == ()
+
+
+def test_what_counts_is_what_links_give_not_what_a_site_has_of_itself(search):
+    view = search._view
+    slots = np.arange(view.state.known.count, dtype=np.uint32)
+    gain = dict(zip((view.state.urls.get(slot) for slot in slots.tolist()), earned(view, slots).tolist(), strict=True))
+    assert gain[f"{OTHER}/"] == pytest.approx(0.0, abs=1e-9)  # no page links there, and it has its site for itself
+    assert gain[f"{SITE}/tea"] > 0.001
+    assert (earned(view, slots) <= view.importance * view.counted + 1e-12).all()
 
 
 def test_words_of_links_lead_to_a_page(search):
