@@ -54,7 +54,9 @@ def report(directory: Path, file: Path) -> None:
         for row in map(json.loads, rows):
             if row["class"] is None:
                 continue
-            kind = "error" if row["class"] == "gone" else row["class"]
+            kind = row["class"]
+            if kind == "gone":
+                kind = "error" if row["status"] >= 400 else "soft404"
             line = {"url": row["url"], "class": kind, "title": row["title"] or "", "tls_ok": row["tls_ok"]}
             out.write(json.dumps(line) + "\n")
 

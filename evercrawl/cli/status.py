@@ -55,6 +55,8 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("fetched pages", f"{found.fetched:,} whose content is held"),
         ("fresh", _fresh(found)),
         ("classes", classes or "none yet"),
+        *_copies(found),
+        *((name, f"{count:,} links were not let in") for name, count in found.refused_links.items()),
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
@@ -96,6 +98,12 @@ def _fresh(found: Status) -> str:
         return "no copy is held yet"
     weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
     return f"{percent(found.fresh)} of the copies are likely to be{weighted}"
+
+
+def _copies(found: Status) -> list[tuple[str, str]]:
+    near = [("near-duplicates", f"{found.near_duplicates:,} pages say nearly what another said before them")]
+    soft = [("soft 404s", f"{found.soft_404:,} of the pages gone, whose hosts say that all is well")]
+    return near * (found.near_duplicates > 0) + soft * (found.soft_404 > 0)
 
 
 def _away(found: Status) -> list[tuple[str, str]]:

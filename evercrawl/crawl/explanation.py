@@ -130,12 +130,12 @@ class Why:
     url, at
         Normalised, and the instant of which all this is said.
     state
-        "waiting" (never fetched), "held", "alias", "gone", "retired", "error", "refused", "redirect"; of what is not
-        known "out of scope", "refused" or "unknown".
+        "waiting" (never fetched), "held", "alias", "near-duplicate", "gone", "retired", "error", "refused", "redirect";
+        of what is not known "out of scope", "refused" or "unknown".
     reasons
         What keeps it from being visited, or why it is as it is, a sentence each.
     alias
-        The page that it only leads to, "" where it does not.
+        The page that it only leads to, or that says nearly the same; "" where there is none.
     """
 
     url: str

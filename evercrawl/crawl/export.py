@@ -18,12 +18,13 @@ from evercrawl.parse.urls import hostname
 from evercrawl.store.events import CHANGED, TLS_BAD, Visit
 from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.table import NO_RECORD
-from evercrawl.types import Outcome
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
     from evercrawl.types import Floats
 
 ROWS: Final = 1 << 16  # of a piece, at most or little more
@@ -35,7 +36,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     "pages": {
         "url": "string", "class": "string", "status": "int", "title": "string", "size_bytes": "int", "tls_ok": "bool",
         "found_at": "instant", "visited_at": "instant", "changes": "int", "visits": "int", "importance": "float",
-        "rate_per_s": "float", "fresh": "float", "due_at": "instant",
+        "rate_per_s": "float", "fresh": "float", "due_at": "instant", "copy_of": "string",
     },
     "links": {"source": "string", "target": "string", "rel": "string", "internal": "bool", "anchor": "string"},
     "visits": {
@@ -93,7 +94,7 @@ def _pages(partition: Partition, watch: Watch, now: float) -> Iterator[Columns]:
         for slot, cell, ticks in zip(range(start, stop), cells, found, strict=True):
             url = state.urls.get(slot)
             about = _page(partition, cell, url, int(trust[slot]))
-            row = (url, *about[:5], state.epoch + ticks / TICKS_PER_S, *about[5:])
+            row = (url, *about[:5], state.epoch + ticks / TICKS_PER_S, *about[5:8], _url(state, about[8]))
             for put, value in zip(add, row, strict=True):
                 put(value)
         yield piece | _beliefs(view, start, stop)
@@ -115,20 +116,24 @@ def _nullable(values: Floats) -> list[Any]:
 
 
 def _page(partition: Partition, cell: int, url: str, trust: int) -> tuple[Any, ...]:
-    """Return class, status, title, size, tls_ok, visited_at, changes and visits of a page."""
+    """Return class, status, title, size, tls_ok, visited_at, changes, visits and whose copy it is, of a page."""
     if cell & NO_RECORD:
-        return None, None, None, None, None, None, 0, 0
+        return None, None, None, None, None, None, 0, 0, NO_SLOT
     row = partition.state.records.rows[cell].item()
     ticks, size, pointer, (visits, changes, status, outcome) = row[2], row[3], row[6], row[16:20]
-    title = None
+    title, copied = None, NO_SLOT
     if pointer and outcome in _HELD:
         event = partition.journal.read(pointer)
         assert isinstance(event, Visit), "a record points to a visit"
-        title = event.title
+        title, copied = event.title, event.alias if outcome == Outcome.DUPLICATE else event.near
         size = event.size_bytes if status == 304 else size
     tls_ok = None if not trust or not url.startswith("https:") else trust == _TLS_OK
     visited_at = partition.state.epoch + ticks / TICKS_PER_S
-    return _LABELS.get(outcome), status, title, size, tls_ok, visited_at, changes, visits
+    return _LABELS.get(outcome), status, title, size, tls_ok, visited_at, changes, visits, copied
+
+
+def _url(state: State, slot: int) -> str | None:
+    return state.urls.get(slot) if slot != NO_SLOT else None
 
 
 def _trust(partition: Partition) -> np.ndarray[Any, np.dtype[np.uint8]]:

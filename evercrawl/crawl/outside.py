@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.waiting import robots_rule
 from evercrawl.fetch.guard import Guard
@@ -22,6 +23,11 @@ _BOUNDS = {
     "max_pages_per_host": "max_pages_per_host = {max_pages_per_host}: so many pages of {host} are known already",
 }
 
+_FULL = {
+    "max_backlog_per_host": "{setting} = {most}: so many URLs of {host} wait to be read already",
+    "max_pages_per_link": "{setting} = {most}: no seed is on {host}, and it has as many pages as sites speak for it",
+}
+
 
 def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
     """Return the state of a URL that is not known ("out of scope", "refused" or "unknown"), and sentences about it."""
@@ -36,6 +42,12 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
             scope=config.scope, host=host, wider=wider, max_pages_per_host=config.max_pages_per_host
         )
         return "out of scope", (f"crawl.toml excludes it by {bound}",)
+    full = Budgets(view.state, config).over(host)
+    if full:
+        return "out of scope", (
+            f"{_FULL[full].format(host=host, setting=full, most=getattr(config, full))}; it comes in when a page that "
+            "links to it is read again and there is room",
+        )
     rule = robots_rule(view, url)
     if rule:
         return "refused", (f"robots.txt does not let it be fetched ({rule}), whoever links to it",)

@@ -9,11 +9,14 @@ import numpy as np
 
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
+from evercrawl.crawl.budgets import REFUSED
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
 from evercrawl.crawl.view import View, settings
 from evercrawl.store import partition, segment, snapshot, warc
 from evercrawl.store.lock import holder
+from evercrawl.store.records import NEAR
+from evercrawl.store.state import HELD
 from evercrawl.store.table import NO_RECORD
 from evercrawl.types import Outcome
 
@@ -46,6 +49,11 @@ class Status:
         Ever made; visits that brought new content to a known page.
     classes
         Class of the last visit -> pages.
+    near_duplicates, soft_404
+        Pages among those fetched that say nearly what another said before them; pages counted as gone although their
+        host said that all was well.
+    refused_links
+        Setting -> links not let in, in all runs, for want of its budget, as the last snapshot has it.
     received_bytes
         Of bodies, as on the wire.
     hosts
@@ -76,6 +84,9 @@ class Status:
     visits: int
     changes: int
     classes: dict[str, int]
+    near_duplicates: int
+    soft_404: int
+    refused_links: dict[str, int]
     received_bytes: int
     hosts: int
     away: dict[str, float]
@@ -115,6 +126,7 @@ def _status(crawl: Partition, at: float) -> Status:
     state, disk, who = crawl.state, crawl.disk, holder(crawl.directory)
     classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
     cells = state.table.record[: state.known.count]
+    rows = state.records.rows[: state.records.count]
     fresh, weighted = freshness(View(crawl, settings(crawl.directory)[0], at))
     return Status(
         at=at,
@@ -129,6 +141,11 @@ def _status(crawl: Partition, at: float) -> Status:
         visits=state.visits,
         changes=state.changes,
         classes=classes,
+        near_duplicates=int(np.count_nonzero((rows["flags"] & NEAR != 0) & np.isin(rows["outcome"], HELD))),
+        soft_404=int(np.count_nonzero((rows["outcome"] == Outcome.GONE) & (rows["status"] < 400))),
+        refused_links={
+            name.removeprefix(REFUSED): int(count) for name, count in state.notes.items() if name.startswith(REFUSED)
+        },
         received_bytes=state.wire_bytes,
         hosts=len(state.hosts),
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},

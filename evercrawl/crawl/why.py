@@ -16,6 +16,8 @@ from evercrawl.crawl.top import known
 from evercrawl.crawl.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.price import Price
+from evercrawl.store.events import Visit
+from evercrawl.store.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         view.now,
         state,
         tuple(_reasons(view, slot, state, history)),
-        view.state.urls.get(alias) if alias != NO_SLOT else "",
+        _other(view, row, alias),
         _origin(view, slot),
         history,
         _weight(view, slot, pages, most, alias=alias != NO_SLOT),
@@ -67,7 +69,17 @@ def _state(view: View, slot: int, row: Any) -> str:
         return "gone" if np.isfinite(view.earliest_at(np.array([slot], np.uint32))[0]) else "retired"
     if outcome in (Outcome.ERROR, Outcome.REFUSED, Outcome.REDIRECT):
         return outcome.label
-    return "alias" if row["alias"] != NO_SLOT else "held"
+    if row["alias"] != NO_SLOT:
+        return "alias"
+    return "near-duplicate" if row["flags"] & NEAR else "held"
+
+
+def _other(view: View, row: Any, alias: int) -> str:
+    """Return the URL of the page that one only leads to, or nearly copies; "" where there is none."""
+    if alias == NO_SLOT and row is not None and row["flags"] & NEAR:
+        event = view.partition.journal.read(int(row["event"]))
+        alias = event.near if isinstance(event, Visit) else NO_SLOT
+    return view.state.urls.get(alias) if alias != NO_SLOT else ""
 
 
 def _origin(view: View, slot: int) -> Origin:
@@ -84,6 +96,7 @@ def _origin(view: View, slot: int) -> Origin:
 def _history(view: View, slot: int, row: Any) -> History:
     outcome = Outcome(int(row["outcome"]))
     clean = outcome not in (Outcome.ERROR, Outcome.REFUSED, Outcome.TRUNCATED)
+    clean = clean and (outcome != Outcome.GONE or row["status"] >= 400)
     last = None if clean else next(visits(view.partition, slot), None)
     changed_at = view.state.instant(int(row["changed"])) if row["changed"] else None
     return History(

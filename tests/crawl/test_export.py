@@ -50,7 +50,18 @@ def test_a_page_tells_its_last_visit(filled):
     assert page == {
         "url": f"{SITE}/", "class": "ok", "status": 200, "title": "Home again", "size_bytes": page["size_bytes"],
         "tls_ok": None, "found_at": BEGAN_AT, "visited_at": filled.now, "changes": 1, "visits": 2,
+        "copy_of": None,
     }  # fmt: skip
+
+
+def test_copies_and_near_copies_name_whose_they_are(made):
+    made.fill()
+    made.visit(f"{SITE}/later", made.page("A", "/", "/b", text="one two").replace(b"to /b", b"to /a"))
+    made.stop()
+    pages = by_path(made)
+    assert (pages["/copy"]["class"], pages["/copy"]["copy_of"]) == ("duplicate", f"{SITE}/a")
+    assert (pages["/later"]["class"], pages["/later"]["copy_of"]) == ("ok", f"{SITE}/a")
+    assert pages["/moved"]["copy_of"] is None
 
 
 def test_an_unchanged_page_has_the_size_of_its_content(filled):

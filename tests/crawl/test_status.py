@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from evercrawl.cli.status import rows
 from evercrawl.config import Config
+from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.status import status
 from evercrawl.crawl.view import View
@@ -21,6 +23,19 @@ def test_counts_are_those_of_what_was_done(filled):
     assert not found.running
     assert found.repairs == ()
     assert found.snapshot_at == pytest.approx(found.at, abs=60)
+
+
+def test_copies_and_what_was_not_let_in_are_counted(made):
+    made._learner._budgets = Budgets(made.state, Config(max_backlog_per_host=3))
+    made.seed("http://example.org/")
+    made.visit("http://example.org/", made.page("Home", "/a", "/b", "/c", "/d"))
+    made.visit("http://example.org/a", made.page("A", text="one two"))
+    made.visit("http://example.org/b", made.page("A", text="one  two"))
+    made.stop()
+    found = status(made.directory)
+    assert (found.near_duplicates, found.soft_404) == (1, 0)
+    assert found.refused_links == {"max_backlog_per_host": 2}
+    assert {"near-duplicates", "max_backlog_per_host"} <= {name for name, _ in rows(found)}
 
 
 def test_bytes_are_those_of_the_files(filled):

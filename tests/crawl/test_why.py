@@ -190,3 +190,17 @@ def test_what_is_no_page_of_the_crawl_is_told_why(made, ask, url, settings, stat
     found = ask(url, **settings)[0]
     assert (found.url, found.state, found.weight) == (url, state, None)
     assert words in " ".join(found.reasons)
+
+
+def test_a_near_duplicate_names_the_page_it_copies(made, ask):
+    made.fill()
+    made.visit(f"{SITE}/later", made.page("A", "/", "/b", text="one two").replace(b"to /b", b"to /a"))
+    found = ask("/later")[0]
+    assert (found.state, found.alias) == ("near-duplicate", f"{SITE}/a")
+
+
+def test_a_host_that_is_full_is_told(made, ask):
+    made.seed(f"{SITE}/a", f"{SITE}/b")
+    found = ask("/never-seen", max_backlog_per_host=2)[0]
+    assert found.state == "out of scope"
+    assert "max_backlog_per_host = 2: so many URLs of example.org wait" in found.reasons[0]
