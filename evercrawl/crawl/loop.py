@@ -31,6 +31,7 @@ from evercrawl.crawl.soft404_book import Soft404Book
 from evercrawl.crawl.storing import Storing
 from evercrawl.crawl.waits import again_at
 from evercrawl.errors import NoRoomError
+from evercrawl.fetch.asking import validator
 from evercrawl.importance.push import Push
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.progress import Limits, Progress, Summary
@@ -508,4 +509,4 @@ def _validators(before: Before) -> tuple[tuple[str, str], ...]:
     if partial(before):  # it has to be read anew
         return ()
     pairs = (("If-None-Match", last.etag), ("If-Modified-Since", last.last_modified))
-    return tuple(pair for pair in pairs if pair[1])
+    return tuple(pair for pair in pairs if validator(pair[1]))

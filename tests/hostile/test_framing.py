@@ -99,6 +99,18 @@ def test_what_a_page_holds_makes_no_record_of_the_archive_and_no_line_of_its_ind
     assert {urlsplit(url).hostname for url in urls} == {"127.0.9.1"}
 
 
+@pytest.mark.parametrize(
+    "tag", ['"\x01"', '"' + "a" * 510 + ' b"', "a\x7f", '"good"'], ids=["control", "long", "delete", "good"]
+)
+def test_a_validator_that_cannot_be_sent_does_not_keep_a_page_from_being_read_again(hostile, tag):
+    """Cut or not, it spoiled the request once, and each time the host was left alone for longer."""
+    far = hostile.Far({"/": hostile.reply(b"<title>t</title>", f"ETag: {tag}")})
+    crawled = hostile.crawl(far, policy="breadth_first", refresh_after_s=0.1, seconds=1.0, until_idle=False)
+    assert far.asked.count("/") > 1
+    assert {visit.error for visit in crawled.visits} == {""}
+    assert any(b"If-None-Match" in head for head in far.heads) == (tag == '"good"')
+
+
 def test_a_validator_with_control_characters_does_not_keep_a_sitemap_from_being_read_again(hostile):
     from evercrawl.crawl.sitemap_cache import Listing
     from evercrawl.crawl.sitemaps import _remember
