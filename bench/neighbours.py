@@ -6,8 +6,8 @@ The good hosts are those of a served corpus, crawled without any delay, so that 
 others; the bad one is each of the judge's behaviours (`JUDGE.py manifest` lists them, `JUDGE.py serve --only NAME`
 serves one and prints where it is). A run ends when the last good page has been sent, by the server's own log. Wall
 time goes from the first good page to the last, less what the crawl waited for a processor that another program had
-(/proc/PID/schedstat); CPU is that of all processes of the crawl until then. The figures are
-ratios of the least that was measured with and without, because other programs on the machine only ever add.
+(/proc/PID/schedstat; to tell it, the crawl is kept in one process); CPU is that of the crawl until then. The figures
+are ratios of the least that was measured with and without, because other programs on the machine only ever add.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def serving(judge: Path, name: str) -> Iterator[dict[str, object]]:
 
 def command(directory: Path, corpus: Corpus, bad: dict[str, object] | None) -> list[str]:
     """Return the crawl of the good hosts, and of a bad one beside them."""
-    words = evercrawl(directory, corpus, "--scope", "any", "--until-idle")
+    words = evercrawl(directory, corpus, "--scope", "any", "--until-idle", "--workers", "0")
     words[words.index("--include") + 1] = f"{corpus.scope}|{BAD}"
     words[words.index("--allow-net") + 1] = corpus.addresses
     if bad is not None:
