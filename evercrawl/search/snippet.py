@@ -13,7 +13,7 @@ WIDTH: Final = 240
 """Characters of a snippet, or little more."""
 
 _LEAD: Final = 4  # one part in so many of a snippet may stand before the first word of the query
-_MOST_CHARS: Final = 200_000  # of a text that are looked at
+_MOST_CHARS: Final = 100_000  # of a text that are looked at
 _MOST_EACH: Final = 40  # places of one form of a word among which the best part is looked for
 _CUT: Final = "…"
 
@@ -63,7 +63,7 @@ def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
     ('… makes tea, and drinks it.', ['tea'])
     """
     text = text[:_MOST_CHARS]
-    places = _places(text, forms, _MOST_EACH)
+    places = _some_places(text, forms)
     best = _best(places, [max(len(form.word) for form in some) for some in forms], width - width // _LEAD)
     start, end = _part(text, *best, width)
     part = f"{_CUT} {text[start:end]}" if start else text[:end]
@@ -72,16 +72,34 @@ def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
 
 def marked(text: str, forms: Words) -> Snippet:
     """Return a whole text, such as a title, with the words of the query marked."""
-    return Snippet(text, tuple((place.start, place.end) for place in _places(text, forms, len(text))))
+    return Snippet(text, tuple((place.start, place.end) for place in _places(text, forms)))
 
 
-def _places(text: str, forms: Words, most_each: int) -> list[_Place]:
-    """Return where the words stand, in order; of each form the first `most_each` places."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters have no lower case of the same length
-        lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
-    found = [place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word, most_each)]
+def _some_places(text: str, forms: Words) -> list[_Place]:
+    """Return where words stand, in order: of each the first places, and of its other forms only where it is missing."""
+    lower = _lower(text)
+    found: list[_Place] = []
+    for word, some in enumerate(forms):
+        before = len(found)
+        for form in some:
+            found += _of(lower, form, word, _MOST_EACH)
+            if len(found) > before:
+                break
     return sorted(found)
+
+
+def _places(text: str, forms: Words) -> list[_Place]:
+    """Return all places of all forms of the words, in order."""
+    lower = _lower(text)
+    return sorted(
+        place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word, len(text))
+    )  # fmt: skip
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, letter for letter; a few letters have no lower case of the same length."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
 
 
 def _of(lower: str, form: Form, word: int, most: int) -> Iterable[_Place]:
