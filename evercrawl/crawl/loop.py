@@ -238,13 +238,18 @@ class Crawl:
         return self._summary()
 
     def _resume(self) -> None:
-        """Add the known hosts; each rests once first, for nobody knows what was under way."""
+        """Add the known hosts; each rests once first, for nobody knows what was under way.
+
+        So do those that become known meanwhile: they may have been asked before it was stored that they are there.
+        """
         now, state = self._clock.now(), self._state
+        if not self.partition.new:
+            self.frontier.rests_until = now + self._config.delay_s
         rows = state.known.rows()
         pages = np.bincount(rows["host"], minlength=len(state.hosts)).tolist()
         for number, name in enumerate(state.hosts):
             host = self.frontier.add_host(name)
-            host.pages, host.ready_at = pages[number], now + self._config.delay_s
+            host.pages = pages[number]
         away = [number for number, until in state.away.items() if until > now]
         for number in set(away) - set(state.unanswered(away)):  # whoever did not answer may do so today
             self.frontier.hosts[number].stay_away(state.away[number], "back-off")

@@ -28,6 +28,8 @@ class Manners:
         By number.
     addresses
         By their text.
+    rests_until
+        Hosts that are added rest until then (s since the epoch): who was asked before this run is not known for sure.
     """
 
     def __init__(
@@ -40,12 +42,13 @@ class Manners:
         self._order = itertools.count()
         self._gates: list[tuple[float, int, Address]] = []
         self._rested, self._rested_at = array("I"), array("d")  # hosts to be looked at, each from an instant on
+        self.rests_until = 0.0
         self.hosts: list[Host] = []
         self.addresses: dict[str, Address] = {}
 
     def add_host(self, name: str) -> Host:
         """Add the host with the next number."""
-        host = Host(len(self.hosts), name, delay_s=self._delay_s)
+        host = Host(len(self.hosts), name, delay_s=self._delay_s, ready_at=self.rests_until)
         self.hosts.append(host)
         return host
 
@@ -59,7 +62,8 @@ class Manners:
 
     def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
         """Return a host that has no page and no number, to be asked by the same manners as the others."""
-        host = Host(-1, name, delay_s=self._delay_s, held="it has no pages", addresses=addresses)
+        host = Host(-1, name, delay_s=self._delay_s, ready_at=self.rests_until, held="it has no pages")
+        host.addresses = addresses
         host.address = self.addresses.setdefault(addresses[0] if addresses else name, Address())
         return host
 

@@ -76,6 +76,8 @@ class Partition:
         Draws bytes.
     repairs
         Sentences on what opening had to mend; empty after a clean stop.
+    new
+        Whether there was no crawl before.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class Partition:
 
     def _born(self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme) -> Birth:
         data = self.disk.read(FILE, 0, self.disk.size(FILE))
+        self.new = not data
         if data:
             try:
                 birth = msgspec.json.decode(data, type=Birth)

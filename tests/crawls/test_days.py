@@ -222,6 +222,15 @@ def test_after_a_restart_a_second_port_keeps_its_crawl_delay_from_the_first_page
             assert asked.at - before.ended_at >= 7.0 - 1e-6
 
 
+def test_a_host_that_no_event_remembers_rests_after_a_restart_too(run):
+    """The run before was killed when it had asked for the first robots.txt, and stored nothing as yet."""
+    world = run.World(MadeWeb(seed=1, origins=(A,), pages=5, changing=0))
+    run(world, [], Limits(seconds=0))
+    run.now += 0.5
+    again = run(world, [f"{A}/"], Limits(pages=2), delay_s=3.0)
+    assert again.network.log[0].at == pytest.approx(1.7e9 + 0.5 + 3.0, abs=0.1)
+
+
 # Trouble
 
 
