@@ -86,9 +86,9 @@ class DrawnWeb:
 
     Every front page links to some pages and to other front pages. Beside pages there are copies, redirects for good and
     for now (some in a ring), canonical URLs, pages that come and go, that are forbidden, that are plain text, that ask
-    not to be found, and that lie about their coding. Links are nofollow now and then, and some lead to
-    `/private/`, which robots.txt is to disallow. Some origins have a feed, no validators, or a clock that is wrong;
-    robots.txt and sitemaps are left to others.
+    not to be found, and that cannot be understood. Links are nofollow now and then, and some lead to `/private/`, which
+    robots.txt is to disallow. Some origins have a feed, no validators, a clock that is wrong, or a page for what is not
+    there; robots.txt and sitemaps are left to others.
 
     Examples
     --------
@@ -143,6 +143,10 @@ class DrawnWeb:
             case "moved" | "hop" | "ring":
                 status = {"moved": 301, "hop": 302, "ring": 308}[face.kind]
                 return Answer(status, {"Location": self._target(url, face)}, b"over there\n")
+            case "gone" | "nothing" if self._draw("soft", origin).random() < 0.15:
+                words = " ".join(self._draw("soft words", url, at).sample(WORDS, 2))
+                body = f"<title>Oops</title><p>there is nothing here, dear visitor; try {words}</p>".encode()
+                return Answer(200, {"Content-Type": _HTML}, body)
             case "gone" | "nothing":
                 return Answer(410 if face.kind == "gone" else 404, {"Content-Type": _HTML}, b"<title>Not here</title>")
             case "forbidden":

@@ -18,6 +18,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import kind_of, scheme_of
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.verify import inspect
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
@@ -41,7 +42,7 @@ from evercrawl.simulate.log import Log
 from evercrawl.simulate.network import MadeNetwork
 from evercrawl.simulate.result import Result
 from evercrawl.simulate.surroundings import Surroundings
-from evercrawl.simulate.watched import SlowOffload, WatchedNetwork, WatchedPartition
+from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork, WatchedPartition
 from evercrawl.simulate.world import BEGAN_AT, DIRECTORY, End, Life, World, drawn
 from evercrawl.store.events import Visit
 from evercrawl.store.partition import Partition, Scheme
@@ -185,15 +186,21 @@ class Simulation:
             sitemaps = SitemapCache(str(folder / SITEMAPS_FILE))
             stack.enter_context(closing(robots))
             stack.enter_context(closing(sitemaps))
+            soft404 = stack.enter_context(closing(Soft404Book(str(folder / SOFT404_FILE))))
             network = self._network(clock, guard)
             stack.push_async_callback(network.close)
+            parsers = SlowParsers(
+                config.product_token, text=config.index, lasts_s=lambda: draw.uniform(0.0, life.slow_s),
+                wake=network.wake,
+            )  # fmt: skip
             indexing = (
                 Indexing(index, Anchors(), partition, clock, offload, every_s=config.index_every_s) if index else None
             )
             crawl = Crawl(
                 partition, config, network, around.names(clock), clock, offload, guard,
                 catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
-                robots, self._progress, scheme_of(partition.birth.scheme), sitemaps, indexing=indexing,
+                robots, self._progress, scheme_of(partition.birth.scheme), sitemaps, parsers if life.slow_s else None,
+                indexing, soft404,
             )  # fmt: skip
             self._running = Running(number, last, self._at(), config, partition, crawl, clock, index)
             for checker in self.checkers:
@@ -213,7 +220,8 @@ class Simulation:
         limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end is End.TIME else None)
         if life.end in (End.STOP, End.PAGES):
             asyncio.get_running_loop().call_later(max(life.lasts_s, 0.1), crawl.stop)
-        summary = await crawl.run(self.around.web.seeds, limits)
+        begun = crawl.partition.state.known.count > 0
+        summary = await crawl.run(self.around.web.seeds if life.named or not begun else (), limits)
         self._enough()
         self.log.add(self._at(), "summary", summary.visits, summary.fetched, summary.known, summary.reason)
         return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.crawl.robots import ROBOTS_FILE
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE
+from evercrawl.crawl.soft404_book import SOFT404_FILE
 from evercrawl.fetch.resolve import CachingResolver
 from evercrawl.search.index import FOLDER, erase
 from evercrawl.simulate.clock import Crash, Machine
@@ -98,7 +99,7 @@ class Surroundings:
 
     def spoil(self, life: Life) -> None:
         """Do to the caches what a power cut may do to them."""
-        for name in (ROBOTS_FILE, SITEMAPS_FILE):
+        for name in (ROBOTS_FILE, SITEMAPS_FILE, SOFT404_FILE):
             for path in sorted(self.folder.glob(f"{name}*")):
                 if life.spoilt == "gone":
                     path.unlink()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from evercrawl.crawl.parsers import Inline
 from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evercrawl.crawl.reading import Reading
     from evercrawl.simulate.network import MadeNetwork
     from evercrawl.store.events import Event, Visit
     from evercrawl.types import Exchange, Request
@@ -89,6 +92,53 @@ class WatchedPartition(Partition):
         pointer = super().remember(event, held)
         self._heard(event, self.journal.sequence - 1)
         return pointer
+
+
+class SlowParsers(Inline):
+    """Reads bodies after a while, as other processes would; what comes out is in the order of what went in.
+
+    Parameters
+    ----------
+    agent, text
+        As for `Inline`.
+    lasts_s
+        How long one body takes.
+    wake
+        Called when there is something to be `done`.
+    """
+
+    def __init__(self, agent: str, *, text: bool, lasts_s: Callable[[], float], wake: Callable[[], None]) -> None:
+        super().__init__(agent, text=text)
+        self._lasts_s, self._wake = lasts_s, wake
+        self._line: deque[Reading] = deque()
+
+    @property
+    def pending(self) -> int:
+        """Return how many readings have gone in and have yet to come out."""
+        return len(self._line)
+
+    def submit(self, reading: Reading) -> None:
+        """Take a reading in; its body is read later, if there is one to be read."""
+        self._line.append(reading)
+        if reading.unread:
+            asyncio.get_running_loop().call_later(self._lasts_s(), self._read, reading)
+
+    def done(self) -> list[Reading]:
+        """Return the readings that are understood, each once, as far as none before them is not."""
+        done: list[Reading] = []
+        while self._line and not self._line[0].unread:
+            done.append(self._line.popleft())
+        return done
+
+    async def settle(self) -> None:
+        """Return once nothing is unread any more."""
+        while any(reading.unread for reading in self._line):  # noqa: ASYNC110 - as `Workers` does
+            await asyncio.sleep(0.01)
+
+    def _read(self, reading: Reading) -> None:
+        super().submit(reading)
+        super().done()
+        self._wake()
 
 
 class SlowOffload:

@@ -66,6 +66,10 @@ class Life:
     spoilt
         What a power cut makes of the caches of robots.txt and sitemaps: "" for nothing, "gone", "damaged"; where they
         are gone, so is the search index.
+    named
+        Whether the seeds are named again, where the crawl has begun.
+    slow_s
+        How long a body takes to be read, at most; 0: it is read at once.
     """
 
     config: Config
@@ -78,6 +82,8 @@ class Life:
     naps: tuple[tuple[float, float], ...] = ()
     pause_s: float = 1.0
     spoilt: str = ""
+    named: bool = True
+    slow_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +187,8 @@ def _settings(draw: random.Random, policy: str, scheme: str, *, endless: bool) -
         scope="any",
         sitemaps=draw.random() < 0.7,
         max_pages_per_host=draw.choice([20, 60]) if endless else draw.choice([0, 0, 0, 15]),
+        max_pages_per_link=draw.choice([1000, 1000, 8]),
+        max_backlog_per_host=draw.choice([10_000, 10_000, 12]),
         body_max_bytes=draw.choice([1 << 20, 1 << 20, 900]),
         exchange_deadline_s=draw.choice([5.0, 30.0]),
         max_redirects=draw.choice([2, 10]),
@@ -221,6 +229,8 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
         naps=tuple((draw.uniform(0, lasts_s), _between(draw, 1, 50_000)) for _ in range(draw.choice(often) // 2)),
         pause_s=_between(draw, 0.2, 3600) if draw.random() < 0.8 else _between(draw, 3600, 3 * 86_400),
         spoilt=draw.choice(["", "", "gone", "damaged"]) if end is End.POWER else "",
+        named=draw.random() < 0.5,
+        slow_s=draw.choice([0.0, 0.0, 0.01, 3.0]),
     )
 
 

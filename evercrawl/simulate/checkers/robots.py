@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.crawl.loop import VisitTag
 from evercrawl.crawl.robots import RobotsTag
+from evercrawl.crawl.sitemaps import SitemapTag
 from evercrawl.fetch.robots_policy import ROBOTS_REDIRECTS, fresh_s, verdict
 from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.simulate.checkers.base import Checker, Running
@@ -96,7 +96,7 @@ class RobotsObeyed(Checker):
 
     def asked(self, request: Request, address: str, at: float) -> None:
         """See that a page may be asked for."""
-        if not isinstance(request.tag, VisitTag):
+        if isinstance(request.tag, RobotsTag | SitemapTag):  # to be named in a robots.txt is leave
             return
         assert self._life is not None
         now, known = self._life.now(), self._known.get(origin(request.url), [])
