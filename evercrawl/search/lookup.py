@@ -91,7 +91,7 @@ class Lookup:
         missing = [slot for slot in anchor if slot not in text]
         text |= self._scores(self._all([(_MUST, self._any_of(missing)), (_SHOULD, self._words(forms)), *filters]), most)
         slots = np.array(sorted(text), np.uint32)
-        phrase = self._phrase_scores(query.words, slots.tolist())
+        phrase = self._phrase_scores(query.typed, slots.tolist())
         return Candidates(
             slots, _column(text, slots), _column(anchor, slots), _column(phrase, slots), forms, whole=whole
         )  # fmt: skip

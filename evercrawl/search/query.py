@@ -25,6 +25,8 @@ class Query(msgspec.Struct, frozen=True):
     ----------
     words
         Distinct, as the index knows them: the more of them a page has the better. Those of phrases are among them.
+    typed
+        The same in the order in which they came, those that came again included.
     phrases
         A page has them all, word after word.
     without
@@ -36,6 +38,7 @@ class Query(msgspec.Struct, frozen=True):
     """
 
     words: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
     without: tuple[tuple[str, ...], ...] = ()
     sites: tuple[str, ...] = ()
@@ -80,6 +83,7 @@ def parse(text: str) -> Query:
             phrases.append(found)
     return Query(
         words=tuple(dict.fromkeys(words))[:MOST_WORDS],
+        typed=tuple(words[:MOST_WORDS]),
         phrases=tuple(dict.fromkeys(phrases)),
         without=tuple(dict.fromkeys(without))[:MOST_WORDS],
         **{kind: tuple(dict.fromkeys(values)) for kind, values in lists.items()},

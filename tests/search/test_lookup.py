@@ -73,6 +73,13 @@ def test_words_that_stand_together_count_for_more(index):
     }  # fmt: skip
 
 
+def test_a_title_that_says_a_word_twice_stands_together_too(index):
+    index.put([page(30, "To be or not to be"), page(31, "Not to be or to")])
+    index.commit(1)
+    candidates = index.search(parse("to be or not to be"))
+    assert candidates.slot[candidates.phrase > 0].tolist() == [30]
+
+
 def test_what_is_excluded_is_left_out(index):
     assert found(index, "hash -rotations") == [1, 3]
     assert found(index, 'hash -"hash browns"') == [1, 2]
