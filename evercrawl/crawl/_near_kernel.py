@@ -13,7 +13,7 @@ import numpy as np
 from evercrawl.crawl._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.store.records import NEAR, RECORD
-from evercrawl.types import Outcome
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,18 +30,13 @@ _M4, _H1 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 @entry(i64, _NODES, i64, _HEADS, i64, _RECORDS)
 def put(nodes: Any, size: int, heads: Any, index: int, records: Any) -> int:
-    """Let the index have the hash that a record has now, as the newest; none where it has none."""
+    """Let the index have the hash that a record has now, as the newest, if the page could be another's original."""
     chains, starts, rows = view(nodes, (size, WORDS)), view(heads, BLOCKS * VALUES), view(records, size)
     _take(chains, starts, index)
-    if rows[index]["simhash"] != 0:
+    row = rows[index]
+    own = row["digest"] != 0 and row["alias"] == NO_SLOT and row["flags"] & _NEAR == 0
+    if own and row["simhash"] != 0:
         _link(chains, starts, index, np.uint64(rows[index]["simhash"]))
-    return 0
-
-
-@entry(i64, _NODES, i64, _HEADS, i64)
-def take(nodes: Any, size: int, heads: Any, index: int) -> int:
-    """Let the index have no hash of a record."""
-    _take(view(nodes, (size, WORDS)), view(heads, BLOCKS * VALUES), index)
     return 0
 
 

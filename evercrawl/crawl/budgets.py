@@ -118,9 +118,12 @@ class Budgets:
         source
             The host whose page links to them; its site counts as one that links. None where no page does.
         """
+        linking = int(self._state.site_of[source]) if source is not None else None
+        most = len(urls) - 1
+        if not any(self.over(name, linking, most, most) for name in {hostname(url) for url in urls}):
+            return list(urls)
         taken: list[str] = []
         hosts, sites = Counter[str](), Counter[str]()
-        linking = int(self._state.site_of[source]) if source is not None else None
         for url in urls:
             name = hostname(url)
             whole = site(name) if self._per_link else ""

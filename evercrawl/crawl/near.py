@@ -117,13 +117,7 @@ class NearDuplicates:
         """Take note of a visit that is remembered."""
         if not event.flags & HAS_LINKS:
             return
-        index = self._state.table.record.item(event.slot)
-        row = self._state.records.rows[index]
-        could_be = row["digest"] and row["alias"] == NO_SLOT and not row["flags"] & NEAR
-        if could_be:
-            _KERNELS["put"](*self._index, index, self._rows)
-        else:
-            _KERNELS["take"](*self._index, index)
+        _KERNELS["put"](*self._index, self._state.table.record.item(event.slot), self._rows)
 
     def _still(self, slot: int, simhash: int) -> bool:
         """Whether a page is still what another was a near-duplicate of."""

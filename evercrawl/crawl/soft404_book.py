@@ -44,10 +44,11 @@ class Soft404Book:
     def __init__(self, path: str) -> None:
         self._file = cache_file.opened(path, _SCHEMA, "SELECT folder, asked_at, answers FROM soft404 LIMIT 1")
         self._of: dict[str, dict[str, tuple[float, tuple[Answer, ...]]]] = {}
+        self._false: set[str] = set()  # origins that do not say honestly that there is nothing
         with contextlib.suppress(sqlite3.Error):
             for folder, asked_at, answers in self._file.execute("SELECT folder, asked_at, answers FROM soft404"):
                 with contextlib.suppress(msgspec.MsgspecError, TypeError, ValueError):
-                    self._of.setdefault(origin(folder), {})[folder] = float(asked_at), _ANSWERS.decode(answers)
+                    self._learn(folder, float(asked_at), _ANSWERS.decode(answers))
 
     def wanted(self, url: str, now: float) -> bool:
         """Whether the folder of a URL is worth asking: not asked lately, nor too many others of its origin."""
@@ -57,9 +58,14 @@ class Soft404Book:
 
     def keep(self, folder: str, now: float, answers: tuple[Answer, ...]) -> None:
         """Remember what was answered there."""
-        self._of.setdefault(origin(folder), {})[folder] = now, answers
+        self._learn(folder, now, answers)
         with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
             self._file.execute("REPLACE INTO soft404 VALUES (?, ?, ?)", (folder, now, msgspec.msgpack.encode(answers)))
+
+    def _learn(self, folder: str, asked_at: float, answers: tuple[Answer, ...]) -> None:
+        self._of.setdefault(origin(folder), {})[folder] = asked_at, answers
+        if answers:
+            self._false.add(origin(folder))
 
     def close(self) -> None:
         """Close the file."""
@@ -67,13 +73,14 @@ class Soft404Book:
 
     def doubts(self, url: str, before: Before, now: float) -> bool:
         """Whether a page that is held may turn out to be none, so that it has to be seen whole."""
-        held = before.digest and not _exempt(url, before)
-        return bool(held) and any(near_in_size(url, before.size_bytes, answers) for answers in self._pages(url, now))
+        if not before.digest or origin(url) not in self._false or _exempt(url, before):
+            return False
+        return any(near_in_size(url, before.size_bytes, answers) for answers in self._pages(url, now))
 
     def judge(self, reading: Reading, now: float) -> None:
         """Let a visit be one of a page that is gone, where it shows no more than a path that cannot exist does."""
         url = reading.exchange.request.url
-        if origin(url) not in self._of or _exempt(url, reading.before):
+        if origin(url) not in self._false or _exempt(url, reading.before):
             return
         if reading.outcome == Outcome.REDIRECT:
             target = self._leads(url, reading.redirect, now)
