@@ -75,12 +75,19 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:
         return None
     event = partition.journal.read(int(row["event"])) if row["event"] else None
     if not isinstance(event, Visit) or event.archive is None:
-        return Entry(page_of(state, slot, "", int(row["digest"]), Content(), hidden=True), [])
+        return unread(state, slot)
     url = state.urls.get(slot)
     content = _content(partition, event, url)
     page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
     slots = state.table.find(keys_of(content.targets)) if content.targets else np.zeros(0, np.uint32)
     return Entry(page, anchors.new(spans(content), slots, content.text))
+
+
+def unread(state: State, slot: int) -> Entry:
+    """Return a page whose content is not at hand: it is in the index, and never found."""
+    number = state.record_of(slot)
+    digest = int(state.records.rows["digest"][number]) if number is not None else 0
+    return Entry(page_of(state, slot, "", digest, Content(), hidden=True), [])
 
 
 def page_of(state: State, slot: int, url: str, digest: int, content: Content, *, hidden: bool) -> Page:

@@ -11,7 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.contents import spans
-from evercrawl.crawl.indexed import difference, entry_of, page_of, slots_of_targets
+from evercrawl.crawl.indexed import difference, entry_of, page_of, slots_of_targets, unread
 from evercrawl.errors import StoreError
 from evercrawl.store.events import NOINDEX
 from evercrawl.store.records import FINDABLE
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 TOGETHER: Final = 64  # pages given to the index at once
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
 MENDED_TOGETHER: Final = 16  # pages read from the archive at once
+TOLD_TOGETHER: Final = 5  # sentences about pages that cannot be read
 TRIED_S: Final = 60.0  # time between two attempts, where the index cannot be written
 
 
@@ -61,6 +62,7 @@ class Indexing:
         self._partition, self._state = partition, partition.state
         self._clock, self._offload, self._every_s = clock, offload, every_s
         self.message = ""
+        self._told: list[str] = []
         self._pages: dict[int, Page] = {}
         self._words: list[tuple[int, str]] = []
         self._removed: set[int] = set()
@@ -77,6 +79,11 @@ class Indexing:
     def connect(self, settle: Callable[[], Awaitable[None]], wake: Callable[[], None]) -> None:
         """Say how everything learned so far is put on the disk, and who wants to know when something has ended."""
         self._settle, self._wake = settle, wake
+
+    def news(self) -> str:
+        """Return what people should hear now, "" for nothing; each sentence about a page is told once."""
+        told, self._told = self._told, []
+        return self.message or "; ".join(told[:TOLD_TOGETHER])
 
     @property
     def behind(self) -> bool:
@@ -225,7 +232,11 @@ class Indexing:
     def _mend(self) -> None:
         """Read some pages from the archive."""
         for slot in [self._missing.pop() for _ in range(min(MENDED_TOGETHER, len(self._missing)))]:
-            entry = entry_of(self._partition, slot, self._anchors)
+            try:
+                entry = entry_of(self._partition, slot, self._anchors)
+            except StoreError as error:  # a damaged archive must not keep the crawl from going on
+                self._told.append(f"{self._state.urls.get(slot)} will not be found until it changes: {error}")
+                entry = unread(self._state, slot)
             if entry is not None:
                 self._take(*entry)
 

@@ -491,7 +491,7 @@ class Crawl:
 
     @property
     def _message(self) -> str:
-        indexing = self._indexing.message if self._indexing is not None else ""
+        indexing = self._indexing.news() if self._indexing is not None else ""
         return self._storing.message or self._parsers.message or indexing
 
     def _errors(self) -> dict[str, int]:

@@ -159,3 +159,17 @@ def test_words_of_links_are_not_lost_with_a_failed_commit(run, index, failing):
     run(world, [SITE + "/"], Limits(seconds=200), search=index)
     assert not failing
     assert len(found(index, "zebra")) == 2  # the page that says it, and the one it says it of
+
+
+def test_a_damaged_archive_record_does_not_keep_a_crawl_from_going_on(run, index):
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+    run(run.World(web), [SITE + "/"], Limits(pages=20))
+    (segment,) = (run.directory / "archive").glob("*.warc.gz")
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 3 : len(data) // 2] = bytes(len(data) // 2 - len(data) // 3)
+    segment.write_bytes(data)
+    ran = run(run.World(web), [], search=index)
+    assert len(ran.visits) > 20
+    told = [p.message for p in ran.progress if p.message]
+    assert any("will not be found until it changes" in message and segment.name in message for message in told)
+    in_step(run, index)
