@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SOFT404_FILE: Final = "soft404.sqlite"
 KEPT_S: Final = 7 * 86_400.0
 """How long an answer is believed; then the host has to come under suspicion once more."""
-MOST_FOLDERS: Final = 8
+MOST_FOLDERS: Final = 4
 """Folders of one origin that are asked in that time."""
 _HTML: Final = ("text/html", "application/xhtml+xml", "")
 _SCHEMA: Final = """
