@@ -13,7 +13,7 @@ from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.types import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from evercrawl.clock import Clock
     from evercrawl.crawl.network import Names, Network
@@ -214,7 +214,7 @@ class Access:
         addresses: tuple[str, ...] = ()
         why = ""
         try:
-            addresses = tuple(await self._names.resolve(host.name))
+            addresses = self._reachable(await self._names.resolve(host.name))
         except ResolveError as error:
             why = error.reason
         now = self._clock.now()
@@ -265,7 +265,11 @@ class Access:
         return held
 
     async def _addresses(self, name: str) -> tuple[str, ...]:
-        return (name,) if self._proxied else _literal(name) or tuple(await self._names.resolve(name))
+        return (name,) if self._proxied else _literal(name) or self._reachable(await self._names.resolve(name))
+
+    def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
+        """Return the addresses, those that may be reached first: the rest of the first is the one that is kept."""
+        return tuple(sorted(addresses, key=lambda address: bool(self._guard.judge(address))))
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.ensure_future(work)

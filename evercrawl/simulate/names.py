@@ -43,7 +43,7 @@ class MadeNames:
     spell_s
         How long a name stays where it is, on average; trouble lasts a tenth of it.
     inside
-        Share of the moves that lead to an address inside.
+        Share of the moves that lead to an address inside, some to another one besides.
 
     Examples
     --------
@@ -108,7 +108,8 @@ class MadeNames:
         if draw.random() < odds:  # a tenth as long as what it gives way to
             return Record((), draw.choice([NO_SUCH_NAME, TIME_OUT])), self._lasts_s(draw) / 10
         if before is not None and draw.random() < self._inside:
-            return Record((INSIDE,)), self._lasts_s(draw) / 10
+            beside = [self.machine(draw.randrange(self._machines))] if draw.random() < 0.5 else []
+            return Record((INSIDE, *beside)), self._lasts_s(draw) / 10
         first = self.machine(draw.randrange(self._machines))
         more = [self.machine(draw.randrange(self._machines))] if draw.random() < 0.2 else []
         sixth = [f"2606:2800::{draw.randrange(1, self._machines + 1):x}"] if draw.random() < 0.2 else []

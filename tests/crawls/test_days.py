@@ -231,6 +231,14 @@ def test_a_host_that_no_event_remembers_rests_after_a_restart_too(run):
     assert again.network.log[0].at == pytest.approx(1.7e9 + 0.5 + 3.0, abs=0.1)
 
 
+def test_a_name_with_an_address_inside_keeps_the_rest_of_the_one_outside(run):
+    names = {f"n{i}.example": [f"10.0.0.{i + 1}", "8.8.4.4"] for i in range(4)}
+    web = MadeWeb(seed=1, origins=tuple(f"http://{name}" for name in names), pages=6, changing=0)
+    ran = run(run.World(web), [f"{origin}/" for origin in web.origins], names=names, latency_s=lambda _: 0.1)
+    assert {asked.address for asked in ran.network.log} == {"8.8.4.4"}
+    assert min(gaps([asked.at for asked in ran.network.log])) >= 0.5 - 1e-6
+
+
 # Trouble
 
 
