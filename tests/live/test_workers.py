@@ -1,0 +1,71 @@
+"""A real crawl whose pages are read by other processes, while these are killed."""
+
+import asyncio
+import functools
+import os
+import signal
+from collections import Counter
+from typing import Any
+
+import psutil
+import pytest
+
+from evercrawl.crawl import session
+from evercrawl.crawl.workers import Workers
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Start processes with the first page; return the readers that were made."""
+    made = []
+
+    def workers(*arguments: Any, **more: Any) -> Workers:
+        made.append(Workers(*arguments, **more, busy_s=0.0))
+        return made[-1]
+
+    monkeypatch.setattr(session, "Workers", functools.wraps(Workers)(workers))
+    return made
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_killed_while_they_read_they_lose_nothing_and_leave_nothing(live, made, index):
+    killed = []
+
+    async def kill() -> None:
+        while True:
+            await asyncio.sleep(0.5)
+            for one in made:
+                for process in one._crew._processes:
+                    if process.ready:
+                        os.kill(process.pid, signal.SIGKILL)
+                        killed.append(process.pid)
+
+    async def go() -> Any:
+        async with live.Server(hosts=6, pages=60) as server:
+            killing = asyncio.ensure_future(kill())
+            summary = await live.crawl(server.seeds, delay_s=0.05, workers="2", index=index)
+            killing.cancel()
+            return server, summary
+
+    server, summary = asyncio.run(go())
+    assert summary.reason == "idle"
+    foretold = server.web.urls()
+    assert server.pages == Counter({url: 1 for url, what in foretold.items() if what != "refused"})
+    found = live.outcomes()
+    assert {url: found[url] for url, what in foretold.items() if what != "copy"} == {
+        url: what for url, what in foretold.items() if what != "copy"
+    }
+    live.verified()
+    assert len(killed) > 1
+    assert any("ended (signal SIGKILL); another goes on" in progress.message for progress in live.said)
+    assert not [child for child in psutil.Process().children() if child.pid in killed or child.pid in made[0].pids]
+    assert not made[0].pids
+
+
+def test_without_them_there_is_none(live, made):
+    async def go() -> None:
+        async with live.Server(hosts=1, pages=5) as server:
+            await live.crawl(server.seeds, workers="0")
+
+    asyncio.run(go())
+    assert not made
