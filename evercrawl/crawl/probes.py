@@ -15,7 +15,7 @@ from evercrawl.crawl.access import GO, WAIT
 from evercrawl.crawl.reading import REDIRECTS
 from evercrawl.crawl.sitemaps import rest
 from evercrawl.crawl.soft404 import folder_of, impossible, page_answer, redirect_answer
-from evercrawl.parse.urls import hostname, normalise
+from evercrawl.parse.urls import hostname, normalise, origin
 from evercrawl.schedule.manners import LOOK_S
 from evercrawl.types import Request
 
@@ -100,6 +100,7 @@ class Probes:
         self._alike: Counter[int] = Counter()  # by host
         self._led: Counter[str] = Counter()  # by target
         self._probes: dict[str, Probe] = {}  # by folder
+        self._under_way: Counter[str] = Counter()  # folders under suspicion, by origin
 
     # Who is under suspicion
 
@@ -120,8 +121,9 @@ class Probes:
 
     def _suspect(self, url: str, now: float) -> None:
         folder = folder_of(url)
-        if folder not in self._probes and self._book.wanted(url, now):
+        if folder not in self._probes and self._book.wanted(url, now, beside=self._under_way[origin(url)]):
             self._probes[folder] = Probe(url, next_at=now)
+            self._under_way[origin(url)] += 1
 
     # When to ask
 
@@ -187,7 +189,7 @@ class Probes:
             self._settle(folder, probe.answers, now)
 
     def _settle(self, folder: str, answers: tuple[Answer, ...], now: float) -> None:
-        del self._probes[folder]
+        self._under_way[origin(self._probes.pop(folder).suspect)] -= 1
         self._book.keep(folder, now, answers)
 
 

@@ -50,11 +50,14 @@ class Soft404Book:
                 with contextlib.suppress(msgspec.MsgspecError, TypeError, ValueError):
                     self._learn(folder, float(asked_at), _ANSWERS.decode(answers))
 
-    def wanted(self, url: str, now: float) -> bool:
-        """Whether the folder of a URL is worth asking: not asked lately, nor too many others of its origin."""
+    def wanted(self, url: str, now: float, beside: int = 0) -> bool:
+        """Whether the folder of a URL is worth asking: not asked lately, nor too many others of its origin.
+
+        As many as `beside` are being asked.
+        """
         folders = self._of.get(origin(url), {})
         lately = [folder for folder, (asked_at, _) in folders.items() if asked_at + KEPT_S > now]
-        return len(lately) < MOST_FOLDERS and folder_of(url) not in lately
+        return len(lately) + beside < MOST_FOLDERS and folder_of(url) not in lately
 
     def keep(self, folder: str, now: float, answers: tuple[Answer, ...]) -> None:
         """Remember what was answered there."""
