@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import random
 from typing import TYPE_CHECKING
 
@@ -92,6 +94,8 @@ class Surroundings:
             else:  # before it is opened
                 self._fill(left_bytes)
             loop.call_later(until_s, self._make_room)
+        for after_s, operations in life.broken:
+            loop.call_later(after_s, self._break, operations)
         for after_s, by_s in life.leaps:
             loop.call_later(after_s, self._leap, by_s)
         for after_s, lasts_s in life.naps:
@@ -126,6 +130,20 @@ class Surroundings:
                 raise Crash("struck")
 
         self.disk.before = before
+
+    def _break(self, operations: int) -> None:
+        """Let one of the next operations on the disk fail, as a cable does that is loose."""
+        left = operations
+
+        def before(operation: str, name: str) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                self._said("disk failed", operation, name)
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        if self.disk.before is None:
+            self.disk.before = before
 
     def _fill(self, left_bytes: int) -> None:
         self._said("full disk", left_bytes)

@@ -70,6 +70,10 @@ class Life:
         Whether the seeds are named again, where the crawl has begun.
     slow_s
         How long a body takes to be read, at most; 0: it is read at once.
+    broken
+        From so many seconds on, the disk cannot do the n-th operation that is asked of it.
+    looks
+        After so many seconds somebody verifies the crawl while it runs.
     """
 
     config: Config
@@ -84,6 +88,8 @@ class Life:
     spoilt: str = ""
     named: bool = True
     slow_s: float = 0.0
+    broken: tuple[tuple[float, int], ...] = ()
+    looks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +237,8 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
         spoilt=draw.choice(["", "", "gone", "damaged"]) if end is End.POWER else "",
         named=draw.random() < 0.5,
         slow_s=draw.choice([0.0, 0.0, 0.01, 3.0]),
+        broken=((draw.uniform(0, lasts_s), draw.randrange(1, 30)),) if draw.random() < 0.08 else (),
+        looks=(draw.uniform(0, lasts_s),) if draw.random() < 0.4 else (),
     )
 
 
