@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Callable
 
+from evercrawl.crawl.soft404_book import MOST_FOLDERS
 from evercrawl.parse.urls import path_query
 from evercrawl.progress import Limits
 from evercrawl.simulate.made_web import Answer
@@ -143,3 +144,14 @@ def test_what_was_held_before_the_host_was_found_out_goes_at_its_next_visit(run)
     gone = {event.slot for event in ran.visits if event.outcome == Outcome.GONE}
     assert len(gone) == len(DEAD)
     assert held & gone
+
+
+def test_a_host_is_asked_in_a_few_folders_whatever_it_makes_up(run):
+    """Paths that grow without end: every page lies in a folder of its own."""
+
+    class Growing:
+        def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+            return Answer(404) if path == "/robots.txt" else page("Loop", "round and round", f"{path}a/", f"{path}b/")
+
+    ran = run(Growing(), [f"{SITE}/"], Limits(seconds=200, pages=100), **AGAIN)
+    assert 0 < len(probes(ran)) <= 2 * MOST_FOLDERS
