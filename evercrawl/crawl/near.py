@@ -2,20 +2,19 @@
 
 A near-duplicate is a page in its own right: its links are followed and get its cash. It is no member of its site,
 though, so it gets nothing of the site's source, and a search does not find it: session ids and mirrors gain nothing,
-and a page that is taken for one by mistake keeps what others' links give it.
+and a page that is taken for one by mistake keeps what others' links give it. What it makes known waits a long while,
+see `store/spread.py`.
 
 **What counts as one.** The 64-bit similarity hashes of 6,333 pages of documentation, on 20 hosts, say:
 
-========================= ====================== =========================== =========================================
-pairs                     same host              different hosts             verdict
-========================= ====================== =========================== =========================================
-the very same text        6                      none                        true copies (stubs under several names)
-0 to 3 bits               2,326                  10                          nearly all on one host say different things
-.. same title, size       191, nearly all of one  5                           on different hosts true copies; on one host
-   within a twentieth     template filled anew                               pages that a template has made alike
-.. other title or size    2,129                  5: indexes, untranslated    not to be trusted
-                                                 pages under another name
-========================= ====================== =========================== =========================================
+===================================== ========= =============== ==================================================
+pairs                                 same host different hosts verdict
+===================================== ========= =============== ==================================================
+the very same text                    6         0               copies: stubs under several names
+0 to 3 bits, and that is all          2,326     10
+of these: same title, size within 5 % 191       5               on one host a template filled anew; else copies
+of these: another title or size       2,129     5               different pages; indexes, untranslated chapters
+===================================== ========= =============== ==================================================
 
 A menu of 60 kB around a page makes hashes of one host agree to the bit whatever the page says. So the same title is
 always asked for, and beside it either the very same text (hash and 32 bits of its digest); or at most 3 bits and sizes
