@@ -6,7 +6,7 @@ import asyncio
 import errno
 import os
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.robots import ROBOTS_FILE
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from evercrawl.clock import Clock
 
+LATEST_S: Final = 3600.0
+"""A crash that was to come in the middle of an operation comes without one, where nothing is done for so long."""
 _NO_DATABASE = b"not a database at all"
 
 
@@ -83,11 +85,12 @@ class Surroundings:
         )  # fmt: skip
         return CachingResolver(made, clock)
 
-    def threaten(self, life: Life) -> None:
+    def threaten(self, number: int) -> None:
         """Plan what befalls a life that begins now."""
-        loop = asyncio.get_running_loop()
+        loop, life = asyncio.get_running_loop(), self.world.lives[number]
         if life.end.crash:
             loop.call_later(life.lasts_s, self._strike, life.strike)
+            loop.call_later(life.lasts_s + LATEST_S, self._strike, 0)
         for since_s, until_s, left_bytes in life.full:
             if since_s:
                 loop.call_later(since_s, self._fill, left_bytes)

@@ -156,7 +156,7 @@ def drawn(seed: int) -> World:
         machines=draw.randrange(1, 1 + len(names)),
         nameless=draw.choice([0.0, 0.0, 0.02, 0.1]),
         climate=_climate(draw),
-        rules_s=_between(draw, 300, 6 * 3600),
+        rules_s=_between(draw, 60, 3600),
         sitemaps=draw.random() < 0.6,
         internal=draw.choice([0.1, 1.0]),
         lives=(*lives, _calm(begun, plan, max(life.config.delay_s for life in lives))),
@@ -167,9 +167,7 @@ def _climate(draw: random.Random) -> Climate:
     """Return fair weather, or weather that is foul now and then."""
     if draw.random() < 0.3:
         return Climate(fine_s=1e9, latency_s=_between(draw, 0.02, 0.5))
-    return Climate(
-        fine_s=_between(draw, 100, 5000), bad_s=_between(draw, 20, 1500), latency_s=_between(draw, 0.02, 0.5)
-    )
+    return Climate(fine_s=_between(draw, 50, 2000), bad_s=_between(draw, 20, 1500), latency_s=_between(draw, 0.02, 0.5))
 
 
 def _origins(draw: random.Random, name: str) -> Sequence[str]:

@@ -1,0 +1,162 @@
+"""Who hears of all that happens in a made-up world: writes it down, and has every checker look at it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.simulate.clock import Crash, SimulationError
+from evercrawl.simulate.log import Log
+from evercrawl.simulate.result import Result
+from evercrawl.simulate.world import BEGAN_AT
+from evercrawl.store.events import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.progress import Progress
+    from evercrawl.simulate.checkers.base import Checker, Running
+    from evercrawl.simulate.clock import Machine
+    from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
+    from evercrawl.types import Exchange, Request
+
+NO_FAULTS = ("struck", "room again")
+OWN = "the program's own"
+"""The law that nothing is raised that nobody expects."""
+
+
+class BrokenPromiseError(SimulationError):
+    """A law was broken; the message says which, and by how much."""
+
+
+class Witness:
+    """Hears of everything, in order.
+
+    Parameters
+    ----------
+    world, watch, checkers
+        As for `simulate`.
+
+    Attributes
+    ----------
+    log, result
+        What was heard.
+    now
+        The true time at which something was heard last, in seconds since the epoch; a crash leaves no loop to ask.
+    machine
+        Tells the time of the life that is being lived; None between two.
+    running
+        The crawl that is being watched; None before one is open.
+    """
+
+    def __init__(self, world: World, watch: Callable[[str], None] | None, checkers: Sequence[type[Checker]]) -> None:
+        self.log, self.result, self.now = Log(watch), Result(world.seed), BEGAN_AT
+        self.checkers = [checker(world, self._blames(checker.law)) for checker in checkers]
+        self.machine: Machine | None = None
+        self.running: Running | None = None
+        self._failures = 0  # of the disk, before this life
+
+    # A life
+
+    def attend(self, machine: Machine) -> None:
+        """Begin to listen to a life on a machine; its loop runs."""
+        self.machine, self._failures = machine, self.result.faults["disk failed"]
+        asyncio.get_running_loop().set_exception_handler(self._unheard)
+
+    def began(self, running: Running) -> None:
+        """Hear that the directory is open and the crawl about to start."""
+        self.running = running
+        for checker in self.checkers:
+            checker.began(running)
+        self.enough()
+
+    def ended(self, *, clean: bool) -> None:
+        """Hear that it has ended; what is closed after that is of no interest."""
+        for checker in self.checkers:
+            checker.ended(self.now, clean=clean)
+        self.running = None
+
+    # What happens in it
+
+    def at(self) -> float:
+        """Return the true time."""
+        if self.machine is not None:
+            self.now = self.machine.true()
+        return self.now
+
+    def befell(self, what: str, *more: object) -> None:
+        """Hear of something that happened to the crawl, or that it says of itself."""
+        self.log.add(self.at(), what, *more)
+        if what not in NO_FAULTS:
+            self.result.faults[what] += 1
+
+    def asked(self, request: Request, address: str) -> None:
+        """Hear of a request as it starts."""
+        at = self.at()
+        self.result.requests += 1
+        self.log.add(at, "asked", request.url, address, *(f"{name}: {value}" for name, value in request.headers))
+        for checker in self.checkers:
+            checker.asked(request, address, at)
+
+    def answered(self, exchange: Exchange) -> None:
+        """Hear of an answer as the crawl is given it."""
+        at = self.at()
+        self.log.add(at, "answered", exchange.request.url, exchange.status, exchange.error, exchange.wire)
+        if exchange.error or exchange.status >= 500 or exchange.status == 429:
+            self.result.faults[exchange.error or str(exchange.status)] += 1
+        for checker in self.checkers:
+            checker.answered(exchange, at)
+
+    def remembered(self, event: Event, number: int) -> None:
+        """Hear of an event."""
+        at = self.at()
+        self.log.add(at, "event", number, event)
+        self.result.visits += isinstance(event, Visit)
+        for checker in self.checkers:
+            checker.remembered(event, number, at)
+
+    def turned(self) -> None:
+        """Hear that the crawl comes to wait."""
+        at = self.at()
+        if self.running is not None:
+            for checker in self.checkers:
+                checker.turned(at)
+        self.enough()
+
+    def progress(self, progress: Progress) -> None:
+        """Hear what the crawl says of itself."""
+        if progress.message:
+            self.log.add(self.at(), "says", progress.message)
+
+    # Judgement
+
+    def blame(self, law: str, sentence: str) -> None:
+        """Take note of a broken promise."""
+        self.result.broken.append(f"{law}: {sentence}")
+        self.log.add(self.now, "broken", law, sentence)
+
+    def enough(self) -> None:
+        """Go no further where a promise was broken.
+
+        Raises
+        ------
+        BrokenPromiseError
+            One was.
+        """
+        if self.result.broken:
+            raise BrokenPromiseError(self.result.broken[0])
+
+    def excused(self, error: object) -> bool:
+        """Whether an error is the right answer to what the disk was made to do in this life."""
+        failed = self.result.faults["disk failed"] > self._failures
+        return isinstance(error, NoRoomError) or (failed and isinstance(error, StoreError))
+
+    def _blames(self, law: str) -> Callable[[str], None]:
+        return lambda sentence: self.blame(law, sentence)
+
+    def _unheard(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, Crash) and not self.excused(error):
+            self.blame(OWN, f"{context.get('message')}: {error!r}")
