@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import AsyncExitStack, closing
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from evercrawl import catalog, schedule
 from evercrawl.crawl.indexing import Indexing
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
     from evercrawl.simulate.surroundings import Surroundings
     from evercrawl.simulate.witness import Witness
+
+
+ONE_S: Final = 60.0
+"""How long a page that is to be fetched anew is waited for."""
 
 
 async def live(around: Surroundings, witness: Witness, number: int, look: Callable[[], None]) -> bool:
@@ -63,6 +68,8 @@ def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExi
     """Put a crawl together; whatever has to be closed is left to the stack."""
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
+    if life.end is End.ONE:  # as a session does
+        config = replace(config, policy="breadth_first", sitemaps=False)
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
     partition = WatchedPartition(
@@ -99,9 +106,13 @@ def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExi
 
 async def _crawl(crawl: Crawl, around: Surroundings, number: int) -> bool:
     life = around.world.lives[number]
-    limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end is End.TIME else None)
+    limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end in (End.TIME, End.ONE) else None)
     if life.end in (End.STOP, End.PAGES):
         asyncio.get_running_loop().call_later(max(life.lasts_s, 0.1), crawl.stop)
-    begun = crawl.partition.state.known.count > 0
-    await crawl.run(around.web.seeds if life.named or not begun else (), limits)
+    state = crawl.partition.state
+    if life.end is End.ONE and state.records.count:
+        page = state.urls.get(int(state.records.rows["slot"][number % state.records.count]))
+        await crawl.run((), replace(limits, seconds=ONE_S, until_idle=True), only=[page])
+        return True
+    await crawl.run(around.web.seeds if life.named or not state.known.count else (), limits)
     return True

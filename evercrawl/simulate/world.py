@@ -32,6 +32,7 @@ class End(enum.Enum):
     STOP = "stop"  # somebody asks it to
     PAGES = "pages"  # it has visited as many pages as it was to
     TIME = "time"  # its seconds are over
+    ONE = "one"  # it was to fetch one page anew, and has
     KILL = "kill"  # kill -9
     POWER = "power"  # what was not synced is lost, or torn
 
@@ -52,7 +53,7 @@ class Life:
     end, lasts_s
         How it ends, and when; a run that ends by its pages or for want of room may end sooner.
     pages
-        For `End.PAGES`: how many visits.
+        For `End.PAGES` and `End.ONE`: how many visits.
     strike
         A crash comes in the middle of the n-th operation on the disk from `lasts_s` on; 0: between two of them.
     full
@@ -213,7 +214,7 @@ def _again(draw: random.Random, begun: Config) -> Config:
 
 
 def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
-    ends = {End.STOP: 2, End.PAGES: 1, End.TIME: 1, End.KILL: 5, End.POWER: 6}
+    ends = {End.STOP: 2, End.PAGES: 1, End.TIME: 1, End.ONE: 1, End.KILL: 5, End.POWER: 6}
     end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 0.5, longest_s)
     if end.crash and draw.random() < 0.15:
         lasts_s = 0.0  # in the middle of its start
@@ -226,7 +227,7 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
         config,
         end,
         lasts_s,
-        pages=draw.randrange(1, 200) if end is End.PAGES else 0,
+        pages={End.PAGES: draw.randrange(1, 200), End.ONE: 1}.get(end, 0),
         strike=round(_between(draw, 1, 60)) if end.crash and (not lasts_s or draw.random() < 0.7) else 0,
         full=full,
         leaps=tuple((draw.uniform(0, lasts_s), _leap(draw)) for _ in range(draw.choice(often))),

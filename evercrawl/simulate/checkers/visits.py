@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from evercrawl.crawl.loop import VisitTag
 from evercrawl.crawl.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.world import End
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.state import RETIRED
@@ -53,7 +54,7 @@ class EachVisit(Checker):
         slot = request.tag.slot
         self.expect(slot not in self._asked, f"{request.url} was asked for while it was being asked for")
         self._asked.add(slot)
-        if slot in self._last:
+        if slot in self._last and self.world.lives[self._life.number].end is not End.ONE:
             last, last_at = self._last[slot]
             least_s = float(wait_s(last.misses, self._life.config.refresh_after_s)) - 2 / TICKS_PER_S
             gap_s = self._life.now() - last_at
