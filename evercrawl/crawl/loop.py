@@ -250,9 +250,8 @@ class Crawl:
         for number, name in enumerate(state.hosts):
             host = self.frontier.add_host(name)
             host.pages = pages[number]
-        away = [number for number, until in state.away.items() if until > now]
-        for number in set(away) - set(state.unanswered(away)):  # whoever did not answer may do so today
-            self.frontier.hosts[number].stay_away(state.away[number], "back-off")
+        for number, until in state.left_alone(now).items():
+            self.frontier.hosts[number].stay_away(until, "back-off")
         roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
         for number in roots:
             self._scope.add_root(state.hosts[number])

@@ -124,6 +124,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
         ("bytes received", state.wire_bytes, folded.wire_bytes),
         ("outcomes", dict(+state.outcomes), dict(+folded.outcomes)),
         ("hosts left alone", state.away, folded.away),
+        ("hosts that asked for it", state.wished, folded.wished),
     )
     for name, held, true in counts:
         found.count("sums")

@@ -52,6 +52,8 @@ class Head(msgspec.Struct):
         Numbers that whoever looks at the crawl from outside likes to know, such as the price.
     sites
         Digest of the names of the sites, which the accounts are in the order of.
+    away, wished
+        Hosts to be left alone, as in the state; an older version did not keep the latter.
     known_digest
         Digest of the known URLs' rows, which are in a file of their own; None where an older version made the snapshot.
     """
@@ -73,6 +75,7 @@ class Head(msgspec.Struct):
     notes: dict[str, float] = {}
     sites: int = 0
     known_digest: int | None = None
+    wished: dict[int, float] = {}
 
 
 class OtherSitesError(StoreError):
@@ -119,6 +122,7 @@ async def write(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
         state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
         archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites), state.known.digest(),
+        dict(state.wished),
     )  # fmt: skip
     frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
@@ -180,7 +184,7 @@ def restore(state: State, loaded: Loaded) -> None:
     if head.sites != _digest(state.sites):
         raise OtherSitesError(f"the sites of {loaded.name} are others now")
     state.host_numbers = {name: number for number, name in enumerate(head.hosts)}
-    state.away = dict(head.away)
+    state.away, state.wished = dict(head.away), dict(head.wished)
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
     cash = [piece for piece in loaded.pieces if piece.column == "cash"]
     for piece in loaded.pieces:

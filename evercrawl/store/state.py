@@ -133,6 +133,7 @@ class State:
         self.saved: Saved | None = None
         self.notes: dict[str, float] = {}
         self.away: dict[int, float] = {}  # host -> leave it alone until then
+        self.wished: dict[int, float] = {}  # the same by its answers alone, whoever was silent since
         self.outcomes: Counter[int] = Counter()  # pages by their last outcome
         self.visits = 0
         self.changes = 0
@@ -275,6 +276,8 @@ class State:
         self.wire_bytes += event.wire_bytes
         if event.retry_at:
             self.away[event.host] = event.retry_at
+            if event.status:
+                self.wished[event.host] = event.retry_at
         if event.outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and outcome == Outcome.OK):
             self._originals[self._digests.intern_one(event.digest)] = slot
 
@@ -440,6 +443,15 @@ class State:
         rows = rows[np.argsort(rows["visited"], kind="stable")]
         last = dict(zip(rows["host"].tolist(), rows["status"].tolist(), strict=True))
         return [host for host in hosts if last.get(host) == 0]
+
+    def left_alone(self, now: float) -> dict[int, float]:
+        """Return the hosts that a start leaves alone, and until when: who did not answer may do so today.
+
+        What a host asked for before it fell silent is kept to all the same.
+        """
+        away = [host for host, until in self.away.items() if until > now]
+        until = self.away | {host: self.wished.get(host, 0.0) for host in self.unanswered(away)}
+        return {host: until[host] for host in away if until[host] > now}
 
     def to_try(self, named: Slots = _NONE) -> tuple[Slots, Slots]:
         """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.

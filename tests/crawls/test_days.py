@@ -266,6 +266,22 @@ def test_retry_after_of_a_robots_txt_is_obeyed(run):
     assert gaps(times(ran, f"{A}/robots.txt")) == pytest.approx([1000.5], abs=1.0)
 
 
+def test_retry_after_is_obeyed_across_a_restart_although_a_later_request_was_not_answered(run):
+    world = run.World()
+    world.pages[f"{A}/"] = run.html("/1", "/2")
+    world.pages[f"{A}/1"] = lambda headers, at: (
+        run.Answer(429, {"Retry-After": "1000"}) if at < 1.7e9 + 500 else run.html()
+    )
+    world.pages[f"{A}/2"] = lambda headers, at: run.NoAnswerError("timeout") if at < 1.7e9 + 500 else run.html()
+    settings = {"connections_per_host": 3, "polite": False}
+    lasts_s = {f"{A}/1": 3.0, f"{A}/2": 5.0}
+    first = run(world, [f"{A}/"], Limits(seconds=30), latency_s=lambda r: lasts_s.get(r.url, 1.0), **settings)
+    assert [asked.status for asked in first.network.log] == [404, 200, 429, 0]
+    wish_ends_at = first.network.log[2].ended_at + 1000.0
+    second = run(world, [], Limits(pages=2), **settings)
+    assert second.network.log[0].at == pytest.approx(wish_ends_at, abs=2.0)
+
+
 def test_retry_after_as_a_date(run):
     world = run.World()
     world.pages[f"{A}/"] = lambda headers, at: (
