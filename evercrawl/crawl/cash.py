@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evercrawl.importance.base import Account, Links
 from evercrawl.store import transfers
 from evercrawl.store.events import HAS_LINKS, JOINS, LEAVES, MEMBER, NEAR
+from evercrawl.store.records import MEMBER as IS_MEMBER
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
@@ -69,6 +70,16 @@ class Cashier:
         needed = before.event if packed and (transfer.takes_back or not flags & HAS_LINKS) else 0
         return Settlement(change | (MEMBER if member else 0), packed, needed)
 
+    def passed(self, slot: int, held: Visit | None) -> bytes:
+        """Return the packed transfer of a page that passes its cash on without a visit, along the links of `held`."""
+        state = self._state
+        row = state.records.rows[state.table.record.item(slot)]
+        site = int(state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None
+        account = self._has(slot, site, float(row["importance"]), float(row["mark"]))
+        links = _links_of(held) if held is not None else Links()
+        moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
+        return transfers.pack(transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:]))
+
     def audit(self, visits: int) -> None:
         """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
         self._unaudited += visits
@@ -91,13 +102,20 @@ class Cashier:
         return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:])
 
     def _account(self, reading: Reading) -> Account:
-        """Return what the page has, its cash as it can be written down."""
-        state, before = self._state, reading.before
-        cash = state.table.cash.item(reading.slot)
-        if before.member:
-            cash += state.accounts.share(state.site_of.item(reading.host.number))
+        """Return what the page has by now: it may have passed cash on while it was being asked for."""
+        site = self._state.site_of.item(reading.host.number) if reading.before.member else None
+        index = self._state.record_of(reading.slot)
+        index = self._state.lost.get(reading.slot) if index is None else index
+        row = self._state.records.rows[index] if index is not None else None
+        kept = (0.0, 0.0) if row is None else (row["importance"].item(), row["mark"].item())
+        return self._has(reading.slot, site, *kept)
+
+    def _has(self, slot: int, site: int | None, history: float, mark: float) -> Account:
+        """Return an account, its cash as it can be written down, the part of its site's source included."""
+        state = self._state
+        cash = state.table.cash.item(slot) + (state.accounts.share(site) if site is not None else 0.0)
         moved = transfers.rounded(cash)
-        return Account(max(moved, 0.0) if state.accounts.handout else moved, before.history, before.mark)
+        return Account(max(moved, 0.0) if state.accounts.handout else moved, history, mark)
 
 
 def _links_of(event: Visit) -> Links:

@@ -25,6 +25,7 @@ from evercrawl.crawl.reading import Before, Reading, judge, partial, read, rest
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
 from evercrawl.crawl.scope import Scope
+from evercrawl.crawl.settling import Settling
 from evercrawl.crawl.sitemap_cache import SitemapCache
 from evercrawl.crawl.sitemaps import Sitemaps, SitemapTag
 from evercrawl.crawl.soft404_book import Soft404Book
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 REPORT_S: Final = 0.5
+IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
 PROBE_BYTES: Final = 1 << 20  # of an answer to a path that cannot exist
 BATCH: Final = 32  # exchanges read before the network is looked after again
@@ -140,11 +142,13 @@ class Crawl:
         )
         self._scope = Scope(config, self._pages_of)
         self._budgets = Budgets(state, config)
+        cashier = Cashier(state, scheme)
+        self._settling = Settling(partition, cashier) if scheme.settles else None
         self._learner = Learner(
             partition,
             self.frontier,
             self._scope,
-            Cashier(state, scheme),
+            cashier,
             changes,
             indexing,
             self._budgets,
@@ -345,7 +349,9 @@ class Crawl:
     # Read, learn and store
 
     async def _turn(self, timeout_s: float) -> None:
+        began = self._clock.now()
         exchanges = await self._network.finished(timeout_s)
+        idle = self._clock.now() >= began + IDLE_S
         self._access.check()
         for start in range(0, len(exchanges), BATCH):
             self._take(exchanges[start : start + BATCH])
@@ -353,6 +359,8 @@ class Crawl:
         self._learn()
         now = self._clock.now()
         self._read_sitemaps(now)
+        if idle and self._settling is not None and not self._storing.full and self._settling.turn(now):
+            self._storing.changed()
         self._storing.turn(now)
         if self._indexing is not None and not self._storing.full:
             self._indexing.turn(now)
@@ -443,6 +451,8 @@ class Crawl:
             if self._waiting:
                 return 0.0
             until = min(until, self._indexing.next_at()) if self._indexing is not None else until
+            if self._settling is not None and self._settling.busy:
+                until = min(until, now + 1.5 * IDLE_S)
             until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
             if self._free(now) > 0:
                 until = min(until, self.frontier.next_at(), self._probes.next_at())

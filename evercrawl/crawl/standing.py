@@ -37,7 +37,8 @@ class Standing:
         """Return it for pages, shape (n,); 1 for the mean page of a site, 0 where links give nothing."""
         _, rows = self._view.records(slots)
         means = self._means[self._view.state.site_of[rows["host"]]]
-        return np.divide(earned(self._view, slots), means, out=np.zeros(len(slots)), where=means > 0)
+        standing: Floats = np.divide(earned(self._view, slots), means, out=np.zeros(len(slots)), where=means > 0)
+        return standing
 
 
 def earned(view: View, slots: Slots) -> Floats:
@@ -45,4 +46,5 @@ def earned(view: View, slots: Slots) -> Floats:
     state, (seen, rows) = view.state, view.records(slots)
     has_part = seen & ((rows["flags"] & MEMBER) != 0) & (state.accounts.sources() > 0)
     part = np.where(has_part, state.accounts.shares(state.site_of[rows["host"]]), 0.0) / view.total
-    return np.maximum(view.importance[slots] - part, 0.0) * view.counted
+    gained: Floats = np.maximum(view.importance[slots] - part, 0.0) * view.counted
+    return gained

@@ -10,7 +10,7 @@ import numpy as np
 from evercrawl.crawl.verify_cash import compare_cash
 from evercrawl.errors import StoreError
 from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Visit
+from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Passed, Visit
 from evercrawl.store.known import FILE as KNOWN_FILE
 from evercrawl.store.known import KNOWN
 from evercrawl.store.records import RECORD
@@ -47,6 +47,8 @@ class EventCheck:
         """Check one event; return whether it can be folded."""
         if isinstance(event, Lost):
             return self._is_known(event.slot, number)
+        if isinstance(event, Passed):
+            return self._is_known(event.slot, number) and self._was_read(event.slot, number)
         fits = event.found is None or self._discovery(event.found, number)
         return fits and (isinstance(event, Found) or self._visit(event, number))
 
@@ -56,6 +58,11 @@ class EventCheck:
 
     def _is_known(self, slot: int, number: int) -> bool:
         return slot < len(self._hosts) or self._blame(number, f"it is about slot {slot} of {len(self._hosts)}")
+
+    def _was_read(self, slot: int, number: int) -> bool:
+        return self._folded.record_of(slot) is not None or self._blame(
+            number, f"cash is passed on by slot {slot}, which was never visited"
+        )
 
     def _discovery(self, new: Discovery, number: int) -> bool:
         folded = self._folded

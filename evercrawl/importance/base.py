@@ -94,6 +94,9 @@ class Importance(ABC):
     """Whether the virtual page spends what it gets: equally on all sites, and within a site on all pages read and its
     root. Otherwise it keeps it, and each site has a constant source of 1, spread in the same way."""
 
+    settles: ClassVar[bool] = False
+    """Whether a page may pass its cash on without being visited, and importance is the truer for it."""
+
     def __init__(self, tax: float = 0.15, internal: float = 1.0) -> None:
         self.tax = tax
         self.internal = internal

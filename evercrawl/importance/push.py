@@ -32,6 +32,8 @@ class Push(Importance):
     Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors. Hong (2012). D-iteration.
     """
 
+    settles = True
+
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
         """Add the residual to the value; give along the links what that changes."""
         value = page.history + page.cash

@@ -154,6 +154,25 @@ class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
     found: Discovery
 
 
+class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
+    """Cash that a page passed on without being visited.
+
+    Attributes
+    ----------
+    slot, at
+        Which page; seconds since the epoch.
+    links
+        Journal pointer of the event whose links it went along; 0 where there is none.
+    transfer
+        The cash that moved, packed by `transfers.pack`.
+    """
+
+    slot: int
+    at: float
+    links: int
+    transfer: bytes
+
+
 class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     """An archive record went with a damaged disk; its page counts as never fetched, and `why` says how it was found."""
 
@@ -164,4 +183,4 @@ class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     why: str
 
 
-Event: TypeAlias = Visit | Found | Lost
+Event: TypeAlias = Visit | Found | Passed | Lost

@@ -29,6 +29,7 @@ from evercrawl.store.events import (
     Event,
     Found,
     Lost,
+    Passed,
     Visit,
 )
 from evercrawl.store.events import MEMBER as MEMBER_NOW
@@ -216,12 +217,14 @@ class State:
         held
             The event that `links` points to, where it is at hand.
         """
-        if not isinstance(event, Lost) and event.found is not None:
+        if isinstance(event, (Visit, Found)) and event.found is not None:
             self._welcome(event.found, number)
         if isinstance(event, Visit):
             self._visited(event, pointer)
             self._count_dates(event)
             self._settle(event, number, held)
+        elif isinstance(event, Passed):
+            self._passed(event, number, held)
         elif isinstance(event, Lost):
             self._lost(event.slot)
 
@@ -316,6 +319,19 @@ class State:
         arrived += self._pay_along(own or held, moved.internal, moved.external, number)
         if moved.takes_back:
             arrived += self._pay_along(held, -moved.back_internal, -moved.back_external, number)
+        self.accounts.virtual -= arrived
+        self.accounts.total += moved.moved
+        self.accounts.spend()
+
+    def _passed(self, event: Passed, number: int, held: Visit | None) -> None:
+        """Move the cash that a page passed on without a visit."""
+        moved = transfers.unpack(event.transfer)
+        row = self.records.rows[self.table.record.item(event.slot)]
+        row["importance"], row["mark"] = moved.history, moved.mark
+        if held is None and event.links:
+            held = self._recall(event.links)
+        arrived = self._pay(event.slot, -moved.moved, number)
+        arrived += self._pay_along(held, moved.internal, moved.external, number)
         self.accounts.virtual -= arrived
         self.accounts.total += moved.moved
         self.accounts.spend()
