@@ -29,7 +29,8 @@ from known_items import drawn, gains
 from runs import evercrawl
 
 from evercrawl.crawl.indexed import entry_of, expected
-from evercrawl.crawl.search import Search, earned
+from evercrawl.crawl.search import Search
+from evercrawl.crawl.standing import Standing
 from evercrawl.search import ranking
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index
@@ -39,7 +40,8 @@ from evercrawl.search.schema import words_of
 PAGES = 20_000
 MEDIAN_MS = 10.0
 STRIDE = 1 << 24  # between the slots of one copy and the next
-WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 2.0)
+WEIGHTS = (0.0, 0.01, 0.02, 0.04, 0.06, 0.1)
+SETTLING_S = 10  # that importance is given to spread, once all is fetched
 
 
 class Copies:
@@ -101,7 +103,10 @@ def arguments() -> argparse.Namespace:
 
 def crawled(corpus: Corpus, directory: Path) -> Path:
     """Crawl the corpus, and return where."""
-    subprocess.run(evercrawl(directory, corpus, "--until-idle"), check=True, stdout=subprocess.DEVNULL)
+    settle = ["--seconds", str(SETTLING_S), "--refresh-after", "1d"]  # nothing is due, and importance spreads
+    for more in (["--until-idle"], settle):
+        command = evercrawl(directory, corpus, *more)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return directory
 
 
@@ -121,11 +126,11 @@ def remade(search: Search, folder: Path, *, without=frozenset(), copies: int = 1
 
 def ranks(search: Search, items, index, weights) -> dict[float, list[int]]:
     """Return for each weight of importance where the items stand, from 1; 0 for not at all."""
-    found = {weight: [] for weight in weights}
+    found, standing = {weight: [] for weight in weights}, Standing(search._view)
     for item in items:
         candidates = index.search(parse(item.query))
         for weight in weights:
-            score = ranking.scores(candidates, earned(search._view, candidates.slot), weight)
+            score = ranking.scores(candidates, standing(candidates.slot), weight)
             slots = candidates.slot[ranking.order(candidates, score)].tolist()
             found[weight].append(slots.index(item.slot) + 1 if item.slot in slots else 0)
     return found

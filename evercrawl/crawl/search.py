@@ -12,13 +12,14 @@ import numpy as np
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.hits import hits
 from evercrawl.crawl.reader import opened
+from evercrawl.crawl.standing import Standing
 from evercrawl.crawl.view import View, settings
 from evercrawl.search import ranking
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.search.lookup import MOST
 from evercrawl.search.query import parse
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.store.records import FINDABLE, MEMBER
+from evercrawl.store.records import FINDABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,7 +136,7 @@ class Search:
         began_s = time.perf_counter()
         self._partition = opened(self.directory)
         self._view = View(self._partition, settings(self.directory)[0], SystemClock().now())
-        _ = self._view.importance  # now, and not when the first question is asked
+        self._standing = Standing(self._view)  # now, and not when the first question is asked
         self._stale = False
         self._read_at = time.perf_counter()
         self._read_took_s = self._read_at - began_s
@@ -158,7 +159,7 @@ class Search:
             if len(passed.slot) > enough or found.whole:
                 break
             most *= _MORE
-        score = ranking.scores(passed, earned(self._view, passed.slot))
+        score = ranking.scores(passed, self._standing(passed.slot))
         order = ranking.order(passed, score)
         return passed.slot[order], score[order], passed.forms
 
@@ -176,18 +177,6 @@ class Search:
         if narrow.fresh > 0:
             wanted &= view.fresh(view.columns(slots)) >= narrow.fresh
         return found.only(wanted)
-
-
-def earned(view: View, slots: Slots) -> Floats:
-    """Return what links give pages, shape (n,), in units of the mean page.
-
-    A site's own source is left out. Its pages have equal parts of it, which tell how many they are and not how much
-    each of them matters; between a site of three pages and one of three thousand they would decide alone.
-    """
-    state, (seen, rows) = view.state, view.records(slots)
-    has_part = seen & ((rows["flags"] & MEMBER) != 0) & (state.accounts.sources() > 0)
-    part = np.where(has_part, state.accounts.shares(state.site_of[rows["host"]]), 0.0) / view.total
-    return np.maximum(view.importance[slots] - part, 0.0) * view.counted
 
 
 def _query(words: str, narrow: Narrow) -> Query:

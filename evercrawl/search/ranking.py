@@ -1,8 +1,10 @@
-"""The order of answers: what words tell of a page, and how much it matters to the web that was crawled.
+"""The order of answers: what words tell of a page, and how it stands among those of its site.
 
-score = text + A anchor + (P phrase + T, where the words stand together) + I ln(1 + 1000 importance), where importance
-is what links give a page, in units of the mean page. The weights were chosen on one half of the known-item queries of
-`bench/search.py`, which reports on the other half.
+score = (text + A anchor + (P phrase + T, where the words stand together)) (1 + I ln(1 + 20 standing)), where standing
+is what links give a page, in units of the mean page of its site. Importance multiplies what words tell: a page that
+links praise is ahead of its like, and is no answer to what it hardly speaks of. Where no words are asked for, as when a
+site is, they count for one. The weights were chosen on one half of the known-item queries of `bench/search.py`, which
+reports on the other half.
 """
 
 from __future__ import annotations
@@ -18,33 +20,37 @@ if TYPE_CHECKING:
 ANCHOR_WEIGHT: Final = 2.0
 PHRASE_WEIGHT: Final = 2.5
 TOGETHER: Final = 8.0
-IMPORTANCE_WEIGHT: Final = 0.5
-_FINE: Final = 1_000.0  # a thousandth of the mean page is where importance begins to count
+IMPORTANCE_WEIGHT: Final = 0.04
+_FINE: Final = 20.0  # a twentieth of the mean page is where importance begins to count
 
 
-def scores(found: Candidates, importance: Floats, weight: float = IMPORTANCE_WEIGHT) -> Floats:
+def scores(found: Candidates, standing: Floats, weight: float = IMPORTANCE_WEIGHT) -> Floats:
     """Return the score of each candidate, shape (n,).
 
     Parameters
     ----------
     found
         The candidates.
-    importance
-        Of each of them, in units of the mean page, shape (n,); what links give it, without what every page of its site
-        has alike.
+    standing
+        Of each of them, shape (n,): what links give it, where the mean page of its site has 1.
     weight
-        What importance counts for.
+        What that counts for.
 
     Examples
     --------
     >>> from evercrawl.search.lookup import Candidates
-    >>> one = np.ones(2)
-    >>> found = Candidates(np.array([3, 8], np.uint32), 4 * one, one, 0 * one, (), whole=True)
-    >>> scores(found, np.array([0.0, (np.e - 1) / 1000])).tolist()
-    [6.0, 6.5]
+    >>> from evercrawl.search.forms import Form
+    >>> one, forms = np.ones(2), ((Form("tea", 1.0),),)
+    >>> found = Candidates(np.array([3, 8], np.uint32), 4 * one, one, 0 * one, forms, whole=True)
+    >>> scores(found, np.array([0.0, (np.e - 1) / 20])).round(9).tolist()
+    [6.0, 6.24]
     """
     together = np.where(found.phrase > 0, PHRASE_WEIGHT * found.phrase + TOGETHER, 0.0)
-    return found.text + ANCHOR_WEIGHT * found.anchor + together + weight * np.log1p(_FINE * np.maximum(importance, 0.0))
+    words = found.text + ANCHOR_WEIGHT * found.anchor + together
+    asked = (
+        words if found.forms else np.ones(len(words))
+    )  # a site alone was asked for: all its pages answer equally well
+    return asked * (1 + weight * np.log1p(_FINE * np.maximum(standing, 0.0)))
 
 
 def order(found: Candidates, score: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

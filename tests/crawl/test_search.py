@@ -5,7 +5,8 @@ import pytest
 
 from evercrawl.crawl.hits import Hit
 from evercrawl.crawl.reindex import reindex
-from evercrawl.crawl.search import Narrow, Search, earned
+from evercrawl.crawl.search import Narrow, Search
+from evercrawl.crawl.standing import Standing, earned
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.search.index import FOLDER, Index, Page
@@ -81,6 +82,22 @@ def test_what_counts_is_what_links_give_not_what_a_site_has_of_itself(search):
     assert gain[f"{OTHER}/"] == pytest.approx(0.0, abs=1e-9)  # no page links there, and it has its site for itself
     assert gain[f"{SITE}/tea"] > 0.001
     assert (earned(view, slots) <= view.importance * view.counted + 1e-12).all()
+
+
+def test_the_mean_page_of_a_site_stands_at_one(search):
+    view = search._view
+    seen, rows = view.records(np.arange(view.state.known.count, dtype=np.uint32))
+    standing = Standing(view)(rows["slot"][seen])
+    sites = view.state.site_of[rows["host"][seen]]
+    means = [standing[sites == site].mean() for site in np.unique(sites)]
+    assert all(mean == pytest.approx(1) or mean == 0 for mean in means)
+    assert max(means) > 0
+
+
+def test_a_site_alone_shows_first_what_links_praise(search):
+    hits = search.ask("site:example.org").hits
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert hits[0].score > hits[-1].score
 
 
 def test_words_of_links_lead_to_a_page(search):
