@@ -195,7 +195,7 @@ def _settings(draw: random.Random, policy: str, scheme: str, *, endless: bool) -
         max_pages_per_link=draw.choice([1000, 1000, 8]),
         max_backlog_per_host=draw.choice([10_000, 10_000, 12]),
         body_max_bytes=draw.choice([1 << 20, 1 << 20, 900]),
-        exchange_deadline_s=draw.choice([5.0, 30.0]),
+        exchange_deadline_s=draw.choice([10.0, 30.0]),
         max_redirects=draw.choice([2, 10]),
         disk_wait_s=draw.choice([20.0, 120.0, 600.0]),
         snapshot_every_s=_between(draw, 5, 300),
