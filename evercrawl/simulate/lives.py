@@ -97,7 +97,10 @@ def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float,
             if status in (200, 304):
                 read[url] = None
             continue
-        number = web.numbers[url]
+        number = web.numbers.get(url)
+        if number is None:  # a path that cannot exist: what a host answers to that tells its soft 404s
+            spent["probe"] += 1
+            continue
         spent[web.plan.pages[number].kind.value] += 1
         if status in (200, 304):
             times[number].append(at)

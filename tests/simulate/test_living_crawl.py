@@ -9,7 +9,7 @@ import pytest
 from evercrawl.simulate import comparison
 from evercrawl.simulate.beliefs import Beliefs, beliefs, importance_errors, rank_correlation
 from evercrawl.simulate.comparison import World
-from evercrawl.simulate.lives import relive
+from evercrawl.simulate.lives import life, relive
 from evercrawl.simulate.living_web import LivingWeb
 from evercrawl.simulate.loopback import LivingLoopback
 
@@ -38,6 +38,13 @@ def test_the_budget_is_used_and_counted():
     assert life.fetches_per_s == pytest.approx(100, rel=0.03)
     answered = sum(len(of) for of in life.asked.values())
     assert 0 <= life.spent["page"] + life.spent["copy"] - answered < 20  # those that had vanished
+
+
+def test_what_is_no_page_of_the_web_is_not_taken_for_one():
+    web = WORLD.web()
+    page = web.urls[0]
+    one = life(web, [(1.0, page, 200), (2.0, page.rsplit("/", 1)[0] + "/no-such-page", 404)], 0.0, 3.0)
+    assert (one.spent["page"], one.spent["probe"], len(one.asked)) == (1, 1, 1)
 
 
 def test_the_same_world_is_lived_twice_in_the_same_way():
