@@ -165,9 +165,13 @@ def answer_of(partition: Partition, event: Visit) -> Stored:
     return replace(answer_of(partition, earlier), headers=found.headers)
 
 
-def exchange_of(event: Visit, answer: Stored) -> Exchange:
-    """Return what an archived answer was before it was archived, its body decoded as far as the visit read it."""
-    request = Request(answer.url, max_wire_bytes=max(len(answer.wire), 1), max_body_bytes=event.size_bytes)
+def exchange_of(event: Visit, answer: Stored, most_bytes: int | None = None) -> Exchange:
+    """Return what an archived answer was before it was archived, its body decoded as far as the visit read it.
+
+    Of a longer body than `most_bytes` no more than that is decoded.
+    """
+    size_bytes = event.size_bytes if most_bytes is None else min(event.size_bytes, most_bytes)
+    request = Request(answer.url, max_wire_bytes=max(len(answer.wire), 1), max_body_bytes=size_bytes)
     exchange = Exchange(
         request, answer.at, status=answer.status, head=answer.head, wire=answer.wire, headers=answer.headers
     )  # fmt: skip

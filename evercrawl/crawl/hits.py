@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.crawl.content import answer_of, exchange_of, is_html
 from evercrawl.crawl.top import known
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from evercrawl.search.forms import Words
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots
+
+
+READ_BYTES: Final = 1 << 17
+"""Of a page's body that are looked through for the part that is shown; more than nine pages in ten are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, 
     event = partition.journal.read(int(row["event"])) if row["event"] else None
     if not isinstance(event, Visit) or event.archive is None:
         return Snippet("", ()), "", Snippet("", ())
-    held = exchange_of(event, answer_of(partition, event))
+    held = exchange_of(event, answer_of(partition, event), READ_BYTES)
     text = _text(held.body, held.headers.get("content-type", ""), html=is_html(event.mime, held.body))
     return marked(event.title, forms), event.language, snippet(text, forms)
 

@@ -14,7 +14,7 @@ WIDTH: Final = 240
 
 _LEAD: Final = 4  # one part in so many of a snippet may stand before the first word of the query
 _MOST_CHARS: Final = 100_000  # of a text that are looked at
-_MOST_EACH: Final = 40  # places of one form of a word among which the best part is looked for
+_MOST_EACH: Final = 20  # places of one form of a word among which the best part is looked for
 _CUT: Final = "…"
 
 Mark = tuple[int, int]
@@ -77,7 +77,7 @@ def marked(text: str, forms: Words) -> Snippet:
 
 def _some_places(text: str, forms: Words) -> list[_Place]:
     """Return where words stand, in order: of each the first places, and of its other forms only where it is missing."""
-    lower = _lower(text)
+    lower = _lower(text, forms)
     found: list[_Place] = []
     for word, some in enumerate(forms):
         before = len(found)
@@ -90,14 +90,20 @@ def _some_places(text: str, forms: Words) -> list[_Place]:
 
 def _places(text: str, forms: Words) -> list[_Place]:
     """Return all places of all forms of the words, in order."""
-    lower = _lower(text)
+    lower = _lower(text, forms)
     return sorted(
         place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word, len(text))
     )  # fmt: skip
 
 
-def _lower(text: str) -> str:
-    """Return a text in lower case, letter for letter; a few letters have no lower case of the same length."""
+def _lower(text: str, forms: Words) -> str:
+    """Return a text in lower case, letter for letter, as far as these words need it.
+
+    Where they are of ASCII, so are the letters that matter; the tables of all others would take five times as long. A
+    few letters have no lower case of the same length.
+    """
+    if not text.isascii() and all(form.word.isascii() for some in forms for form in some):
+        return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.crawl.hits import Hit
+from evercrawl.crawl.hits import READ_BYTES, Hit
 from evercrawl.crawl.reindex import reindex
 from evercrawl.crawl.search import Narrow, Search
 from evercrawl.crawl.standing import Standing, earned
@@ -200,3 +200,17 @@ def test_without_an_index_it_says_how_to_make_one(filled):
 def test_without_a_crawl_there_is_nothing_to_ask(tmp_path):
     with pytest.raises(ConfigError):
         Search(tmp_path)
+
+
+@pytest.mark.parametrize("squeeze", [True, False])
+def test_of_a_long_page_the_beginning_is_shown(made, squeeze):
+    made.seed(f"{SITE}/")
+    text = f"Green tea. {'filler words ' * (READ_BYTES // 10)} pagoda"
+    made.visit(f"{SITE}/", made.page("Long", text=text), squeeze=squeeze)
+    made.stop()
+    reindex(made.directory)
+    search = Search(made.directory)
+    (green,), (pagoda,) = search.ask("green").hits, search.ask("pagoda").hits
+    assert green.snippet[slice(*green.snippet_marks[0])] == "Green"
+    assert pagoda.snippet.startswith("Green tea. filler")
+    search.close()

@@ -77,3 +77,9 @@ def test_marks_are_in_order_within_the_text_and_on_the_words(text, width):
         assert at <= start < end <= len(found.text)
         assert found.text[start:end].lower() in ("a", "ab", "b")
         at = end
+
+
+def test_words_of_ascii_are_found_among_letters_of_any_kind():
+    text = "Größe ÅÄÖ İstanbul GREEN Tea 茶 \ud800 tea"
+    assert shown(text, "green", "tea")[1] == ["GREEN", "Tea", "tea"]
+    assert shown(text, "größe")[1] == ["Größe"]
