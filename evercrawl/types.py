@@ -130,10 +130,10 @@ class Document:
 
     Attributes
     ----------
-    title, text, language
-        Title (white space folded), visible text, BCP 47 tag or "".
+    title, language
+        Title (white space folded), BCP 47 tag or "".
     utf8
-        The bytes that `text` was decoded from.
+        Visible text in UTF-8; `text` is the same, decoded.
     targets
         Distinct normalised http(s) URLs that the page links to and lets be followed, in order of first appearance.
     unpaid, withheld
@@ -154,7 +154,6 @@ class Document:
     """
 
     title: str = ""
-    text: str = ""
     language: str = ""
     targets: list[str] = field(default_factory=list[str])
     unpaid: list[str] = field(default_factory=list[str])
@@ -169,3 +168,8 @@ class Document:
     noindex: bool = False
     nofollow: bool = False
     encoding: str = "utf-8"
+
+    @property
+    def text(self) -> str:
+        """Return the visible text; it is decoded each time, for most pages never."""
+        return self.utf8.decode("utf-8", "replace")

@@ -80,7 +80,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         encoding=encoding,
     )
     if text:
-        document.utf8, document.text = words, words.decode("utf-8", "replace")
+        document.utf8 = words
         document.anchors = anchors(found.spans, indices, targets.index(url) if url in targets else -1)
     return document
 
@@ -96,7 +96,7 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     source, encoding = decode(body, content_type)
     text = " ".join(source.replace("\0", "").split())
     utf8 = text.encode()
-    return Document(text=text, utf8=utf8, simhash=simhash(text), words=_words(utf8), encoding=encoding)
+    return Document(utf8=utf8, simhash=simhash(text), words=_words(utf8), encoding=encoding)
 
 
 def _words(text: bytes) -> int:
