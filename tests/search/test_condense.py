@@ -43,8 +43,9 @@ def test_any_bytes_will_do(text, head):
     condense(text, head)
 
 
-@given(st.text(max_size=200), st.integers(0, 100))
+@given(st.text(max_size=200), st.integers(1, 100))
 def test_no_word_is_lost(text, head):
+    text = " " + text  # the beginning ends with a space, or a word could be cut in two
     kept = set(words_of(condense(text.encode(errors="replace"), head)))
     whole = set(words_of(text.encode(errors="replace").decode("utf-8", "replace")))
     long = {word for word in whole if len(word.encode()) > 30}
