@@ -71,8 +71,8 @@ class Bench:
         return run
 
     def whole(self, passes: int) -> None:
-        """Crawl with everything on, then visit everything again `passes` times."""
-        run, directory = self.crawl("evercrawl", keep=True), self.work / "evercrawl"
+        """Crawl with everything on, in one process like the peers, then visit everything again `passes` times."""
+        run, directory = self.crawl("evercrawl", "--workers", "0", keep=True), self.work / "evercrawl"
         self.journal_bytes.append(sum(file.stat().st_size for file in directory.glob("journal-*")) / visits(directory))
         if passes:
             self.note(unchanged_pass(directory, self.corpus, run.pages * passes, self.work / "log"))
