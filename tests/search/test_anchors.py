@@ -150,7 +150,7 @@ def test_memory_need_not_be_writable():
     assert Anchors().new(spans, slots, b"words") == [(3, "words")]
 
 
-def test_what_was_forgotten_is_told_again():
+def test_a_memory_that_is_emptied_takes_everything_for_new():
     anchors = Anchors()
     said(anchors, [(1, "words")])
     anchors.forget()
