@@ -145,12 +145,12 @@ def quality(search: Search, items, name: str, *, index=None, goals: bool = False
         mine = [i for i, item in enumerate(half) if item.kind in kinds]
         (mrr, ndcg), (mrr_with, ndcg_with) = (gains([found[weight][i] for i in mine]) for weight in (0.0, used))
         title = f"{len(mine)} {' and '.join(kinds) if len(kinds) == 1 else 'all'} queries, {name}"
-        helped = mrr + 1e-9 if goals and len(kinds) > 1 else None
+        helped = 1e3 * mrr + 1e-6 if goals and len(kinds) > 1 else None
         figures += [
-            Figure(f"{title}: MRR without importance", mrr, ""),
-            Figure(f"{title}: MRR with importance", mrr_with, "", at_least=helped),
-            Figure(f"{title}: nDCG@10 without importance", ndcg, ""),
-            Figure(f"{title}: nDCG@10 with importance", ndcg_with, ""),
+            Figure(f"{title}: 1,000 MRR without importance", 1e3 * mrr, ""),
+            Figure(f"{title}: 1,000 MRR with importance", 1e3 * mrr_with, "", at_least=helped),
+            Figure(f"{title}: 1,000 nDCG@10 without importance", 1e3 * ndcg, ""),
+            Figure(f"{title}: 1,000 nDCG@10 with importance", 1e3 * ndcg_with, ""),
         ]
     return figures
 
