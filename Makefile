@@ -27,7 +27,7 @@ golden: setup
 
 replay: setup
 	.ci/replay
-	EVERCRAWL_REPLAY=required $(BIN)/python -m pytest -q -m browser tests/live
+	REPLAY_TESTS=required $(BIN)/python -m pytest -q -m browser tests/live
 
 check: setup
 	$(BIN)/ruff check .

@@ -31,7 +31,7 @@ from evercrawl.simulate.loopback import NETWORK, LivingLoopback
 from evercrawl.simulate.made_web import Answer
 
 ROOT = Path(__file__).parents[2]
-TOOLS = Path(os.environ.get("EVERCRAWL_REPLAY_TOOLS", ROOT / ".venv-replay"))
+TOOLS = Path(os.environ.get("REPLAY_TESTS_TOOLS", ROOT / ".venv-replay"))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
 SEED, HOSTS, PAGES, CYCLE_S = 3, 3, 30, 1.0
 LATEST, IDLE = "2100", Limits(until_idle=True, seconds=60)
@@ -116,7 +116,7 @@ def tools() -> Path:
     missing = [what for what, there in (("pywb and Playwright", (TOOLS / "ready").exists()), ("Chromium", CHROMIUM))
                if not there]  # fmt: skip
     if missing:
-        say = pytest.fail if os.environ.get("EVERCRAWL_REPLAY") == "required" else pytest.skip
+        say = pytest.fail if os.environ.get("REPLAY_TESTS") == "required" else pytest.skip
         say(f"{' and '.join(missing)} not installed here; `make replay` installs what is missing")
     return TOOLS / "bin"
 
