@@ -87,7 +87,8 @@ def renewed(
 
 
 def _is_stale(found: Content | NotHeldError, least: float) -> bool:
-    return isinstance(found, EvercrawlError) or (found.fresh or 0.0) < least
+    """Whether a page is to be asked for; nothing but an answer is certain, be the copy no older than a tick."""
+    return isinstance(found, EvercrawlError) or least >= 1.0 or (found.fresh or 0.0) < least
 
 
 def _refetch(directory: Path, page: str) -> None:
