@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup test golden replay check docs demo clean
+.PHONY: setup test golden replay check docs demo soak clean
 
 setup: .venv/ready
 
