@@ -78,7 +78,7 @@ class Cashier:
         account = self._has(slot, site, float(row["importance"]), float(row["mark"]))
         links = _links_of(held) if held is not None else Links()
         moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
-        return transfers.pack(transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:]))
+        return transfers.pack(transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:7]))
 
     def audit(self, visits: int) -> None:
         """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
@@ -99,7 +99,7 @@ class Cashier:
             now = Links(out=links.out, through=alias != NO_SLOT)
             same = held is not None and _same(held, alias, links) and was == now
             moved = self._scheme.visit(account, was, now, total, same=same)
-        return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:])
+        return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:7])
 
     def _account(self, reading: Reading) -> Account:
         """Return what the page has by now: it may have passed cash on while it was being asked for."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evercrawl.importance.base import Account, Importance, Links, Transfer
-from evercrawl.importance.interpolation import Interpolation
+from evercrawl.importance.windows.base import Pasts, Window
+from evercrawl.importance.windows.interpolation import Interpolation
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats
@@ -24,14 +25,14 @@ class AOPIC(Importance):
     tax, internal
         As in every scheme.
     window
-        T of the interpolation, in units of all the cash there is. Greedy visits move 2.3 of them per visit a page, so
-        the default is three to four visits a page: right for webs of which some percent change in that time.
+        What of the history counts. Greedy visits move 2.3 units of G per visit a page, so the default is three to four
+        visits a page: right for webs of which some percent change in that time.
 
     Examples
     --------
     A page visited at G = 2 and, with cash 0.5, at G = 4 (itself included), when half of the window has passed:
 
-    >>> aopic = AOPIC(tax=0.15, internal=0.1, window=4.0)
+    >>> aopic = AOPIC(tax=0.15, internal=0.1, window=Interpolation(4.0))
     >>> moved = aopic.visit(Account(0.5, 1.0, 2.0), None, Links(1, 1, 2), 3.5, same=False)
     >>> moved.history, moved.mark, round(moved.internal, 6), round(moved.external, 6)
     (1.0, 4.0, 0.02125, 0.2125)
@@ -43,27 +44,27 @@ class AOPIC(Importance):
 
     handout: ClassVar[bool] = True
 
-    def __init__(self, tax: float = 0.15, internal: float = 1.0, window: float = 8.0) -> None:
+    def __init__(self, tax: float = 0.15, internal: float = 1.0, window: Window | None = None) -> None:
         super().__init__(tax, internal)
-        self.window = Interpolation(window)
+        self.window = window or Interpolation()
+
+    @property
+    def width(self) -> int:
+        """How many numbers the window keeps beside history and mark."""
+        return self.window.width
 
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
         """Move all the cash; the history counts what was moved."""
-        now = total + page.cash
-        history = self.window.add(page.history, page.cash, self._elapsed(page.mark, now))
-        return Transfer(page.cash, history, now, *self.each(page.cash, links))
+        past = self.window.add(page, total + page.cash)
+        return Transfer(page.cash, past.history, past.mark, *self.each(page.cash, links), kept=past.kept)
 
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
         """Give the cash to the virtual page; forget the history."""
-        return Transfer(page.cash, 0, total)
+        return Transfer(page.cash, 0, total, kept=(0,) * self.width)
 
-    def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
-        """Return what the history would be after a visit now, so that a page that waits is not thought less of."""
-        elapsed = np.maximum(total - mark, 0.0)
-        elapsed = np.where(mark > 0, elapsed, np.minimum(elapsed, self.window.window))
-        return np.maximum(self.window.now(history, cash, elapsed), 0.0)
-
-    def _elapsed(self, mark: float, now: float) -> float:
-        """Return the G-time since the last visit; before the first, at most a window: nobody notes when it began."""
-        elapsed = max(now - mark, 0)  # a mark is kept with fewer digits than the clock
-        return elapsed if mark else min(elapsed, self.window.window)
+    def importance(
+        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+    ) -> Floats:
+        """Return what the window makes of the history and of the cash that waits."""
+        kept = np.zeros((len(cash), self.width)) if kept is None else kept
+        return np.maximum(self.window.now(Pasts(history, mark, kept, np.zeros(len(cash))), cash, total), 0.0)

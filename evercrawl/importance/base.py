@@ -27,11 +27,17 @@ class Account(NamedTuple):
         H of OPIC (of the time window, where there is one), the value x of push.
     mark
         The clock G at the page's last visit; 0 before the first.
+    kept
+        Whatever else the scheme keeps of a page, as many numbers as its `width`; () or zeros before the first visit.
+    born
+        The clock G when the page became known; 0 where nobody noted it.
     """
 
     cash: float
     history: float
     mark: float = 0
+    kept: tuple[float, ...] = ()
+    born: float = 0
 
 
 class Links(NamedTuple):
@@ -67,6 +73,8 @@ class Transfer(NamedTuple):
         Paid to *each* link of that kind that the page has now.
     back_internal, back_external
         Taken back from *each* link of that kind that the page had before.
+    kept
+        What else is kept of the page, after the visit.
     """
 
     moved: float
@@ -76,6 +84,7 @@ class Transfer(NamedTuple):
     external: float = 0
     back_internal: float = 0
     back_external: float = 0
+    kept: tuple[float, ...] = ()
 
 
 class Importance(ABC):
@@ -96,6 +105,11 @@ class Importance(ABC):
 
     settles: ClassVar[bool] = False
     """Whether a page may pass its cash on without being visited, and importance is the truer for it."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers it keeps of a page beside history and mark."""
+        return 0
 
     def __init__(self, tax: float = 0.15, internal: float = 1.0) -> None:
         self.tax = tax
@@ -124,7 +138,9 @@ class Importance(ABC):
         """Return what the end of a page moves: its cash goes to the virtual page, what it had given is taken back."""
 
     @abstractmethod
-    def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
+    def importance(
+        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+    ) -> Floats:
         """Return the importance of pages, shape (n,), not negative, up to one common factor.
 
         Parameters
@@ -133,6 +149,8 @@ class Importance(ABC):
             Of each page, shape (n,), as in `Account`; pages never read have neither history nor mark.
         total
             The clock G.
+        kept
+            What else is kept of each page, shape (n, width); None where that is nothing.
         """
 
     def each(self, value: float, links: Links) -> tuple[float, float]:

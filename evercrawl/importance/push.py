@@ -46,6 +46,8 @@ class Push(Importance):
         back = self.each(page.history, held) if held is not None else (0, 0)
         return Transfer(-page.history, 0, total, 0, 0, *back)
 
-    def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
+    def importance(
+        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+    ) -> Floats:
         """Return x + r, which is one power step ahead of x."""
         return np.maximum(history + cash, 0.0)

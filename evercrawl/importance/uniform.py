@@ -29,6 +29,8 @@ class Uniform(Importance):
         """Move nothing."""
         return Transfer(0, 0, page.mark)
 
-    def importance(self, cash: Floats, history: Floats, mark: Floats, total: float) -> Floats:
+    def importance(
+        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+    ) -> Floats:
         """Return 1 for each page."""
         return np.ones(cash.shape)

@@ -11,11 +11,13 @@ import pytest
 
 from evercrawl.importance import offline
 from evercrawl.importance.aopic import AOPIC
+from evercrawl.importance.base import Account
 from evercrawl.importance.estimates import shares
-from evercrawl.importance.interpolation import Interpolation
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.push import Push
+from evercrawl.importance.windows.interpolation import Interpolation
+from evercrawl.importance.windows.unbounded import Unbounded
 
 pytestmark = pytest.mark.golden
 REFS = Path(os.environ.get("EVERCRAWL_REFS", Path(__file__).parent / "refs"))
@@ -145,7 +147,7 @@ def opic(g, trace):
     assert trace["initial_cash"].startswith("1/n per real page")
     assert trace["virtual"] in ("explicit", "implicit", "none")
     taxed = trace["convention"] == "tax" and trace["virtual"] != "none"
-    scheme = AOPIC(Fraction(3, 20) if taxed else Fraction(0), internal=1, window=float("inf"))
+    scheme = AOPIC(Fraction(3, 20) if taxed else Fraction(0), internal=1, window=Unbounded())
     convention = "link" if trace["convention"] == "link" else "tax"
     ledger = Ledger(scheme, convention=convention, at_once=trace["virtual"] != "explicit", raw=True)
     for page in range(g["n"]):
@@ -236,19 +238,16 @@ def test_steps_of_push(graph, trace):
 @pytest.mark.parametrize("table", REFERENCE["windows"], ids=lambda table: f"T={table['T']}")
 def test_window_by_interpolation(table):
     window = Interpolation(table["T"])
-    history = weight = mark = 0.0
+    page = weight = Account(0, 0.0)
     for row in table["rows"]:
-        elapsed = row["G"] - mark
-        history, weight, mark = (
-            window.add(history, row["cash"], elapsed),
-            window.add(weight, elapsed, elapsed),
-            row["G"],
-        )
+        elapsed = row["G"] - page.mark
+        page = Account(0, *window.add(page._replace(cash=row["cash"]), row["G"]))
+        weight = Account(0, *window.add(weight._replace(cash=elapsed), row["G"]))  # what a steady 1 would have come to
         ours = {
             "branch": "G-G[i]<T" if elapsed < table["T"] else "G-G[i]>=T",
-            "H_interp": pytest.approx(history, rel=1e-14),
-            "interp": pytest.approx(history / table["T"], rel=1e-14),
-            "interp_bias_corrected": pytest.approx(history / weight, rel=1e-14),
+            "H_interp": pytest.approx(page.history, rel=1e-14),
+            "interp": pytest.approx(page.history / table["T"], rel=1e-14),
+            "interp_bias_corrected": pytest.approx(page.history / weight.history, rel=1e-14),
         }
         assert {name: row[name] for name in ours} == ours
         assert set(row) - set(ours) - {"G", "cash"} <= set(NOT_OURS)

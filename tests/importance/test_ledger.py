@@ -6,6 +6,7 @@ from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.estimates import shares
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.push import Push
+from evercrawl.importance.windows.unbounded import Unbounded
 
 
 def test_links_within_a_site_weigh_less_and_the_rest_goes_to_the_virtual_page():
@@ -58,7 +59,7 @@ def test_one_more_link_is_no_tax():
 
 
 def test_estimates():
-    ledger = Ledger(AOPIC(tax=0.0, window=float("inf")))
+    ledger = Ledger(AOPIC(tax=0.0, window=Unbounded()))
     ledger.add("a", cash=0.75)
     ledger.add("b", cash=0.25)
     ledger.visit("a", ["b"])

@@ -11,6 +11,7 @@ from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.network import Page
 from evercrawl.importance.push import Push
+from evercrawl.importance.windows.unbounded import Unbounded
 
 SCHEMES = catalog.find(importance, importance.Importance)  # type: ignore[type-abstract]
 PAGES = range(6)
@@ -103,7 +104,7 @@ def test_value_and_residual_are_what_the_known_links_bring(events):
 @given(graph=graphs, order=orders)
 def test_lemma_of_opic(graph, order, at_once):
     """On links that stay, history and cash are what was put in, and what parents and the virtual page gave."""
-    ledger = begun(AOPIC(TAX, INTERNAL, window=float("inf")), at_once=at_once)
+    ledger = begun(AOPIC(TAX, INTERNAL, window=Unbounded()), at_once=at_once)
     for count, page in enumerate(order):
         ledger.visit(page, graph[page])
         if count % 3 == 2:

@@ -1,0 +1,5 @@
+"""What of a page's history still counts: the windows of Adaptive OPIC, one a file."""
+
+from evercrawl.importance.windows.base import Past, Window
+
+__all__ = ["Past", "Window"]

@@ -1,0 +1,1 @@
+"""Experiments: the published figures and claims, made again by one command each."""
