@@ -84,7 +84,7 @@ class Columns:
         return Pages(
             slot=slots,
             visited_at=visited_at,
-            importance=self._importance(worth, rows),
+            importance=self._importance(worth, rows, slots, cells),
             cash=cash,
             shape=rows["rate_shape"].astype(np.float64) + SHAPE,
             scale_s=scale_s,
@@ -111,10 +111,12 @@ class Columns:
                 rows["flags"][i] &= MEMBER
         return rows
 
-    def _importance(self, cash: Floats, rows: NDArray[Any]) -> Floats:
+    def _importance(self, cash: Floats, rows: NDArray[Any], slots: Slots, cells: Slots) -> Floats:
         """Return how much pages matter; half as much for each visit in a row that found them gone."""
         history = np.where(rows["alias"] == NO_SLOT, rows["importance"], 0.0)
-        importance = self._scheme.importance(cash, history, rows["mark"], self._state.accounts.total)
+        importance = self._scheme.importance(
+            cash, history, rows["mark"], self._state.accounts.total, self._state.kept_of(slots, cells)
+        )
         misses = rows["misses"]
         return importance * 0.5**misses if misses.any() else importance
 

@@ -11,6 +11,8 @@ from evercrawl.store.arena import reserve
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.types import Floats, Slots
+
 _FIELDS: Final = [
     ("slot", "<u4"),
     ("host", "<u4"),
@@ -62,11 +64,20 @@ NEAR: Final = 8
 class Records:
     """An array of `RECORD` that grows at the end.
 
+    Parameters
+    ----------
+    capacity
+        Records there may be; address space is reserved for all of them.
+    width
+        How many numbers the scheme of importance keeps of a page beside history and mark.
+
     Attributes
     ----------
     rows
         Every row there could be, as a structured array: those before `count` are in use, the others zero. The array
         stays the same while records are added, so views of it may be kept.
+    kept
+        Those numbers, shape (capacity, width), f64; it costs memory only where there are any.
     count
         Records in use.
 
@@ -79,9 +90,25 @@ class Records:
     (0, 1, [200])
     """
 
-    def __init__(self, capacity: int = 1 << 28) -> None:
+    def __init__(self, capacity: int = 1 << 28, width: int = 0) -> None:
         self.rows: NDArray[Any] = reserve(RECORD, capacity)
         self.count = 0
+        self.kept: Floats
+        self.keep(width)
+
+    def keep(self, width: int) -> None:
+        """Keep so many numbers of each page from now on, all 0; what was kept before is forgotten."""
+        self.kept = reserve(np.dtype((np.float64, (width,))), len(self.rows)) if width else np.zeros((0, 0))
+
+    def kept_at(self, cells: Slots) -> Floats | None:
+        """Return what is kept of pages, shape (n, width), by their cells in `Table.record`; None where that is nothing.
+
+        Zeros stand for a page that has no record.
+        """
+        if not self.kept.shape[1]:
+            return None
+        kept: Floats = self.kept.take(np.minimum(cells, np.uint32(self.count)), axis=0)
+        return kept
 
     def add(self) -> int:
         """Return the index of a new record, all zero."""
@@ -94,4 +121,5 @@ class Records:
         """Make `count` records be in use; those added are zero, those taken away are cleared."""
         assert 0 <= count <= len(self.rows), "more records than address space"
         self.rows[count : self.count] = np.zeros((), RECORD)
+        self.kept[count : self.count] = 0.0
         self.count = count

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.store.disk import Disk
-    from evercrawl.types import Keys, Slots
+    from evercrawl.types import Floats, Keys, Slots
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
@@ -431,6 +431,19 @@ class State:
         """Return the index of a page's record; None before its first visit."""
         cell = int(self.table.record[slot])
         return None if cell & NO_RECORD else cell
+
+    def kept_of(self, slots: Slots, cells: Slots) -> Floats | None:
+        """Return what the scheme keeps of pages beside history and mark, shape (n, width); None where that is nothing.
+
+        Parameters
+        ----------
+        slots, cells
+            Which pages, and the cell of each in `Table.record`; of one whose content was lost there is what was kept.
+        """
+        if self.lost and self.records.kept.shape[1]:
+            found = zip(slots.tolist(), cells.tolist(), strict=True)
+            cells = np.array([self.lost.get(slot, cell) for slot, cell in found], np.uint32)
+        return self.records.kept_at(cells)
 
     def ticks(self, at: float) -> int:
         """Return an instant as records keep it."""
