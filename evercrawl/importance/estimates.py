@@ -18,7 +18,7 @@ Estimate: TypeAlias = Literal["history", "paper", "identity", "scheme"]
 def shares(
     ledger: Ledger, estimate: Literal["history", "paper", "identity", "scheme"] = "scheme"
 ) -> dict[Hashable, float]:
-    """Return the importance of each page as a share of 1.
+    """Return the importance of each page as a share of 1; an alias is no page.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ def shares(
         With some visits behind it.
     estimate
         `history`: H. `paper`: H + C, still with the cash put in. `identity`: H + C - C0, which on links that stay is
-        one power step ahead of H. `scheme`: what the scheme makes of it, in floats.
+        one power step ahead of H, by the lemma H + C = C0 + sum M H. `scheme`: what the scheme makes of it, in floats.
+        The first three go by all the cash that a page ever moved, whatever the scheme's window.
 
     Examples
     --------
@@ -43,9 +44,9 @@ def shares(
     ----------
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
     """
-    found = {name: _worth(page, estimate) for name, page in ledger.pages.items()}
+    found = {name: _worth(page, estimate) for name, page in ledger.pages.items() if not page.leads_on}
     if estimate == "scheme":
-        found = dict(zip(ledger.pages, _of_scheme(ledger), strict=True))
+        found = dict(zip(found, _of_scheme(ledger, [ledger.pages[name] for name in found]), strict=True))
     whole = sum(found.values())
     return {name: worth / whole for name, worth in found.items()}
 
@@ -56,10 +57,10 @@ def _worth(page: Page, estimate: str) -> float:
     return page.history + page.cash - (page.put_in if estimate == "identity" else 0)
 
 
-def _of_scheme(ledger: Ledger) -> list[float]:
-    pages = ledger.pages.values()
-    cash = np.array([float(page.cash) for page in pages])
-    history = np.array([float(page.history) for page in pages])
-    mark = np.array([float(page.mark) for page in pages])
-    found: list[float] = ledger.scheme.importance(cash, history, mark, float(ledger.total)).tolist()
+def _of_scheme(ledger: Ledger, pages: list[Page]) -> list[float]:
+    cash, history, mark = np.array([(page.cash, *page.past[:2]) for page in pages], np.float64).T
+    kept = np.zeros((len(pages), ledger.scheme.width))
+    for row, page in zip(kept, pages, strict=True):
+        row[: len(page.past.kept)] = page.past.kept
+    found: list[float] = ledger.scheme.importance(cash, history, mark, float(ledger.total), kept).tolist()
     return found

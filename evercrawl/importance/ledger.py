@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from evercrawl.importance.base import Account, Importance, Links, Transfer
+from evercrawl.importance.base import Account, Transfer
+from evercrawl.importance.cells import Cells
 from evercrawl.importance.network import Event, Held, Page, gifts
+from evercrawl.importance.windows.base import Past
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
+    from evercrawl.importance.base import Importance, Links
+    from evercrawl.importance.matrices import Matrix
+
 
 class Ledger:
     """Pages, links and cash under one scheme.
+
+    A visit costs as much as the page has links, however many pages there are; what the virtual page hands out is kept
+    as one number (`Cells`).
 
     Parameters
     ----------
@@ -31,13 +39,19 @@ class Ledger:
         The site of a page; by default each page is its own.
     raw
         Keep links of a page to itself, and count a link as often as it stands there.
+    matrix
+        What the links get of each other's share; by default the same, but for the scheme's weight within a site.
+    rebase
+        Whether keys are put right once in as many events as there are pages.
 
     Attributes
     ----------
     pages
-        By name.
-    virtual, virtual_history
-        Cash of the virtual page, and cash that it moved when it was visited.
+        By name, in the order in which they became known.
+    virtual_history
+        Cash that the virtual page moved when it was visited.
+    gone_history
+        Cash that pages had moved which are no more: with it the histories sum to the clock.
     total
         The clock G.
     journal
@@ -47,7 +61,7 @@ class Ledger:
     --------
     Two pages that link to each other, until nearly nothing is left to push:
 
-    >>> from evercrawl.importance.push import Push
+    >>> from evercrawl.importance import AOPIC, Ledger, Push, Unbounded, shares
     >>> ledger = Ledger(Push(tax=0.5))
     >>> ledger.add("a"), ledger.add("b", weight=2)
     (None, None)
@@ -55,6 +69,32 @@ class Ledger:
     ...     ledger.visit("ab"[turn % 2], ["a", "b", "b"])
     >>> round(ledger.pages["a"].history, 9), round(ledger.pages["b"].history, 9)
     (2.666666667, 3.333333333)
+
+    The paper's two pages, of which "b" has a link to itself besides. Half of its cash comes back to it at each visit,
+    for a page's cash is taken before its links are paid. In the pseudo-code as printed it is zeroed afterwards, and
+    what came back is lost: after one visit each, half of all cash, and the histories no longer sum to the clock.
+
+    >>> ledger = Ledger(AOPIC(tax=0, window=Unbounded()), raw=True)
+    >>> links = {"a": ["b"], "b": ["a", "b"]}
+    >>> ledger.add("a", cash=0.5), ledger.add("b", cash=0.5)
+    (None, None)
+    >>> ledger.visit("a", links["a"]), ledger.visit("b", links["b"])
+    (None, None)
+    >>> {name: page.cash for name, page in ledger.pages.items()}, ledger.total
+    ({'a': 0.5, 'b': 0.5}, 1.5)
+    >>> cash, history, clock = {"a": 0.5, "b": 0.5}, {"a": 0.0, "b": 0.0}, 0.0
+    >>> for page in "ab":  # as printed
+    ...     history[page] += cash[page]
+    ...     for target in links[page]:
+    ...         cash[target] += cash[page] / len(links[page])
+    ...     clock += cash[page]
+    ...     cash[page] = 0.0
+    >>> cash, history, clock
+    ({'a': 0.5, 'b': 0.0}, {'a': 0.5, 'b': 1.0}, 2.0)
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
     """
 
     def __init__(
@@ -65,18 +105,30 @@ class Ledger:
         at_once: bool = True,
         site: Callable[[Hashable], Hashable] = lambda page: page,
         raw: bool = False,
+        matrix: Matrix | None = None,
+        rebase: bool = True,
     ) -> None:
         assert convention == "tax" or not scheme.tax, "where the virtual page is one more link, nothing else is taxed"
+        assert convention == "tax" or matrix is None, "a matrix itself says what it spares for the virtual page"
         self.scheme = scheme
-        self.pages: dict[Hashable, Page] = {}
-        self.virtual: float = 0
+        self.cells = Cells()
+        self.pages = self.cells.pages
         self.virtual_history: float = 0
+        self.gone_history: float = 0
         self.total: float = 0
         self.journal: list[Event] = []
         self._extra = int(convention == "link")
         self._at_once = at_once
         self._site = site
         self._raw = raw
+        self._matrix = matrix
+        self._rebase = rebase
+        self._unrebased = 0
+
+    @property
+    def virtual(self) -> float:
+        """Cash of the virtual page."""
+        return self.cells.virtual
 
     # What may happen; each ends in one event
 
@@ -91,23 +143,28 @@ class Ledger:
         self._visit(page, held, self.pages[page].weight)
 
     def alias(self, page: Hashable, target: Hashable) -> None:
-        """Visit a page that turns out to lead to another only; the virtual page has nothing for it any more."""
+        """Visit a page that turns out to lead to another only: all it has and gets is the other's, untaxed.
+
+        The virtual page has nothing for it any more, and its history counts as the other's.
+        """
         assert page != target, "a page that leads to itself leads nowhere"
         self._visit(page, Held((), (target,), through=True), 0)
 
     def relink(self, page: Hashable, targets: Iterable[Hashable]) -> None:
         """Take note of other links; what was given is given anew, but no cash of the page moves."""
         known, held = self.pages[page], self._held(page, targets)
-        account = Account(0, known.history, known.mark)
-        transfer = self.scheme.visit(account, self._links(known.held), self._count(held), self.total, same=False)
-        transfer = transfer._replace(history=known.history, mark=known.mark)
-        self.fold(Event(page, self.total, known.weight, 0, held, transfer))
+        account = self._account(page, known.weight)._replace(cash=0)
+        transfer = self.scheme.visit(account, self.links(known), held.counted(self._extra), self.total, same=False)
+        history, mark, kept = known.past
+        self.fold(
+            Event(page, self.total, known.weight, 0, held, transfer._replace(history=history, mark=mark, kept=kept))
+        )
 
     def remove(self, page: Hashable) -> None:
         """End a page; other pages may go on linking to it."""
         account = self._account(page, 0)
-        transfer = self.scheme.remove(account, self._links(self.pages[page].held), self.total)
-        self.fold(Event(page, self.total, 0, 0, None, transfer))
+        transfer = self.scheme.remove(account, self.links(self.pages[page]), self.total)
+        self.fold(Event(page, self.total, 0, 0, None, transfer, ends=True))
 
     def visit_virtual(self) -> None:
         """Let the virtual page spend what it has, as a visit that the clock counts."""
@@ -119,13 +176,16 @@ class Ledger:
         """Let an event happen, now or again."""
         if event.page is None:
             self.virtual_history += self.virtual
-            self._spend()
         else:
-            self._move(self.pages.setdefault(event.page, Page()), event)
-            if self._at_once:
-                self._spend()
+            self._move(event.page, event)
+        if self.scheme.handout and (self._at_once or event.page is None):
+            self.cells.spend()
         self.total = event.total
         self.journal.append(event)
+        self._unrebased += 1
+        if self._rebase and self._unrebased >= len(self.pages):
+            self._unrebased = 0
+            self.cells.rebase()
 
     def owed(self) -> float:
         """Return the sum of all cash, the virtual page's included, less what it should be: 0, by the law of cash."""
@@ -135,62 +195,70 @@ class Ledger:
 
     def inflow(self) -> dict[Hashable, float]:
         """Return what the known links bring to each page, xM, if x is the history of the pages."""
+        return self.passed_on({name: page.history for name, page in self.pages.items()})
+
+    def passed_on(self, value: dict[Hashable, float]) -> dict[Hashable, float]:
+        """Return what each page gets if each passes its value on along its known links."""
         inflow: dict[Hashable, float] = dict.fromkeys(self.pages, 0)
-        for page in self.pages.values():
-            if page.held is not None:
-                for target, amount in gifts(page.held, *self.scheme.each(page.history, self._count(page.held))):
-                    inflow[target] += amount
+        for name, page in self.pages.items():
+            for target, amount in self.given(page, value[name]):
+                inflow[target] += amount
         return inflow
 
-    def _visit(self, page: Hashable, held: Held, weight: float) -> None:
-        account, before = self._account(page, weight), self.pages[page].held
-        links = self._count(held)
-        transfer = self.scheme.visit(account, self._links(before), links, self.total, same=held == before)
-        self.fold(Event(page, self.total + transfer.moved, weight, 0, held, transfer))
+    def given(self, page: Page, value: float) -> Iterable[tuple[Hashable, float]]:
+        """Return to whom a page gives what of a value, along its known links; the virtual page gets the rest."""
+        links = self.links(page)
+        return () if page.held is None or links is None else gifts(page.held, *self.scheme.each(value, links))
+
+    def links(self, page: Page) -> Links | None:
+        """Return what a scheme is told of the known links of a page."""
+        return None if page.held is None else page.held.counted(self._extra)
+
+    def _visit(self, name: Hashable, held: Held, weight: float) -> None:
+        account, page = self._account(name, weight), self.pages[name]
+        links = held.counted(self._extra)
+        transfer = self.scheme.visit(account, self.links(page), links, self.total, same=held == page.held)
+        self.fold(Event(name, self.total + transfer.moved, weight, 0, held, transfer))
 
     def _account(self, name: Hashable, weight: float) -> Account:
         """Return what a page has once its weight is `weight`."""
         page = self.pages[name]
         source = 0 if self.scheme.handout else weight - page.weight
-        return Account(page.cash + source, page.history, page.mark)
+        return Account(page.cash + source, *page.past, page.born)
 
-    def _move(self, page: Page, event: Event) -> None:
-        moved = event.transfer
+    def _move(self, name: Hashable, event: Event) -> None:
+        cells, moved = self.cells, event.transfer
+        page = cells.open(name, self.total)
+        for target in event.held.targets if event.held is not None else ():
+            cells.open(target, self.total)
         source = 0 if self.scheme.handout else event.weight - page.weight
-        page.cash += source + event.put_in - moved.moved
+        cells.weigh(page, event.weight)
+        page.key += source + event.put_in - moved.moved
         page.put_in += event.put_in
-        back = self._pay(page.held, -moved.back_internal, -moved.back_external)
-        paid = self._pay(event.held, moved.internal, moved.external)
-        self.virtual += moved.moved - back - paid
-        page.history, page.mark, page.weight, page.held = moved.history, moved.mark, event.weight, event.held
+        cells.tell(name)
+        back = cells.pay(page.held, -moved.back_internal, -moved.back_external)
+        paid = cells.pay(event.held, moved.internal, moved.external)
+        cells.virtual += moved.moved - back - paid
+        self._remember(page, event)
 
-    def _pay(self, held: Held | None, internal: float, external: float) -> float:
-        paid: float = 0
-        for target, amount in gifts(held or Held(), internal, external):
-            self.pages.setdefault(target, Page()).cash += amount
-            paid += amount
-        return paid
-
-    def _spend(self) -> None:
-        """Hand out what the virtual page has, by weight, if the scheme has it spend at all."""
-        weights = sum(page.weight for page in self.pages.values())
-        if self.scheme.handout and weights and self.virtual:
-            for page in self.pages.values():
-                page.cash += self.virtual * page.weight / weights
-            self.virtual = 0
+    def _remember(self, page: Page, event: Event) -> None:
+        moved = event.transfer
+        if event.held is not None and event.held.through and not page.leads_on and self.scheme.handout:
+            self.pages[event.held.external[0]].history += page.history  # push gives the value itself
+            page.history = 0
+        if event.ends:
+            self.gone_history += page.history
+        page.history = 0 if event.ends else page.history + moved.moved
+        page.past, page.held = Past(moved.history, moved.mark, moved.kept), event.held
 
     def _held(self, page: Hashable, targets: Iterable[Hashable]) -> Held:
+        if self._matrix is not None:
+            row = self._matrix.row(page, targets)
+            return Held((), tuple(row.weights), weights=tuple(row.weights.values()), whole=row.whole)
         links = tuple(targets) if self._raw else tuple(dict.fromkeys(t for t in targets if t != page))
         internal = tuple(target for target in links if self._site(target) == self._site(page))
         return Held(internal, tuple(target for target in links if self._site(target) != self._site(page)))
 
-    def _links(self, held: Held | None) -> Links | None:
-        return None if held is None else self._count(held)
-
-    def _count(self, held: Held) -> Links:
-        internal, external = len(held.internal), len(held.external)
-        return Links(internal, external, internal + external + self._extra, held.through)
-
 
 def _still(page: Page) -> Transfer:
-    return Transfer(0, page.history, page.mark)
+    return Transfer(0, page.past.history, page.past.mark, kept=page.past.kept)
