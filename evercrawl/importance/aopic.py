@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.importance.base import Account, Importance, Links, Transfer
 from evercrawl.importance.windows.base import Pasts, Window
-from evercrawl.importance.windows.interpolation import Interpolation
+from evercrawl.importance.windows.two_windows import TwoWindows
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats
@@ -25,13 +25,14 @@ class AOPIC(Importance):
     tax, internal
         As in every scheme.
     window
-        What of the history counts. Greedy visits move 2.3 units of G per visit a page, so the default is three to four
-        visits a page: right for webs of which some percent change in that time.
+        What of the history counts; by default two windows, of about one and eight visits a page, since nobody knows
+        beforehand how fast links change.
 
     Examples
     --------
     A page visited at G = 2 and, with cash 0.5, at G = 4 (itself included), when half of the window has passed:
 
+    >>> from evercrawl.importance.windows.interpolation import Interpolation
     >>> aopic = AOPIC(tax=0.15, internal=0.1, window=Interpolation(4.0))
     >>> moved = aopic.visit(Account(0.5, 1.0, 2.0), None, Links(1, 1, 2), 3.5, same=False)
     >>> moved.history, moved.mark, round(moved.internal, 6), round(moved.external, 6)
@@ -46,7 +47,7 @@ class AOPIC(Importance):
 
     def __init__(self, tax: float = 0.15, internal: float = 1.0, window: Window | None = None) -> None:
         super().__init__(tax, internal)
-        self.window = window or Interpolation()
+        self.window = window or TwoWindows()
 
     @property
     def width(self) -> int:
@@ -59,12 +60,21 @@ class AOPIC(Importance):
         return Transfer(page.cash, past.history, past.mark, *self.each(page.cash, links), kept=past.kept)
 
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
-        """Give the cash to the virtual page; forget the history."""
-        return Transfer(page.cash, 0, total, kept=(0,) * self.width)
+        """Give the cash to the virtual page; forget the history, so that the page would begin anew if it came back."""
+        begun = self.window.begun(total)
+        return Transfer(page.cash, begun.history, begun.mark, kept=begun.kept)
 
     def importance(
-        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+        self,
+        cash: Floats,
+        history: Floats,
+        mark: Floats,
+        total: float,
+        kept: Floats | None = None,
+        born: Floats | None = None,
+        guess: float | None = None,
     ) -> Floats:
         """Return what the window makes of the history and of the cash that waits."""
         kept = np.zeros((len(cash), self.width)) if kept is None else kept
-        return np.maximum(self.window.now(Pasts(history, mark, kept, np.zeros(len(cash))), cash, total), 0.0)
+        born = np.zeros(len(cash)) if born is None else born
+        return np.maximum(self.window.now(Pasts(history, mark, kept, born), cash, total, guess), 0.0)

@@ -31,6 +31,9 @@ class Account(NamedTuple):
         Whatever else the scheme keeps of a page, as many numbers as its `width`; () or zeros before the first visit.
     born
         The clock G when the page became known; 0 where nobody noted it.
+    put_in
+        What of the cash was put in from outside at the start, C0, rather than given by links and virtual page; it is
+        moved like all cash, but says nothing of the page.
     """
 
     cash: float
@@ -38,6 +41,7 @@ class Account(NamedTuple):
     mark: float = 0
     kept: tuple[float, ...] = ()
     born: float = 0
+    put_in: float = 0
 
 
 class Links(NamedTuple):
@@ -139,7 +143,14 @@ class Importance(ABC):
 
     @abstractmethod
     def importance(
-        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+        self,
+        cash: Floats,
+        history: Floats,
+        mark: Floats,
+        total: float,
+        kept: Floats | None = None,
+        born: Floats | None = None,
+        guess: float | None = None,
     ) -> Floats:
         """Return the importance of pages, shape (n,), not negative, up to one common factor.
 
@@ -151,6 +162,11 @@ class Importance(ABC):
             The clock G.
         kept
             What else is kept of each page, shape (n, width); None where that is nothing.
+        born
+            The clock G when each page became known, shape (n,); 0, or None for all, where nobody noted it.
+        guess
+            What newcomers are thought to be worth (`evercrawl.importance.newcomers`), for schemes that have to be told;
+            None: each page is judged by itself.
         """
 
     def each(self, value: float, links: Links) -> tuple[float, float]:

@@ -47,7 +47,14 @@ class Push(Importance):
         return Transfer(-page.history, 0, total, 0, 0, *back)
 
     def importance(
-        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+        self,
+        cash: Floats,
+        history: Floats,
+        mark: Floats,
+        total: float,
+        kept: Floats | None = None,
+        born: Floats | None = None,
+        guess: float | None = None,
     ) -> Floats:
         """Return x + r, which is one power step ahead of x."""
         return np.maximum(history + cash, 0.0)

@@ -30,7 +30,14 @@ class Uniform(Importance):
         return Transfer(0, 0, page.mark)
 
     def importance(
-        self, cash: Floats, history: Floats, mark: Floats, total: float, kept: Floats | None = None
+        self,
+        cash: Floats,
+        history: Floats,
+        mark: Floats,
+        total: float,
+        kept: Floats | None = None,
+        born: Floats | None = None,
+        guess: float | None = None,
     ) -> Floats:
         """Return 1 for each page."""
         return np.ones(cash.shape)

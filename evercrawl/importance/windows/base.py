@@ -1,13 +1,30 @@
-"""What every window promises: what is kept of a page's visits, and what importance follows from it."""
+"""What every window promises: what is kept of a page's visits, and what importance follows from it.
+
+A window divides what counts of a page's cash by the G-time in which it came. Where a page has not been known for that
+long, part of its window is missing: either the rest is divided by what there is of the window (the bias correction), or
+a guess fills the gap, as `evercrawl.importance.newcomers` makes one for all newcomers together.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
     from evercrawl.types import Floats
+
+TURN: Final = 2.3
+"""G-time of one turn, as many visits as there are pages, in greedy order; in cycle it is 2.0, at random 1.0.
+
+Regular visits find a page with twice the cash that it has on average, and all cash is 1. Where pages are many and few
+of them are ever read, a turn is that of the pages that hold the cash.
+"""
+
+LEAST: Final = 2.0**-10
+"""The least part of a window that an estimate is made from: what came in no time at all says nothing of a rate."""
 
 
 class Past(NamedTuple):
@@ -34,8 +51,12 @@ class Window(ABC):
     Parameters
     ----------
     length
-        T, in G-time: in units of all the cash there is. Windows that count measures have no use for it.
+        T, in G-time: in units of all the cash there is. Windows that count measures have no use for it, except that a
+        page of which nobody noted when it became known is taken to have been there for T before its first visit.
     """
+
+    exact: ClassVar[bool] = True
+    """Whether a steady inflow is estimated as what it is, whenever the visits are; else up to one interval too high."""
 
     def __init__(self, length: float = 8.0) -> None:
         assert length > 0, "a window without length holds nothing"
@@ -48,10 +69,13 @@ class Window(ABC):
 
     @abstractmethod
     def add(self, page: Account, now: float) -> Past:
-        """Return what is kept after a visit that moves all of `page.cash`, and with that brings the clock to `now`."""
+        """Return what is kept after a visit that moves all of `page.cash`, and with that brings the clock to `now`.
+
+        What of the cash was put in rather than earned, `page.put_in`, counts in no window that has an end.
+        """
 
     @abstractmethod
-    def now(self, page: Pasts, cash: Floats, total: float) -> Floats:
+    def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return the importance of pages, shape (n,), as shares of all cash a unit of G: H/G, or h/w.
 
         Parameters
@@ -59,10 +83,28 @@ class Window(ABC):
         page
             What is kept of each page.
         cash
-            Of each page now, shape (n,); where the estimate counts it, as if a visit were made now.
+            Of each page now, shape (n,): it counts as well, so that a page that waits is not thought less of.
         total
             The clock G.
+        guess
+            The importance p that a page is thought to have had before it became known, (h + (T - w) p) / T. Without one
+            each page is judged by itself, h/w, which makes a young one as uncertain as its window is short.
         """
+
+    def begun(self, now: float) -> Past:
+        """Return what is kept of a page of which nothing counts that was before `now`."""
+        return Past(0, now, (0,) * self.width)
+
+    def _before(self, page: Account, now: float) -> Past:
+        """Return what was kept before a visit; a page never read begins when it became known, if anybody noted that."""
+        if not page.mark:
+            return self.begun(page.born or max(now - self.length, 0))
+        return Past(page.history, page.mark, page.kept or (0,) * self.width)
+
+    def _since(self, page: Pasts, total: float) -> Floats:
+        """Return when the interval began that each page is in, shape (n,); of pages never read as `_before` has it."""
+        unread = np.where(page.born > 0, page.born, max(total - self.length, 0.0))
+        return np.where(page.mark > 0, page.mark, unread)
 
 
 class Pasts(NamedTuple):
@@ -82,3 +124,28 @@ class Pasts(NamedTuple):
     mark: Floats
     kept: Floats
     born: Floats
+
+
+def weighed(counted: Floats, seen: Floats, guess: float | None) -> Floats:
+    """Return importance from what was seen of a window, and a guess at the rest where there is one; shape (n,).
+
+    Parameters
+    ----------
+    counted
+        h/T, shape (n,).
+    seen
+        w/T, the part of the window in which the page was there, 0 to 1, shape (n,).
+    guess
+        p, or None.
+
+    Examples
+    --------
+    A quarter of a window in which 0.02 came, T being 1; then the same where pages are thought to have had 0.04 before:
+
+    >>> weighed(np.array([0.02]), np.array([0.25]), None), weighed(np.array([0.02]), np.array([0.25]), 0.04)
+    (array([0.08]), array([0.05]))
+    """
+    if guess is None:
+        return counted / np.maximum(seen, LEAST)
+    filled: Floats = counted + (1 - seen) * guess
+    return filled

@@ -1,4 +1,4 @@
-"""The window of adaptive OPIC that needs two numbers a page: interpolation between its last visit and this one."""
+"""The window of adaptive OPIC that needs one sum: interpolation between a page's last visit and this one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Pasts, Window
+from evercrawl.importance.windows.base import Past, Pasts, Window, weighed
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
@@ -20,38 +20,47 @@ class Interpolation(Window):
     For a steady inflow x the history tends to xT, whenever the visits are. It is an average with the time constant T,
     not a cut, so its averaging length is about 2T.
 
+    What is missing of the window, 1 - w/T, is faded as the history is, and is the one number kept beside it. As printed
+    the method makes no use of it: that is the estimate with a guess of 0.
+
     Examples
     --------
     A page that gains 0.1 per unit of G; its first two visits are at G = 1 and G = 3, the third a whole window later:
 
     >>> from evercrawl.importance.base import Account
     >>> window = Interpolation(4.0)
-    >>> window.add(Account(0.1, 0.0, 0.0), 1.0).history, window.add(Account(0.2, 0.1, 1.0), 3.0).history
-    (0.1, 0.25)
-    >>> window.add(Account(0.6, 0.25, 3.0), 9.0).history
-    0.4
+    >>> first = window.add(Account(0.1, 0.0, born=0.0), 1.0)
+    >>> second = window.add(Account(0.2, *first), 3.0)
+    >>> first.history, second, window.add(Account(0.6, *second), 9.0).history
+    (0.1, Past(history=0.25, mark=3.0, kept=(0.375,)), 0.4)
 
     References
     ----------
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4.
     """
 
+    @property
+    def width(self) -> int:
+        """What is missing of the window."""
+        return 1
+
+    def begun(self, now: float) -> Past:
+        """Begin with nothing of the window."""
+        return Past(0, now, (1,))
+
     def add(self, page: Account, now: float) -> Past:
         """Keep less of the history the longer the last visit is ago, and add the cash."""
-        elapsed = self._elapsed(page.mark, now)
-        if elapsed < self.length:
-            return Past(page.history * (self.length - elapsed) / self.length + page.cash, now)
-        return Past(page.cash * self.length / elapsed, now)
+        before, earned = self._before(page, now), page.cash - page.put_in
+        elapsed = max(now - before.mark, 0)  # a mark may be kept with fewer digits than the clock
+        if elapsed >= self.length:
+            return Past(earned * self.length / elapsed, now, (0 * elapsed,))
+        left = (self.length - elapsed) / self.length
+        return Past(before.history * left + earned, now, (before.kept[0] * left,))
 
-    def now(self, page: Pasts, cash: Floats, total: float) -> Floats:
-        """Return what the history would be after a visit now, so that a page that waits is not thought less of."""
-        elapsed = np.maximum(total - page.mark, 0.0)
-        elapsed = np.where(page.mark > 0, elapsed, np.minimum(elapsed, self.length))
-        kept = np.maximum(1 - elapsed / self.length, 0.0)
-        found: Floats = (page.history * kept + cash * (self.length / np.maximum(elapsed, self.length))) / self.length
-        return found
-
-    def _elapsed(self, mark: float, now: float) -> float:
-        """Return the G-time since the last visit; before the first, at most a window: nobody notes when it began."""
-        elapsed = max(now - mark, 0)  # a mark is kept with fewer digits than the clock
-        return elapsed if mark else min(elapsed, self.length)
+    def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
+        """Return what the estimate would be after a visit now."""
+        elapsed = np.maximum(total - self._since(page, total), 0.0)
+        left = np.maximum(1 - elapsed / self.length, 0.0)
+        history = page.history * left + cash * (self.length / np.maximum(elapsed, self.length))
+        missing = np.where(page.mark > 0, page.kept[:, 0], 1.0) * left
+        return weighed(history / self.length, 1 - missing, guess)

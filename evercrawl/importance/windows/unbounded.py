@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class Unbounded(Window):
-    """All cash that a page ever moved; right for links that stay as they are.
+    """All cash that a page ever moved, over all cash that was ever moved; right for links that stay as they are.
+
+    Of a page that became known late, that says less than it earns. A guess fills the time before, from its birth.
 
     Examples
     --------
@@ -28,10 +30,11 @@ class Unbounded(Window):
     """
 
     def add(self, page: Account, now: float) -> Past:
-        """Add the cash."""
+        """Add the cash, what was put in included: so sum H = G."""
         return Past(page.history + page.cash, now)
 
-    def now(self, page: Pasts, cash: Floats, total: float) -> Floats:
+    def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return (H + C) / G: what is held counts as if it were moved now."""
-        found: Floats = (page.history + cash) / max(total, np.finfo(np.float64).tiny)
+        clock = max(total, np.finfo(np.float64).tiny)
+        found: Floats = (page.history + cash + (guess or 0.0) * np.minimum(page.born, clock)) / clock
         return found

@@ -1,0 +1,60 @@
+"""The window that is as long as the last few visits to the page are apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.importance.windows._measures import Held, Measured, without_oldest
+from evercrawl.importance.windows.base import LEAST, Pasts, weighed
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+
+class Variable(Measured):
+    """The last k measures: their cash, but for the oldest, over the time since that.
+
+    Fewer than k: all cash, over the time since the page became known. Pages that are visited often have a short window,
+    others a long one.
+
+    Parameters
+    ----------
+    measures
+        k.
+    length
+        As in every window.
+
+    Examples
+    --------
+    Three measures of a page that became known at G = 1:
+
+    >>> from evercrawl.importance.base import Account
+    >>> window, page = Variable(3), Account(0, 0, born=1.0)
+    >>> for cash, clock in ((0.3, 2.0), (0.1, 3.0), (0.5, 5.0)):
+    ...     page = Account(0, *window.add(page._replace(cash=cash), clock))
+    >>> page.kept, page.history
+    ((2.0, 0.1, 3.0, 0.5, 5.0), 0.6)
+    >>> window.now(Pasts(*(np.array([column]) for column in page[1:4]), np.zeros(1)), np.zeros(1), 5.0)
+    array([0.2])
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4.
+    """
+
+    def __init__(self, measures: int = 4, length: float = 8.0) -> None:
+        assert measures > 1, "one measure has no beginning"
+        super().__init__(length, measures - 1)
+
+    def hold(self, held: Held, now: float) -> Held:
+        """Hold k - 1, and the clock at the one before."""
+        return without_oldest(held) if len(held.measures) > self.places else held
+
+    def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
+        """Return the cash of the measures held, and what waits, over the time in which it came."""
+        held = self._columns(page, total)
+        span = np.maximum(total - held.start, 0.0)
+        length = np.where(held.at[:, 0] > 0, np.maximum(span, LEAST), np.maximum(span, self.length))
+        return weighed((held.cash.sum(axis=1) + cash) / length, span / length, guess)
