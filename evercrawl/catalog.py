@@ -26,7 +26,7 @@ def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
     --------
     >>> from evercrawl import schedule
     >>> sorted(find(schedule, schedule.Policy))
-    ['breadth_first', 'cycle', 'greedy', 'price', 'random']
+    ['breadth_first', 'cycle', 'greedy', 'price', 'random', 'xyleme']
     """
     found = {name: _in_file(package, base, name) for name in names(package)}
     return {name: strategy for name, strategy in found.items() if strategy is not None}

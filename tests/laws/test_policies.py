@@ -164,4 +164,4 @@ def test_a_policy_from_outside_needs_only_a_value(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_policy_is_found() -> None:
-    assert set(POLICIES) == {"breadth_first", "cycle", "greedy", "price", "random"}
+    assert set(POLICIES) == {"breadth_first", "cycle", "greedy", "price", "random", "xyleme"}
