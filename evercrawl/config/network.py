@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
+_SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
 
 
@@ -29,6 +30,17 @@ def networks() -> Kind:
     ('127.0.0.0/8', '::1/128')
     """
     return each(Kind("CIDR", "", _network), "a list of networks such as 127.0.0.0/8 or fd00::/8")
+
+
+def sites() -> Kind:
+    """Return the kind of lists of names of sites or hosts.
+
+    Examples
+    --------
+    >>> sites().read(["Example.org", "news.example.com"])
+    ('example.org', 'news.example.com')
+    """
+    return each(Kind("SITE", "", _matching(_SITE, str.lower)), "a list of names such as example.org")
 
 
 def address() -> Kind:
@@ -117,9 +129,9 @@ def _address(raw: object) -> str:
     return f"[{ip}]:{int(port or 53)}" if ip.version == 6 else f"{ip}:{int(port or 53)}"
 
 
-def _matching(form: re.Pattern[str]) -> Callable[[object], str]:
+def _matching(form: re.Pattern[str], tidy: Callable[[str], str] = str) -> Callable[[object], str]:
     def read(raw: object) -> str:
-        value = _text(raw)
+        value = tidy(_text(raw))
         if value and not form.fullmatch(value):
             raise ValueError
         return value

@@ -151,6 +151,27 @@ class Config:
 
     policy: str = _setting("price", "strategy", "--policy", network.strategy(), "which page next")
     importance: str = _setting("push", "strategy", "--importance", network.strategy(), "how much a page matters")
+    window: str = _setting(
+        values.AUTO,
+        "strategy",
+        "--window",
+        network.strategy(),
+        "what of a page's history counts, where importance has windows (aopic); auto = as it is, or the scheme's own",
+    )
+    internal: str = _setting(
+        values.AUTO,
+        "strategy",
+        "--internal",
+        values.part(),
+        "weight of a link within a site, where one to another site has 1; auto = as it is, or 0.1, or 1 for one site",
+    )
+    trusted: tuple[str, ...] = _setting(
+        (),
+        "strategy",
+        "--trusted",
+        network.sites(),
+        "sites that importance flows from, in equal parts; where none is named, from all sites",
+    )
 
     allow_net: tuple[str, ...] = _setting(
         (), "network", "--allow-net", network.networks(), "inside networks that may be reached; public ones always may"

@@ -77,6 +77,17 @@ def count() -> Kind:
     return Kind("N", f"a whole number or {AUTO}", _count)
 
 
+def part() -> Kind:
+    """Return the kind of parts of a whole that may be left to the crawl: as text, a number from 0 to 1 or `AUTO`.
+
+    Examples
+    --------
+    >>> part().read(0.1), part().read("1"), part().read("Auto")
+    ('0.1', '1', 'auto')
+    """
+    return Kind("N", f"a number from 0 to 1 or {AUTO}", _part)
+
+
 def size(least: int = 0) -> Kind:
     """Return the kind of sizes, in bytes.
 
@@ -151,6 +162,15 @@ def _count(raw: object) -> str:
     if isinstance(raw, str) and raw.strip().lower() == AUTO:
         return AUTO
     return str(_whole(_at_least(0, _measure(raw, {"": 1}))))
+
+
+def _part(raw: object) -> str:
+    if isinstance(raw, str) and raw.strip().lower() == AUTO:
+        return AUTO
+    value = _at_least(0, _measure(raw, {"": 1}))
+    if value > 1:
+        raise ValueError
+    return f"{value:g}"
 
 
 def _switch(raw: object) -> bool:

@@ -13,7 +13,7 @@ from evercrawl.types import NO_SLOT, Outcome
 if TYPE_CHECKING:
     from evercrawl.crawl.outlinks import Outlinks
     from evercrawl.crawl.reading import Reading
-    from evercrawl.importance.base import Importance
+    from evercrawl.importance.base import Importance, Transfer
     from evercrawl.store.events import Visit
     from evercrawl.store.state import State
 
@@ -25,11 +25,19 @@ AUDIT_URLS: Final = 1000  # known for each further visit between two audits: add
 
 
 class Settlement(NamedTuple):
-    """What a visit does to the cash: event flags, the packed transfer, and where the links held before are."""
+    """What a visit does to the cash: event flags, packed transfer, where the links held before are, what is kept."""
 
     flags: int
     transfer: bytes
     links: int
+    kept: bytes = b""
+
+
+class Passing(NamedTuple):
+    """What a page passes on without a visit, packed: the transfer, and what the scheme keeps of the page."""
+
+    transfer: bytes
+    kept: bytes
 
 
 class Cashier:
@@ -44,8 +52,10 @@ class Cashier:
     """
 
     def __init__(self, state: State, scheme: Importance) -> None:
+        assert scheme.width == state.scheme.width, "the crawl keeps other numbers of a page than its scheme"
         self._state = state
         self._scheme = scheme
+        self._nothing = (0.0,) * scheme.width  # what is kept of a page that was never read
         self._unaudited = 0
 
     def settle(self, reading: Reading, flags: int, alias: int, links: Outlinks) -> Settlement:
@@ -65,20 +75,35 @@ class Cashier:
             return Settlement(MEMBER if before.member else 0, b"", 0)
         member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT and not flags & NEAR
         change = JOINS if member and not before.member else LEAVES if before.member and not member else 0
+        change |= MEMBER if member else 0
         transfer = self._transfer(reading, flags, alias, links, gone=gone)
-        packed = transfers.pack(transfer) if any(transfer[2:]) else b""
-        needed = before.event if packed and (transfer.takes_back or not flags & HAS_LINKS) else 0
-        return Settlement(change | (MEMBER if member else 0), packed, needed)
+        moved = _moved(transfer)
+        if not any(moved[2:]):
+            return Settlement(change, b"", 0)
+        needed = before.event if moved.takes_back or not flags & HAS_LINKS else 0
+        return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept))
 
-    def passed(self, slot: int, held: Visit | None) -> bytes:
-        """Return the packed transfer of a page that passes its cash on without a visit, along the links of `held`."""
+    def passed(self, slot: int, held: Visit | None, *, gone: bool = False) -> Passing:
+        """Return what a page passes on without a visit.
+
+        Parameters
+        ----------
+        slot, held
+            The page, which has a record, and the event with the links along which it goes.
+        gone
+            Whether it goes to the virtual page instead, because the page has vanished; of no use where what was given
+            has to be taken back.
+        """
         state = self._state
-        row = state.records.rows[state.table.record.item(slot)]
-        site = int(state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None
-        account = self._has(slot, site, float(row["importance"]), float(row["mark"]))
+        index = state.record_of(slot)
+        row = state.records.rows[state.lost[slot] if index is None else index]
+        account = self._has(slot, int(state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None)
         links = _links_of(held) if held is not None else Links()
-        moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
-        return transfers.pack(transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:7]))
+        if gone:
+            moved = self._scheme.remove(account, None, state.accounts.total)
+        else:
+            moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
+        return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept))
 
     def audit(self, visits: int) -> None:
         """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
@@ -87,35 +112,39 @@ class Cashier:
             self._unaudited = 0
             self._state.audit()
 
-    def _transfer(self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool) -> transfers.Moved:
+    def _transfer(self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool) -> Transfer:
         before, total = reading.before, self._state.accounts.total
         held = before.held
-        account, was = self._account(reading), _links_of(held) if held is not None else None
+        site = self._state.site_of.item(reading.host.number) if before.member else None
+        account, was = self._has(reading.slot, site), _links_of(held) if held is not None else None
         if gone:
-            moved = self._scheme.remove(account, was, total)
-        elif not flags & HAS_LINKS:
-            moved = self._scheme.visit(account, was, was or Links(), total, same=True)
-        else:
-            now = Links(out=links.out, through=alias != NO_SLOT)
-            same = held is not None and _same(held, alias, links) and was == now
-            moved = self._scheme.visit(account, was, now, total, same=same)
-        return transfers.Moved(moved.history, moved.mark, moved.moved, *moved[3:7])
+            return self._scheme.remove(account, was, total)
+        if not flags & HAS_LINKS:
+            return self._scheme.visit(account, was, was or Links(), total, same=True)
+        now = Links(out=links.out, through=alias != NO_SLOT)
+        same = held is not None and _same(held, alias, links) and was == now
+        return self._scheme.visit(account, was, now, total, same=same)
 
-    def _account(self, reading: Reading) -> Account:
-        """Return what the page has by now: it may have passed cash on while it was being asked for."""
-        site = self._state.site_of.item(reading.host.number) if reading.before.member else None
-        index = self._state.record_of(reading.slot)
-        index = self._state.lost.get(reading.slot) if index is None else index
-        row = self._state.records.rows[index] if index is not None else None
-        kept = (0.0, 0.0) if row is None else (row["importance"].item(), row["mark"].item())
-        return self._has(reading.slot, site, *kept)
+    def _has(self, slot: int, site: int | None) -> Account:
+        """Return what a page has by now: it may have passed cash on while it was being asked for.
 
-    def _has(self, slot: int, site: int | None, history: float, mark: float) -> Account:
-        """Return an account, its cash as it can be written down, the part of its site's source included."""
+        The cash is as it can be written down, the part of its `site`'s source included where it is a member.
+        """
         state = self._state
         cash = state.table.cash.item(slot) + (state.accounts.share(site) if site is not None else 0.0)
         moved = transfers.rounded(cash)
-        return Account(max(moved, 0.0) if state.accounts.handout else moved, history, mark)
+        moved = max(moved, 0.0) if state.accounts.handout else moved
+        index = state.record_of(slot)
+        index = state.lost.get(slot) if index is None else index
+        if index is None:
+            return Account(moved, 0.0, 0.0, self._nothing)
+        row = state.records.rows[index]
+        kept = tuple(state.records.kept[index].tolist()) if self._nothing else ()
+        return Account(moved, row["importance"].item(), row["mark"].item(), kept)
+
+
+def _moved(transfer: Transfer) -> transfers.Moved:
+    return transfers.Moved(transfer.history, transfer.mark, transfer.moved, *transfer[3:7])
 
 
 def _links_of(event: Visit) -> Links:

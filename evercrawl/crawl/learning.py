@@ -360,6 +360,7 @@ class Learner:
             misses=_misses(reading),
             words=reading.words,
             near=near,
+            kept=settled.kept,
         )
 
     def _alias(self, reading: Reading, slots: Slots) -> int:

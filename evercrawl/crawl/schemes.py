@@ -1,14 +1,25 @@
-"""The scheme of importance that a crawl was begun with."""
+"""The scheme of importance of a crawl: what the settings ask for, what the store has to know of it, and who judges."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from typing import TYPE_CHECKING, Final
 
 from evercrawl import catalog, importance
+from evercrawl.config.values import AUTO
+from evercrawl.importance import windows
+from evercrawl.parse.sites import site
+from evercrawl.store.scheme import Scheme
 
 if TYPE_CHECKING:
+    from evercrawl.config import Config
     from evercrawl.importance.base import Importance
-    from evercrawl.store.partition import Scheme
+    from evercrawl.importance.windows import Window
+
+INTERNAL: Final = 0.1
+"""Weight of a link within a site, in a crawl of several."""
+FIRST_WINDOW: Final = "interpolation"
+"""The window of crawls that were begun before there was a choice, and do not name theirs."""
 
 
 def kind_of(name: str) -> type[Importance]:
@@ -27,6 +38,107 @@ def kind_of(name: str) -> type[Importance]:
     return catalog.pick(importance, importance.Importance, name)  # type: ignore[type-abstract]
 
 
+def window_of(name: str) -> type[Window]:
+    """Return the window that is called `name`.
+
+    Raises
+    ------
+    ConfigError
+        There is none; the message lists those there are.
+
+    Examples
+    --------
+    >>> window_of("unbounded").__name__
+    'Unbounded'
+    """
+    return catalog.pick(windows, windows.Window, name)  # type: ignore[type-abstract]
+
+
 def scheme_of(begun: Scheme) -> Importance:
-    """Return what judges importance in a crawl that was begun so."""
-    return kind_of(begun.name)(internal=begun.internal)
+    """Return what judges importance in a crawl that learns it so.
+
+    Examples
+    --------
+    >>> scheme_of(Scheme("aopic", True, 0.1, "unbounded")).window.__class__.__name__  # type: ignore[attr-defined]
+    'Unbounded'
+    """
+    kind = kind_of(begun.name)
+    if not _has_windows(kind):
+        return kind(internal=begun.internal)
+    window = window_of(begun.window or FIRST_WINDOW)()
+    return kind(internal=begun.internal, window=window)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def stored(name: str, internal: float = 1.0, window: str = AUTO, trusted: tuple[str, ...] = ()) -> Scheme:
+    """Return what the store has to know of a scheme.
+
+    Parameters
+    ----------
+    name, window
+        In the catalogue; `AUTO` for the scheme's own window, and for schemes without windows it does not matter.
+    internal, trusted
+        As in `Scheme`.
+
+    Raises
+    ------
+    ConfigError
+        There is no such scheme or window; the message lists those there are.
+
+    Examples
+    --------
+    >>> stored("push", 0.1)
+    Scheme(name='push', handout=False, internal=0.1, window='', width=0, trusted=())
+    >>> stored("aopic", window="unbounded").window
+    'unbounded'
+    """
+    kind = kind_of(name)
+    own = ""
+    if _has_windows(kind):
+        own = _default_window(kind) if window == AUTO else window
+        window_of(own)
+    width = scheme_of(Scheme(name, kind.handout, internal, own)).width
+    return Scheme(name, kind.handout, internal, own, width, trusted)
+
+
+def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) -> Scheme:
+    """Return the scheme that the settings ask for.
+
+    Parameters
+    ----------
+    config
+        The settings; what they leave open is as it is, or as is best for a crawl that begins.
+    now
+        The crawl's so far; None for a new one.
+    alone
+        Whether a new crawl is of one site only, so that links within it are all there is.
+
+    Raises
+    ------
+    ConfigError
+        There is no such scheme or window; the message lists those there are.
+
+    Examples
+    --------
+    >>> from evercrawl.config import Config
+    >>> wanted(Config(), alone=True) == Scheme("push", internal=1.0)
+    True
+    >>> wanted(Config(importance="uniform"), Scheme("aopic", True, 0.1, "unbounded")) == Scheme("uniform", internal=0.1)
+    True
+    """
+    trusted = tuple(sorted({site(name) for name in config.trusted}))
+    usual = now.internal if now is not None else 1.0 if alone else INTERNAL
+    internal = usual if config.internal == AUTO else float(config.internal)
+    window = config.window
+    same = now is not None and now.name == config.importance
+    if same and now is not None and window in (AUTO, now.window or FIRST_WINDOW):
+        return Scheme(now.name, now.handout, internal, now.window, now.width, trusted)
+    return stored(config.importance, internal, window, trusted)
+
+
+def _has_windows(kind: type[Importance]) -> bool:
+    return "window" in inspect.signature(kind).parameters
+
+
+def _default_window(kind: type[Importance]) -> str:
+    window = kind().window  # type: ignore[attr-defined]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportAttributeAccessIssue]
+    return type(window).__module__.rpartition(".")[2]  # pyright: ignore[reportUnknownArgumentType]

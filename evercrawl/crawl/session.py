@@ -18,7 +18,7 @@ from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.parsers import Inline
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
-from evercrawl.crawl.schemes import kind_of, scheme_of
+from evercrawl.crawl.schemes import scheme_of, wanted
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.parsers import Parsers
 
-INTERNAL: Final = 0.1  # weight of a link within a site, where there are others
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 
@@ -186,7 +185,7 @@ async def _run(
 def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
-    return Scheme(config.importance, kind_of(config.importance).handout, 1.0 if alone else INTERNAL)
+    return wanted(config, alone=alone)
 
 
 def _parsers(config: Config, network: CurlNetwork) -> Parsers:

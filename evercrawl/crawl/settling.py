@@ -114,5 +114,5 @@ class Settling:
         pointer = int(row["event"])
         held = self._partition.journal.read(pointer)
         assert isinstance(held, Visit), "a record points to a visit"
-        event = Passed(slot, now, pointer, self._cashier.passed(slot, held))
+        event = Passed(slot, now, pointer, *self._cashier.passed(slot, held))
         self._partition.remember(event, held)

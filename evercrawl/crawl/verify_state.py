@@ -10,7 +10,7 @@ import numpy as np
 from evercrawl.crawl.verify_cash import compare_cash
 from evercrawl.errors import StoreError
 from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Passed, Visit
+from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Passed, Switched, Visit
 from evercrawl.store.known import FILE as KNOWN_FILE
 from evercrawl.store.known import KNOWN
 from evercrawl.store.records import RECORD
@@ -48,7 +48,9 @@ class EventCheck:
         if isinstance(event, Lost):
             return self._is_known(event.slot, number)
         if isinstance(event, Passed):
-            return self._is_known(event.slot, number) and self._was_read(event.slot, number)
+            return self._is_known(event.slot, number) and self._passed(event, number)
+        if isinstance(event, Switched):
+            return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
         fits = event.found is None or self._discovery(event.found, number)
         return fits and (isinstance(event, Found) or self._visit(event, number))
 
@@ -59,10 +61,16 @@ class EventCheck:
     def _is_known(self, slot: int, number: int) -> bool:
         return slot < len(self._hosts) or self._blame(number, f"it is about slot {slot} of {len(self._hosts)}")
 
-    def _was_read(self, slot: int, number: int) -> bool:
-        return self._folded.record_of(slot) is not None or self._blame(
-            number, f"cash is passed on by slot {slot}, which was never visited"
-        )
+    def _passed(self, event: Passed, number: int) -> bool:
+        if self._folded.record_of(event.slot) is None and event.slot not in self._folded.lost:
+            return self._blame(number, f"cash is passed on by slot {event.slot}, which was never visited")
+        return self._fits(event, number)
+
+    def _fits(self, event: Passed | Visit, number: int) -> bool:
+        """See that as many numbers are kept of a page as the scheme wants."""
+        width = self._folded.scheme.width
+        fits = len(event.kept) in (0, 8 * width)
+        return fits or self._blame(number, f"it keeps {len(event.kept) // 8} numbers of a page, and there are {width}")
 
     def _discovery(self, new: Discovery, number: int) -> bool:
         folded = self._folded
@@ -104,7 +112,7 @@ class EventCheck:
         targets = decode_slots(event.targets)
         if (len(targets) and int(targets[-1]) >= known) or (event.alias != NO_SLOT and event.alias >= known):
             self._blame(number, f"it leads to a slot beyond {known}")
-        return self._counters(event, number)
+        return self._fits(event, number) and self._counters(event, number)
 
     def _counters(self, event: Visit, number: int) -> bool:
         """See that visits and changes go on from where the page's record is."""
@@ -132,6 +140,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
         ("outcomes", dict(+state.outcomes), dict(+folded.outcomes)),
         ("hosts left alone", state.away, folded.away),
         ("hosts that asked for it", state.wished, folded.wished),
+        ("scheme of importance", state.scheme, folded.scheme),
     )
     for name, held, true in counts:
         found.count("sums")
@@ -154,6 +163,10 @@ def compare(state: State, folded: State, found: Findings) -> None:
     records = min(state.records.count, folded.records.count)
     _rows("the snapshot's records", RECORD.names, state.records.rows[:records], folded.records.rows[:records], 0, found)
     found.count("records", records)
+    if state.scheme == folded.scheme:
+        other = np.flatnonzero((state.records.kept[:records] != folded.records.kept[:records]).any(axis=1))
+        if len(other):
+            found.blame(f"the snapshot's windows: row {int(other[0])} is another than the journal folds to")
     for name, ours, theirs in zip(("to be fetched", "to be refreshed"), state.to_try(), folded.to_try(), strict=True):
         if not np.array_equal(np.sort(ours), np.sort(theirs)):
             found.blame(f"{len(ours)} pages are {name} by the snapshot, and by the journal {len(theirs)}, or others")

@@ -63,7 +63,7 @@ class View:
         self.state = partition.state
         self.config = config
         self.now = max(now, partition.state.last_at())  # the machine's clock may be behind, the crawl's is not
-        self.scheme = scheme_of(partition.birth.scheme)
+        self.scheme = scheme_of(partition.scheme)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
         notices = Notices(self.state.accounts)

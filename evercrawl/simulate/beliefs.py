@@ -42,7 +42,7 @@ class Beliefs(NamedTuple):
 
 def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
     """Return what a crawl believes of these URLs."""
-    state, begun = partition.state, partition.birth.scheme
+    state, begun = partition.state, partition.scheme
     scheme = scheme_of(begun)
     notices = Notices(state.accounts)
     columns = Columns(state, scheme, Changes(state, notices).priors, notices, in_bytes=False)

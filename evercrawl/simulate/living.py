@@ -12,7 +12,7 @@ from evercrawl import catalog, schedule
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
-from evercrawl.crawl.schemes import kind_of, scheme_of
+from evercrawl.crawl.schemes import scheme_of, stored
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
@@ -26,7 +26,6 @@ from evercrawl.simulate.checkers.base import Running
 from evercrawl.simulate.network import MadeNetwork
 from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork, WatchedPartition
 from evercrawl.simulate.world import DIRECTORY, End
-from evercrawl.store.partition import Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +74,7 @@ def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExi
     partition = WatchedPartition(
         witness.remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=site,
         segment_bytes=config.segment_bytes,
-        scheme=Scheme(config.importance, kind_of(config.importance).handout, around.world.internal),
+        scheme=stored(config.importance, around.world.internal, config.window),
     )  # fmt: skip
     stack.enter_context(closing(partition))
     behind = go_on(clock, partition.state)
@@ -96,7 +95,7 @@ def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExi
     crawl = Crawl(
         partition, config, network, around.names(clock), clock, offload, guard,
         catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
-        robots, witness.progress, scheme_of(partition.birth.scheme), sitemaps, parsers if life.slow_s else None,
+        robots, witness.progress, scheme_of(partition.scheme), sitemaps, parsers if life.slow_s else None,
         indexing, soft404,
     )  # fmt: skip
     last = number == len(around.world.lives) - 1

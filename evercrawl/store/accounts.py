@@ -6,6 +6,13 @@ how much each of them was given, and one counter for all how much each site was.
 
 Where the virtual page spends nothing (push) there is a constant source of 1 a site instead, and the share of a member
 is its part of that; the cells then hold what came along links less what was passed on.
+
+Where some sites are trusted and others not, only the trusted are given anything, again in equal parts: TrustRank as a
+biased virtual page. So no site ever has more than one part, whatever it links to itself.
+
+References
+----------
+Gyongyi, Garcia-Molina, Pedersen (2004). Combating Web Spam with TrustRank, section 4.
 """
 
 from __future__ import annotations
@@ -17,6 +24,8 @@ import numpy as np
 from evercrawl.store.arena import reserve
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from evercrawl.types import Floats, Slots
@@ -29,7 +38,7 @@ SITE: Final = np.dtype(
         ("date_false", "<u4"),
         ("listed_true", "<u4"),  # the same for the dates of sitemaps and feeds
         ("listed_false", "<u4"),
-        ("pad", "<u4"),
+        ("trusted", "<u4"),  # 1: it is given its part; 0: it has to live of what links bring
         ("given", "<f8"),  # what each member was given so far
         ("settled", "<f8"),  # what each site had been given when `given` was last brought up to date
     ]
@@ -67,6 +76,13 @@ class Accounts:
     >>> accounts.spend()
     >>> accounts.share(0), accounts.share(1), accounts.held()
     (0.5, 0.25, 1.0)
+
+    The same where only the first is trusted:
+
+    >>> accounts.begin(handout=True, trusted=[True, False])
+    >>> accounts.spend()
+    >>> accounts.share(0), accounts.share(1), accounts.held()
+    (1.0, 0.0, 1.0)
     """
 
     def __init__(self, *, handout: bool) -> None:
@@ -74,13 +90,33 @@ class Accounts:
         self.virtual = 1.0 if handout else 0.0
         self.total = 0.0
         self.sites: NDArray[Any] = reserve(SITE, _SITES)
-        self._members, self._given, self._settled = (self.sites[name] for name in ("members", "given", "settled"))
+        self._members, self._given, self._settled, self._trusted = (
+            self.sites[name] for name in ("members", "given", "settled", "trusted")
+        )
         self.count = 0
-        self._active = 0  # sites with members
+        self._active = 0  # trusted sites with members
         self._each = 0.0  # what each of them was given so far
 
-    def add_site(self) -> int:
+    def begin(self, *, handout: bool, trusted: Sequence[bool]) -> None:
+        """Begin anew with the cash; members and what is known of dates stay.
+
+        Parameters
+        ----------
+        handout
+            Whether the virtual page spends from now on.
+        trusted
+            Of each site, whether it is given anything from now on.
+        """
+        self.handout = handout
+        self.virtual, self.total, self._each = 1.0 if handout else 0.0, 0.0, 0.0
+        rows = self.sites[: self.count]
+        rows["given"] = rows["settled"] = 0.0
+        rows["trusted"] = trusted
+        self._active = int(np.count_nonzero((rows["members"] > 0) & (rows["trusted"] > 0)))
+
+    def add_site(self, *, trusted: bool = True) -> int:
         """Return the index of a new site, without members."""
+        self._trusted[self.count] = trusted
         self.count += 1
         return self.count - 1
 
@@ -88,7 +124,8 @@ class Accounts:
         """Count one more member; return its share so far, which its cell has to be lowered by: it was not there."""
         self._settle(site)
         members = int(self._members[site])
-        self._active += members == 0
+        if not members:
+            self._active += int(self._trusted[site])
         self._members[site] = members + 1
         return float(self._given[site])
 
@@ -98,7 +135,8 @@ class Accounts:
         members = int(self._members[site])
         assert members, "a page leaves that was no member"
         self._members[site] = members - 1
-        self._active -= members == 1
+        if members == 1:
+            self._active -= int(self._trusted[site])
         return float(self._given[site])
 
     def spend(self) -> None:
@@ -110,7 +148,7 @@ class Accounts:
     def share(self, site: int) -> float:
         """Return what the cash of a member of `site` is above its cell."""
         members: int = self._members.item(site)
-        if not members:
+        if not members or not self._trusted.item(site):
             return 0.0
         if not self.handout:
             return 1.0 / members
@@ -121,7 +159,7 @@ class Accounts:
         rows = self.sites[: self.count] if sites is None else self.sites.take(sites)
         members = np.maximum(rows["members"], 1)
         given = rows["given"] + (self._each - rows["settled"]) / members if self.handout else 1.0 / members
-        return np.where(rows["members"] > 0, given, 0.0)
+        return np.where((rows["members"] > 0) & (rows["trusted"] > 0), given, 0.0)
 
     def held(self) -> float:
         """Return all cash that is in no cell: the virtual page's, and all members' shares; without sources."""
@@ -130,7 +168,7 @@ class Accounts:
         return self.virtual + shares
 
     def sources(self) -> float:
-        """Return the sum of the constant sources: 1 a site with members, none where the virtual page spends."""
+        """Return the sum of the constant sources: 1 a trusted site with members, none where the virtual page spends."""
         return 0.0 if self.handout else float(self._active)
 
     def save(self) -> tuple[float, float, float, int, bytes]:
@@ -147,6 +185,6 @@ class Accounts:
     def _settle(self, site: int) -> None:
         if not self.handout:
             return
-        if self._members[site]:
+        if self._members[site] and self._trusted[site]:
             self._given[site] += (self._each - self._settled[site]) / self._members[site]
         self._settled[site] = self._each

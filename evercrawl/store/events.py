@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec decodes it
 from evercrawl.types import NO_SLOT
 
 CHANGED: Final = 1  # the content differs from the last visit's
@@ -108,6 +109,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         Visits in a row that found the page gone or in trouble, this one included.
     near
         Slot of the page that said nearly the same before this one did; NO_SLOT where none did.
+    kept
+        What the scheme keeps of the page from now on beside history and mark, packed by `transfers.pack_numbers`; empty
+        where that is nothing, or no cash moved.
     """
 
     slot: int
@@ -145,6 +149,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     misses: int = 0
     words: int = 0
     near: int = NO_SLOT
+    kept: bytes = b""
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
@@ -163,14 +168,26 @@ class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
         Which page; seconds since the epoch.
     links
         Journal pointer of the event whose links it went along; 0 where there is none.
-    transfer
-        The cash that moved, packed by `transfers.pack`.
+    transfer, kept
+        The cash that moved, and what the scheme keeps of the page from now on; packed as in a visit.
     """
 
     slot: int
     at: float
     links: int
     transfer: bytes
+    kept: bytes = b""
+
+
+class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):
+    """Importance is learned otherwise from now on: all cash, history and what else was kept of pages is forgotten.
+
+    The virtual page begins anew, and so does the clock G. What the past comes to by the new scheme follows, event by
+    event; see `crawl.switching`.
+    """
+
+    at: float
+    scheme: Scheme
 
 
 class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
@@ -183,4 +200,4 @@ class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     why: str
 
 
-Event: TypeAlias = Visit | Found | Passed | Lost
+Event: TypeAlias = Visit | Found | Passed | Lost | Switched

@@ -22,6 +22,7 @@ from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.journal import Journal
 from evercrawl.store.lock import PURPOSE, Lock
+from evercrawl.store.scheme import Scheme
 from evercrawl.store.state import State
 
 if TYPE_CHECKING:
@@ -31,35 +32,33 @@ if TYPE_CHECKING:
     from evercrawl.store.events import Event
     from evercrawl.types import Keys
 
+__all__ = ["FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
+
 FORMAT: Final = 1
 FILE: Final = "crawl.json"
 
 
-class Scheme(msgspec.Struct, frozen=True):
-    """How importance is learned in a crawl, which cannot be changed while cash is under way.
+class Birth(msgspec.Struct):
+    """What a crawl directory says of itself: version of its format, the crawl's id and when it was made.
 
     Attributes
     ----------
-    name
-        In the catalogue.
-    handout
-        Whether the virtual page spends; see `Accounts`.
-    internal
-        Weight of a link within a site.
+    scheme
+        How importance is learned; while it is being switched to another, still as before.
+    begun
+        How it was learned at first, where it has been switched since; with that the fold of the journal begins.
     """
-
-    name: str = "push"
-    handout: bool = False
-    internal: float = 1.0
-
-
-class Birth(msgspec.Struct):
-    """What a crawl directory says of itself: version of its format, the crawl's id and when it was made."""
 
     format: int
     id: str
     made_at: float
     scheme: Scheme = Scheme()
+    begun: Scheme | None = None
+
+    @property
+    def first(self) -> Scheme:
+        """Return how importance was learned when the crawl began."""
+        return self.begun or self.scheme
 
 
 def is_crawl(directory: Path) -> bool:
@@ -175,7 +174,7 @@ class Partition:
             self._keys,
             self._site,
             self.journal.read,
-            handout=self.birth.scheme.handout,
+            scheme=self.birth.first,
             known=head.known if head else 0,
             tail=head.tail if head else [],
             writable=writable and not fold_all,
@@ -199,8 +198,24 @@ class Partition:
         """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
         return State(
             self.disk, self.birth.made_at, self._keys, self._site, self.journal.read,
-            handout=self.birth.scheme.handout, writable=False,
+            scheme=self.birth.first, writable=False,
         )  # fmt: skip
+
+    @property
+    def scheme(self) -> Scheme:
+        """Return how importance is learned, by the journal: where a switch was begun and not ended, as it would be."""
+        return self.state.scheme
+
+    @property
+    def unswitched(self) -> bool:
+        """Whether a switch to another scheme was begun and has not ended, so that not all of the past is judged."""
+        return self.state.scheme != self.birth.scheme
+
+    def switched(self) -> None:
+        """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""
+        assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
+        self.birth = Birth(FORMAT, self.birth.id, self.birth.made_at, self.state.scheme, self.birth.first)
+        self.disk.replace(FILE, [msgspec.json.encode(self.birth)])
 
     def _named(self) -> Iterator[Visit]:
         """Yield the visits whose records should be in the archive."""

@@ -17,6 +17,7 @@ import zstandard
 
 from evercrawl.errors import StoreError
 from evercrawl.store.known import FILE as KNOWN_FILE
+from evercrawl.store.scheme import Scheme
 from evercrawl.store.table import CHUNK_SLOTS, Saved
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from evercrawl.store.journal import Journal
     from evercrawl.store.state import State
 
-VERSION: Final = 4
+VERSION: Final = 5
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17
@@ -54,6 +55,8 @@ class Head(msgspec.Struct):
         Digest of the names of the sites, which the accounts are in the order of.
     away, wished
         Hosts to be left alone, as in the state; an older version did not keep the latter.
+    scheme
+        How importance was learned when it began; never is a crawl switched while one is written.
     known_digest
         Digest of the known URLs' rows, which are in a file of their own; None where an older version made the snapshot.
     """
@@ -76,6 +79,7 @@ class Head(msgspec.Struct):
     sites: int = 0
     known_digest: int | None = None
     wished: dict[int, float] = {}
+    scheme: Scheme = Scheme()
 
 
 class OtherSitesError(StoreError):
@@ -122,7 +126,7 @@ async def write(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
         state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
         archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites), state.known.digest(),
-        dict(state.wished),
+        dict(state.wished), state.scheme,
     )  # fmt: skip
     frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
@@ -176,6 +180,7 @@ def restore(state: State, loaded: Loaded) -> None:
     if head.known_digest not in (None, state.known.digest()):
         raise StoreError(f"{KNOWN_FILE} is damaged: it does not hold what snapshot {loaded.name} was made with")
     state.table.rebuild(np.ascontiguousarray(state.known.rows(0, head.known)["key"]))
+    state.become(head.scheme)
     state.records.resize(head.records)
     state.accounts.restore(head.accounts)
     state.notes = dict(head.notes)
@@ -190,7 +195,9 @@ def restore(state: State, loaded: Loaded) -> None:
     for piece in loaded.pieces:
         target = _column(state, piece.column)
         raw = zstandard.ZstdDecompressor().decompress(piece.data)
-        target[piece.start : piece.start + piece.count] = np.frombuffer(raw, target.dtype)
+        target[piece.start : piece.start + piece.count] = np.frombuffer(raw, target.dtype).reshape(
+            -1, *target.shape[1:]
+        )
     counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
     state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
     state.index_originals()
@@ -204,13 +211,16 @@ def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]
         ("cash", head.known, SLOTS_A_PIECE),
         ("record", head.known, SLOTS_A_PIECE),
         ("records", head.records, RECORDS_A_PIECE),
+        ("kept", head.records if head.scheme.width else 0, RECORDS_A_PIECE),
     ):
         for start in range(0, total, size):
             yield column, start, _column(state, column)[start : min(start + size, total)]
 
 
 def _column(state: State, column: str) -> NDArray[Any]:
-    return state.records.rows if column == "records" else getattr(state.table, column)
+    if column in ("records", "kept"):
+        return state.records.rows if column == "records" else state.records.kept
+    return state.table.cash if column == "cash" else state.table.record
 
 
 def _pack(column: str, start: int, array: NDArray[Any], sequence: int) -> bytes:

@@ -30,6 +30,7 @@ from evercrawl.store.events import (
     Found,
     Lost,
     Passed,
+    Switched,
     Visit,
 )
 from evercrawl.store.events import MEMBER as MEMBER_NOW
@@ -37,6 +38,7 @@ from evercrawl.store.events import NEAR as NEAR_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED, Records
+from evercrawl.store.scheme import Scheme
 from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.table import NO_RECORD, ROOT, KeyMap, Saved, Table
 from evercrawl.store.urllog import UrlLog
@@ -82,8 +84,8 @@ class State:
         Host name -> its site.
     read
         Journal pointer -> its event.
-    handout
-        Whether the virtual page spends; see `Accounts`.
+    scheme
+        How importance is learned at first.
     known, tail
         How many URLs a snapshot says there were, and those of the unfinished block.
     writable
@@ -91,6 +93,8 @@ class State:
 
     Attributes
     ----------
+    scheme
+        How importance is learned now.
     sites, site_of
         Sites by index, and the index of each host's, u32 by host.
     accounts
@@ -111,7 +115,7 @@ class State:
         site: Callable[[str], str] = str,
         read: Callable[[int], Event] | None = None,
         *,
-        handout: bool = False,
+        scheme: Scheme | None = None,
         known: int = 0,
         tail: list[str] | None = None,
         writable: bool = True,
@@ -123,13 +127,14 @@ class State:
         self.known = KnownLog(disk, known, writable=writable)
         self.urls = UrlLog.open(disk, known, tail or [], writable=writable)
         self.table = Table()
-        self.records = Records()
+        self.scheme = scheme or Scheme()
+        self.records = Records(width=self.scheme.width)
         self.hosts: list[str] = []
         self.host_numbers: dict[str, int] = {}
         self.sites: list[str] = []
         self.site_of: Slots = reserve(np.uint32, 1 << 28)
         self._site_numbers: dict[str, int] = {}
-        self.accounts = Accounts(handout=handout)
+        self.accounts = Accounts(handout=self.scheme.handout)
         self.lost: dict[int, int] = {}
         self.saved: Saved | None = None
         self.notes: dict[str, float] = {}
@@ -188,7 +193,7 @@ class State:
             number = self._site_numbers[site] = len(self.sites)
             self.sites.append(site)
             if number == self.accounts.count:  # else a snapshot has it
-                self.accounts.add_site()
+                self.accounts.add_site(trusted=self.scheme.trusts(site))
         self.site_of[len(self.hosts)] = number
         self.hosts.append(name)
 
@@ -225,6 +230,8 @@ class State:
             self._settle(event, number, held)
         elif isinstance(event, Passed):
             self._passed(event, number, held)
+        elif isinstance(event, Switched):
+            self._switched(event.scheme)
         elif isinstance(event, Lost):
             self._lost(event.slot)
 
@@ -258,6 +265,7 @@ class State:
             wire = wire if flags & UNCHANGED else min(event.wire_bytes, 0xFFFFFFFF)
         if event.transfer:
             history, mark = transfers.unpack_kept(event.transfer)
+            self._keep(index, event.kept)
         if event.evidence:
             shape, scale_s = transfers.unpack_evidence(event.evidence)
         if event.changed_at:
@@ -326,8 +334,12 @@ class State:
     def _passed(self, event: Passed, number: int, held: Visit | None) -> None:
         """Move the cash that a page passed on without a visit."""
         moved = transfers.unpack(event.transfer)
-        row = self.records.rows[self.table.record.item(event.slot)]
+        index = self.table.record.item(event.slot)
+        if index & NO_RECORD:
+            index = self.lost[event.slot]
+        row = self.records.rows[index]
         row["importance"], row["mark"] = moved.history, moved.mark
+        self._keep(index, event.kept)
         if held is None and event.links:
             held = self._recall(event.links)
         arrived = self._pay(event.slot, -moved.moved, number)
@@ -335,6 +347,26 @@ class State:
         self.accounts.virtual -= arrived
         self.accounts.total += moved.moved
         self.accounts.spend()
+
+    def _keep(self, index: int, kept: bytes) -> None:
+        """Keep of a page what the scheme says."""
+        if kept:
+            self.records.kept[index] = transfers.unpack_numbers(kept)
+
+    def _switched(self, scheme: Scheme) -> None:
+        """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile."""
+        self.become(scheme)
+        rows = self.records.rows[: self.records.count]
+        rows["importance"] = rows["mark"] = 0.0
+        self.table.cash[: self.known.count] = 0.0
+        self.accounts.begin(handout=scheme.handout, trusted=[scheme.trusts(site) for site in self.sites])
+        self.accounts.spend()
+
+    def become(self, scheme: Scheme) -> None:
+        """Learn importance so from now on, whatever has been kept of pages beside history and mark."""
+        self.scheme = scheme
+        self.accounts.handout = scheme.handout
+        self.records.keep(scheme.width)
 
     def _join(self, slot: int, host: int, number: int) -> None:
         given = self.accounts.join(int(self.site_of[host]))

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Final, NamedTuple
+from struct import pack as pack_struct
+from struct import unpack as unpack_struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _KEPT: Final = Struct("<dffff")
 _RELINKED: Final = Struct("<dffffff")
@@ -63,6 +68,20 @@ def unpack_kept(data: bytes) -> tuple[float, float]:
     """
     history, mark = _OWN.unpack_from(data)
     return history, mark
+
+
+def pack_numbers(kept: Sequence[float]) -> bytes:
+    """Return whatever else a scheme keeps of a page, 8 bytes a number.
+
+    >>> unpack_numbers(pack_numbers((0.1, 2))), pack_numbers(())
+    ((0.1, 2.0), b'')
+    """
+    return pack_struct(f"<{len(kept)}d", *kept)
+
+
+def unpack_numbers(data: bytes) -> tuple[float, ...]:
+    """Return what `pack_numbers` packed."""
+    return unpack_struct(f"<{len(data) // 8}d", data)
 
 
 def pack_evidence(shape: float, scale_s: float) -> bytes:

@@ -1,0 +1,42 @@
+"""How importance is learned in a crawl, as far as the store has to know: what cash is, and what is kept of a page."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Scheme(msgspec.Struct, frozen=True):
+    """How importance is learned; whoever changes it has to begin anew with the cash (`events.Switched`).
+
+    Attributes
+    ----------
+    name
+        In the catalogue.
+    handout
+        Whether the virtual page spends; see `Accounts`.
+    internal
+        Weight of a link within a site.
+    window
+        What of the history counts, by its name in the catalogue; "" where the scheme has no windows, or where the crawl
+        was begun before there was a choice.
+    width
+        How many numbers are kept of a page beside history and mark.
+    trusted
+        Sites that have a source, in order; all where none is named.
+
+    Examples
+    --------
+    >>> Scheme(trusted=("a.example",)).trusts("a.example"), Scheme(trusted=("a.example",)).trusts("b.example")
+    (True, False)
+    """
+
+    name: str = "push"
+    handout: bool = False
+    internal: float = 1.0
+    window: str = ""
+    width: int = 0
+    trusted: tuple[str, ...] = ()
+
+    def trusts(self, site: str) -> bool:
+        """Whether a site is given anything by the virtual page, or has a source where that does not spend."""
+        return not self.trusted or site in self.trusted
