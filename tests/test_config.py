@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.config import SETTINGS, Config, load, save, to_toml
+from evercrawl.config import SETTINGS, Config, Focus, load, save, to_toml
 from evercrawl.errors import ConfigError
 
 
@@ -77,6 +77,7 @@ def test_any_value_survives_writing(patterns, number, size):
         ("policy", "breadth-first", "breadth_first"),
         ("policy", "my-pack.mod:Mine", "my-pack.mod:Mine"),
         ("http2", "no", False),
+        ("discovery", "75%", 0.75),
         ("workers", "AUTO", "auto"),
         ("workers", 2, "2"),
         ("workers", "0", "0"),
@@ -119,6 +120,8 @@ def test_values_are_read_as_people_write_them(name, raw, value):
         ("resolve", "/no/such/file", "there is no such file"),
         ("verify_tls", "perhaps", "true or false"),
         ("policy", "../x", "the name of a strategy"),
+        ("discovery", 1.5, "--discovery must be a share from 0 to 1, or such as 75%, not 1.5"),
+        ("discovery", "-1%", "a share from 0 to 1"),
     ],
 )
 def test_what_is_refused_says_what_to_write(name, raw, words):
@@ -174,3 +177,45 @@ def test_the_agent_names_itself_and_a_person():
 def test_names_and_flags_are_told_apart():
     assert len({setting.flag for setting in SETTINGS.values()}) == len(SETTINGS)
     assert not any(setting.help.endswith(".") for setting in SETTINGS.values())
+
+
+FOCUS = (
+    Focus(url=r"/(news|press)/\d", words=("storm", 'high "water"'), weight=8),
+    Focus(content_type="text/*", weight=0.25),
+)
+
+
+def test_focus_survives_writing_and_a_later_file_replaces_it(tmp_path):
+    save(Config(focus=FOCUS, delay_s=3), tmp_path)
+    assert load(tmp_path / "crawl.toml") == Config(focus=FOCUS, delay_s=3)
+    other = tmp_path / "other.toml"
+    other.write_text("[[focus]]\nurl = '/sport/'\n")
+    assert load(tmp_path / "crawl.toml", other).focus == (Focus(url="/sport/", weight=4.0),)
+    other.write_text("focus = []\n")
+    assert load(tmp_path / "crawl.toml", other).focus == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[focus]]\nurl = '/a/'\n[[focus]]\nurl = '('\n", "focus, entry 2: url must be a regular expression"),
+        ("[[focus]]\nurl = '('\n", "'(' does not compile"),
+        ("[[focus]]\nwieght = 2\n", "focus, entry 1: wieght is nothing it knows; did you mean weight?"),
+        ("[[focus]]\nwords = [7]\n", "focus, entry 1: words must be a list of words or phrases"),
+        ("[[focus]]\nwords = ['...']\n", "words must be a list of words or phrases"),
+        ("[[focus]]\ncontent_type = 'pdf'\n", "content_type must be a type such as application/pdf"),
+        ("[[focus]]\nurl = 'a'\nweight = 0\n", "weight must be a number from 0.001 to 1000, not 0"),
+        ("[[focus]]\nurl = 'a'\nweight = true\n", "weight must be a number"),
+        ("[[focus]]\nweight = 2\n", "focus, entry 1: names no pages; give it a url, a content_type or words"),
+        ("[focus]\nurl = 'a'\n", "each under a line [[focus]]"),
+        ("focus = ['a']\n", "focus, entry 1 must be a table"),
+        ("[[focus]]\nurl = 'a'\n" * 17, "17 entries are too many"),
+    ],
+)
+def test_a_wrong_focus_is_told_by_its_entry(tmp_path, text, words):
+    file = tmp_path / "crawl.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(file)
+    assert str(caught.value).startswith(f"{file}: focus")
+    assert words in str(caught.value)

@@ -16,9 +16,14 @@ _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
 
 
+def pattern() -> Kind:
+    """Return the kind of regular expressions."""
+    return Kind("REGEX", "a regular expression, of Python's dialect", _pattern)
+
+
 def patterns() -> Kind:
     """Return the kind of lists of regular expressions."""
-    return each(Kind("REGEX", "", _pattern), "a list of regular expressions, of Python's dialect")
+    return each(pattern(), "a list of regular expressions, of Python's dialect")
 
 
 def networks() -> Kind:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from evercrawl import __version__
+from evercrawl.config import focus as focusing
 from evercrawl.config import network, values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from evercrawl.config.focus import Focus
     from evercrawl.config.values import Kind
 
 T = TypeVar("T")
@@ -151,6 +153,14 @@ class Config:
 
     policy: str = _setting("price", "strategy", "--policy", network.strategy(), "which page next")
     importance: str = _setting("push", "strategy", "--importance", network.strategy(), "how much a page matters")
+    discovery: float = _setting(
+        0.5,
+        "strategy",
+        "--discovery",
+        values.share(),
+        "how much pages that were never read count against those that were: 0.5 = what each is worth; 0 = they are "
+        "read only when nothing else is due, 1 = they come before all others",
+    )
     window: str = _setting(
         values.AUTO,
         "strategy",
@@ -214,10 +224,14 @@ class Config:
         "size at which an archive file is closed and a new one begun",
     )
 
+    focus: tuple[Focus, ...] = ()
+    """What is wanted more than its importance says: no setting of one value, but entries of their own, `[[focus]]`."""
+
     def __post_init__(self) -> None:
         for name, setting in SETTINGS.items():
             raw = getattr(self, name)
             object.__setattr__(self, name, read(setting, raw, name))
+        object.__setattr__(self, "focus", focusing.read(self.focus))
 
     @property
     def product_token(self) -> str:
@@ -258,4 +272,4 @@ def _shown(raw: object) -> str:
     return ", ".join(map(repr, written)) or "[]"
 
 
-SETTINGS = {f.name: Setting(name=f.name, default=f.default, **f.metadata) for f in fields(Config)}
+SETTINGS = {f.name: Setting(name=f.name, default=f.default, **f.metadata) for f in fields(Config) if f.metadata}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, cast
 
+from evercrawl.config import focus
 from evercrawl.config.settings import SETTINGS, Config, Setting, read
 from evercrawl.errors import ConfigError
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from evercrawl.config.focus import Focus
     from evercrawl.config.values import Value
 
 FILE_NAME = "crawl.toml"
@@ -39,7 +41,7 @@ def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[
     >>> load(environ={"EVERCRAWL_DELAY_S": "2s"}, flags={"max_depth": "3"}).delay_s
     2.0
     """
-    found: dict[str, Value] = {}
+    found: dict[str, Value | tuple[Focus, ...]] = {}
     for file in files:
         found |= _from_file(file)
     found |= _from_environment(environ or {})
@@ -49,7 +51,7 @@ def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[
     return Config(**found)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def _from_file(file: Path) -> dict[str, Value]:
+def _from_file(file: Path) -> dict[str, Value | tuple[Focus, ...]]:
     import tomllib
 
     try:
@@ -61,7 +63,9 @@ def _from_file(file: Path) -> dict[str, Value]:
         raise ConfigError(
             f"{file} is not TOML: {error}; mend that line, or remove the file to use the defaults"
         ) from error
-    found: dict[str, Value] = {}
+    found: dict[str, Value | tuple[Focus, ...]] = {}
+    if "focus" in tables:
+        found["focus"] = focus.read(tables.pop("focus"), f"{file}: focus")
     for section, table in tables.items():
         for name, raw in _keys(section, table).items():
             source = f"{file}{_line(text, section, name)}"

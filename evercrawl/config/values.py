@@ -55,6 +55,17 @@ def number(least: float = 0.0) -> Kind:
     return Kind("N", f"a number, {least:g} or more", lambda raw: _at_least(least, _measure(raw, {"": 1})))
 
 
+def share() -> Kind:
+    """Return the kind of numbers from 0 to 1, or percentages.
+
+    Examples
+    --------
+    >>> share().read(0.25), share().read("75 %")
+    (0.25, 0.75)
+    """
+    return Kind("SHARE", "a share from 0 to 1, or such as 75%", _share)
+
+
 def whole(least: int = 0) -> Kind:
     """Return the kind of whole numbers from `least` up.
 
@@ -148,6 +159,15 @@ def _measure(raw: object, units: dict[str, float]) -> float:
 
 def _at_least(least: float, value: float) -> float:
     if not math.isfinite(value) or value < least:
+        raise ValueError
+    return value
+
+
+def _share(raw: object) -> float:
+    percentage = isinstance(raw, str) and raw.rstrip().endswith("%")
+    value = _measure(raw.rstrip()[:-1] if isinstance(raw, str) and percentage else raw, {"": 1})
+    value = _at_least(0.0, value / 100 if percentage else value)
+    if value > 1.0:
         raise ValueError
     return value
 

@@ -6,6 +6,7 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from evercrawl.config.focus import HEAVIEST, KINDS, LIGHTEST, MOST, Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME
 
@@ -38,14 +39,62 @@ This page is written by `make docs`.
 """
 
 
+_HINT = """
+# What is wanted more than its importance says; several entries are possible. docs/SETTINGS.md tells all of it.
+# [[focus]]
+# url = "/news/"
+# weight = 4
+"""
+
+_FOCUS = f"""
+## [[focus]]
+
+Pages that are wanted more, or less, than their importance says. Each entry begins with a line `[[focus]]`, in
+`crawl.toml` or in the file given with `--config`, and says which pages it means; up to {MOST} are possible.
+
+```toml
+[[focus]]
+url = "/(news|press)/"
+words = ["storm", "high water"]
+weight = 8
+
+[[focus]]
+content_type = "application/pdf"
+```
+
+| Name | Default | Meaning |
+|---|---|---|
+| `url` | `""` | a regular expression that is found in the page's URL |
+| `content_type` | `""` | what the page was when it was read last: `application/pdf`, `text/*` |
+| `words` | `[]` | whole words or phrases; one is in or right beside the link that made it known, or in its title |
+| `weight` | `4` | how many times as much a visit is worth, from {LIGHTEST:g} to {HEAVIEST:g}; below 1, less |
+
+A page is meant by an entry if all is true that the entry names, and of several entries the first that means it counts.
+A page that was not read yet has no content type, and a link says its words only where it makes the page known; pages
+known before `words` were first asked for are told by their titles, once they are read.
+
+It is extra cash from the virtual page, which others go without: visits are chosen as if such pages had that much more
+of what their importance is made of, and all others less. Importance itself stays what the links make it, in rankings
+(`evercrawl top`), in searches and in what is learned; `evercrawl why URL` tells when an entry has a say. The policies
+breadth-first, cycle and random do not ask what a page is worth, so neither focus nor `discovery` means anything to
+them.
+"""
+
+
 def to_toml(config: Config) -> str:
     r"""Return the whole configuration as TOML, each setting under its meaning as a comment.
 
     Examples
     --------
-    >>> print("\n".join(to_toml(Config()).splitlines()[-2:]))
-    # size at which an archive file is closed and a new one begun (--segment)
-    segment_bytes = "1GiB"
+    >>> print(to_toml(Config(focus=(Focus(url=r"\d+$"), Focus(words=("storm",), weight=8)))).partition("[focus")[2])
+    ]]
+    url = '\d+$'
+    weight = 4
+    <BLANKLINE>
+    [[focus]]
+    words = ["storm"]
+    weight = 8
+    <BLANKLINE>
     """
     parts = [_HEAD]
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
@@ -53,7 +102,13 @@ def to_toml(config: Config) -> str:
         for setting in settings:
             value = as_toml(setting, getattr(config, setting.name))
             parts.append(f"# {setting.help} ({setting.flag})\n{setting.name} = {value}\n")
-    return "".join(parts)
+    return "".join([*parts, _HINT if not config.focus else "", *(_entry(entry) for entry in config.focus)])
+
+
+def _entry(entry: Focus) -> str:
+    """Return an entry as TOML, without what it does not name."""
+    given = [(name, getattr(entry, name)) for name in KINDS]
+    return "\n[[focus]]\n" + "".join(f"{name} = {_written(value)}\n" for name, value in given if value)
 
 
 def save(config: Config, directory: Path) -> Path:
@@ -71,7 +126,7 @@ def to_markdown() -> str:
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
         parts.append(f"\n## [{section}]\n\n| Name | Flag | Default | Meaning |\n|---|---|---|---|\n")
         parts += [f"| `{s.name}` | `{_flag(s)}` | {_shown(s)} | {s.help.replace('|', '&#124;')} |\n" for s in settings]
-    return "".join(parts)
+    return "".join([*parts, _FOCUS])
 
 
 def _flag(setting: Setting) -> str:
@@ -92,12 +147,16 @@ def as_toml(setting: Setting, value: object) -> str:
     >>> as_toml(SETTINGS["body_max_bytes"], 10 << 20), as_toml(SETTINGS["delay_s"], 1.0)
     ('"10MiB"', '1')
     """
+    if isinstance(value, int) and not isinstance(value, bool) and setting.kind.metavar == "SIZE":
+        return _size(value)
+    return _written(value)
+
+
+def _written(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
         return "[" + ", ".join(_quoted(str(entry)) for entry in value) + "]"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, int) and setting.kind.metavar == "SIZE":
-        return _size(value)
     return _number(value) if isinstance(value, int | float) else _quoted(str(value))
 
 

@@ -1,0 +1,147 @@
+"""What a crawl is asked to care for more than importance says: the `[[focus]]` entries of crawl.toml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evercrawl.config import network, values
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.config.values import Kind
+
+MOST: Final = 16
+"""Entries, at most; alternatives fit into one, as `/news/|/press/` and as several words."""
+LIGHTEST: Final = 1e-3
+HEAVIEST: Final = 1e3
+_TYPE: Final = re.compile(r"[a-z0-9*][a-z0-9.+*-]*/[a-z0-9*][a-z0-9.+*-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """One entry: pages of which all that it names is true are wanted `weight` times as much as others.
+
+    Attributes
+    ----------
+    url
+        A regular expression that is found in the URL; "" for any.
+    content_type
+        Of a page that was read, such as application/pdf or text/*; "" for any.
+    words
+        Words or phrases of which one stands near a link to it where it was found, or in its title once it is read.
+    weight
+        From a thousandth to a thousand; below 1, such pages are wanted less.
+
+    Raises
+    ------
+    ConfigError
+        When it names nothing, or something that is not of its kind.
+
+    Examples
+    --------
+    >>> Focus(url="/news/", words=["storm", " high  water"]).words
+    ('storm', 'high water')
+    >>> Focus(weight=2)
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: focus names no pages; give it a url, a content_type or words
+    """
+
+    url: str = ""
+    content_type: str = ""
+    words: tuple[str, ...] = ()
+    weight: float = 4.0
+
+    def __post_init__(self) -> None:
+        for name, kind in KINDS.items():
+            object.__setattr__(self, name, _value(name, kind, getattr(self, name)))
+        if not (self.url or self.content_type or self.words):
+            raise ConfigError("focus names no pages; give it a url, a content_type or words")
+
+
+def read(raw: object, source: str = "focus") -> tuple[Focus, ...]:
+    """Return the entries that TOML or a program gives.
+
+    Raises
+    ------
+    ConfigError
+        When one is none; the message begins with `source` and says which entry it is, counted from 1.
+
+    Examples
+    --------
+    >>> read([{"url": "/news/"}, {"content_type": "application/pdf", "weight": 8}])[1].weight
+    8.0
+    >>> read([{"url": "/news/"}, {"wrods": ["storm"]}])
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: focus, entry 2: wrods is nothing it knows; did you mean words?
+    """
+    if not isinstance(raw, list | tuple):
+        raise ConfigError(f"{source}: write focus as entries of their own, each under a line [[focus]]")
+    entries = cast("list[object]", raw)
+    if len(entries) > MOST:
+        raise ConfigError(f"{source}: {len(entries)} entries are too many; {MOST} are possible, join some with |")
+    return tuple(_entry(entry, f"{source}, entry {number}") for number, entry in enumerate(entries, 1))
+
+
+def _entry(raw: object, source: str) -> Focus:
+    if isinstance(raw, Focus):
+        return raw
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{source} must be a table with url, content_type, words and weight, not {raw!r}")
+    given = cast("dict[str, Any]", raw)
+    for name in given:
+        if name not in KINDS:
+            raise ConfigError(f"{source}: {name} is nothing it knows; {_nearest(name)}")
+    try:
+        return Focus(**given)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {str(error).removeprefix('focus ')}") from error
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name.lower(), list(KINDS), n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else f"choose among {', '.join(KINDS)}"
+
+
+def _value(name: str, kind: Kind, raw: object) -> values.Value:
+    try:
+        return kind.read(raw)
+    except ValueError as error:
+        why = f": {error}" if str(error) else ""
+        raise ConfigError(f"{name} must be {kind.form}, not {raw!r}{why}") from error
+
+
+def _content_type(raw: object) -> str:
+    value = raw.strip().lower() if isinstance(raw, str) else None
+    if value is None or (value and not _TYPE.fullmatch(value)):
+        raise ValueError
+    return value
+
+
+def _words(raw: object) -> tuple[str, ...]:
+    listed = [raw] if isinstance(raw, str) else cast("list[object]", raw)
+    if not isinstance(listed, list | tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError
+    words = [" ".join(word.split()) if isinstance(word, str) else "" for word in listed]
+    if not all(re.search(r"\w", word) for word in words):
+        raise ValueError
+    return tuple(words)
+
+
+def _weight(raw: object) -> float:
+    value = values.number().read(raw)
+    if not isinstance(value, float) or not LIGHTEST <= value <= HEAVIEST:
+        raise ValueError
+    return value
+
+
+KINDS: Final = {
+    "url": network.pattern(),
+    "content_type": values.Kind("TYPE", "a type such as application/pdf or text/*", _content_type),
+    "words": values.Kind("WORDS", 'a list of words or phrases, such as ["storm", "high water"]', _words),
+    "weight": values.Kind("N", f"a number from {LIGHTEST:g} to {HEAVIEST:g}", _weight),
+}
+assert list(KINDS) == [field.name for field in fields(Focus)]
