@@ -1,0 +1,60 @@
+"""A heap of pages that knows the place of each, compiled: the page with the largest key is on top."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evercrawl.kernels.build import compiled
+
+
+class Heap(NamedTuple):
+    """The pages by place, the place of each page, and the key of each page; all of shape (n,)."""
+
+    page: Any
+    place: Any
+    key: Any
+
+
+@compiled
+def rise(heap: Heap, page: int) -> None:
+    """Bring a page up to where its key belongs; of equal ones the one that was there first is above."""
+    i, key = heap.place[page], heap.key[page]
+    while i > 0:
+        above = (i - 1) >> 1
+        other = heap.page[above]
+        if heap.key[other] >= key:
+            break
+        heap.page[i] = other
+        heap.place[other] = i
+        i = above
+    heap.page[i] = page
+    heap.place[page] = i
+
+
+@compiled
+def sink(heap: Heap, page: int) -> None:
+    """Bring a page down to where its key belongs."""
+    n = len(heap.page)
+    i, key = heap.place[page], heap.key[page]
+    while True:
+        below = 2 * i + 1
+        if below >= n:
+            break
+        other = heap.page[below]
+        if below + 1 < n and heap.key[heap.page[below + 1]] > heap.key[other]:
+            below += 1
+            other = heap.page[below]
+        if heap.key[other] <= key:
+            break
+        heap.page[i] = other
+        heap.place[other] = i
+        i = below
+    heap.page[i] = page
+    heap.place[page] = i
+
+
+@compiled
+def settle(heap: Heap) -> None:
+    """Make a heap of pages in any order."""
+    for i in range(len(heap.page) // 2 - 1, -1, -1):
+        sink(heap, heap.page[i])

@@ -1,0 +1,128 @@
+"""Rows that grow, shrink and move, compiled: whom each page links to, or is linked from, in one long array."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled, entry, i64, pointer, view
+
+_L: Final = pointer(np.int64)
+_I: Final = pointer(np.int32)
+_U: Final = pointer(np.uint64)
+
+
+class Rows(NamedTuple):
+    """Where each row begins in `target`, how long it is and for how much it has room; (n,). Where the free part is."""
+
+    first: Any
+    count: Any
+    room: Any
+    target: Any
+    end: Any
+
+
+@compiled
+def _move(rows: Rows, i: int, room: int) -> None:
+    """Give a row a new place at the end."""
+    begin, end = rows.first[i], rows.end[0]
+    for k in range(max(rows.count[i], 0)):
+        rows.target[end + k] = rows.target[begin + k]
+    rows.first[i], rows.room[i], rows.end[0] = end, room, end + room
+
+
+@compiled
+def fits(rows: Rows, i: int) -> Any:
+    """Tell whether one more fits into a row."""
+    return rows.count[i] < rows.room[i] or rows.end[0] + 2 * rows.room[i] + 2 <= len(rows.target)
+
+
+@compiled
+def append(rows: Rows, i: int, target: int) -> None:
+    """Lengthen a row by one, into which one more fits."""
+    if rows.count[i] == rows.room[i]:
+        _move(rows, i, 2 * rows.room[i] + 2)
+    rows.target[rows.first[i] + rows.count[i]] = target
+    rows.count[i] += 1
+
+
+@compiled
+def find(rows: Rows, i: int, target: int) -> Any:
+    """Return at which place of a row something is, -1 where it is not."""
+    for k in range(rows.count[i]):
+        if rows.target[rows.first[i] + k] == target:
+            return k
+    return -1
+
+
+@compiled
+def drop(rows: Rows, i: int, k: int) -> None:
+    """Take out what is at place `k` of a row; the last of it takes its place."""
+    rows.count[i] -= 1
+    rows.target[rows.first[i] + k] = rows.target[rows.first[i] + rows.count[i]]
+
+
+@compiled
+def replace(rows: Rows, i: int, other: Rows) -> None:
+    """Make a row what it is in `other`; it has to fit into what is free."""
+    if other.count[i] > rows.room[i]:
+        rows.count[i] = 0
+        _move(rows, i, other.count[i])
+    rows.count[i] = other.count[i]
+    for k in range(other.count[i]):
+        rows.target[rows.first[i] + k] = other.target[other.first[i] + k]
+
+
+@compiled
+def below(state: Any, limit: int) -> Any:
+    """Return a random number from 0 to `limit` - 1, by splitmix64 (Steele, Lea, Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.int64((z >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32))
+
+
+@compiled
+def _forget(out: Rows, into: Rows, page: int, seed: Any) -> None:
+    """Let one of the pages that link to `page` do so no longer."""
+    k = below(seed, into.count[page])
+    source = into.target[into.first[page] + k]
+    drop(into, page, k)
+    drop(out, source, find(out, source, page))
+
+
+@entry(i64, _L, _I, _I, _I, i64, _L, _L, _I, _I, _I, i64, _L, i64, _L, i64, _U, _L)
+def change(
+    first: Any, count: Any, room: Any, target: Any, links: int, end: Any,
+    in_first: Any, in_count: Any, in_room: Any, in_target: Any, in_links: int, in_end: Any,
+    n: int, pages: Any, changes: int, seed: Any, left: Any,
+) -> int:  # fmt: skip
+    """Halve the links to each of `pages` that is given as it is, double those to -1 - page; return how many were done.
+
+    Fewer than were asked for are when there is no more room; `left` then has how many links the next one has to get
+    yet, otherwise -1. One link remains of an odd number of links more than goes, so none loses its last one.
+    """
+    out = Rows(view(first, n), view(count, n), view(room, n), view(target, links), view(end, 1))
+    into = Rows(view(in_first, n), view(in_count, n), view(in_room, n), view(in_target, in_links), view(in_end, 1))
+    what, state, rest = view(pages, changes), view(seed, 1), view(left, 1)
+    for at in range(changes):
+        page = what[at] if what[at] >= 0 else -1 - what[at]
+        if what[at] >= 0:
+            for _ in range(into.count[page] // 2):
+                _forget(out, into, page, state)
+            continue
+        if rest[0] < 0:
+            rest[0] = min(into.count[page], n // 2)
+        while rest[0] > 0:
+            source = below(state, n)
+            if not fits(out, source) or not fits(into, page):
+                return at
+            rest[0] -= 1
+            if source != page and find(out, source, page) < 0:
+                append(out, source, page)
+                append(into, page, source)
+        rest[0] = -1
+    return changes

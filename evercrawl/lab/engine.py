@@ -1,0 +1,247 @@
+"""OPIC and push on webs of links alone: as many visits as are asked for, millions in a second."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.lab.living import LivingWeb
+from evercrawl.lab.picking import Greedy
+from evercrawl.lab.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.lab.picking import Picker
+    from evercrawl.simulate.graphs.base import Web
+    from evercrawl.types import Floats, Ints, Spans
+
+_OPIC: Final = Library("evercrawl.lab._opic_kernel")
+_PUSH: Final = Library("evercrawl.lab._push_kernel")
+_ROOM: Final = 1 << 16
+_AT_ONCE: Final = 1 << 20  # visits that are noted before they are looked at
+
+
+class Visits(NamedTuple):
+    """What some visits moved.
+
+    Attributes
+    ----------
+    page
+        Which, shape (visits,).
+    earned
+        The cash that it moved, without what it was given to begin with.
+    clock
+        G after the visit.
+    """
+
+    page: Spans
+    earned: Floats
+    clock: Floats
+
+
+class Watcher(ABC):
+    """Somebody who looks on at the visits of OPIC, and thinks for himself of what importance follows: a window."""
+
+    @abstractmethod
+    def watch(self, visits: Visits) -> None:
+        """Take in some visits, in the order in which they were made."""
+
+    @abstractmethod
+    def estimate(self, earned: Floats, total: float) -> Floats:
+        """Return the importance of each page, up to a factor, from the cash it has now without its first, and G."""
+
+
+class Engine(ABC):
+    """Somebody who visits pages.
+
+    Attributes
+    ----------
+    web
+        The web, which may change between two calls of `run`.
+    picker
+        The order.
+    visits
+        How many there were.
+    """
+
+    def __init__(self, web: LivingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
+        self.web = web if isinstance(web, LivingWeb) else LivingWeb(web)
+        self.picker = picker or Greedy()
+        self.tax = tax
+        self.visits = 0
+        heaped = self.pages if self.picker.greedy else 0
+        self._page, self._place = np.arange(heaped, dtype=np.int32), np.arange(heaped, dtype=np.int32)
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are: n."""
+        return self.web.pages
+
+    def run(self, visits: int) -> None:
+        """Visit as many pages."""
+        while visits > 0:
+            picks = self.picker.next(min(visits, _AT_ONCE), self)
+            self._visit(picks)
+            self.visits += len(picks)
+            visits -= len(picks)
+
+    @abstractmethod
+    def estimate(self) -> Floats:
+        """Return the importance of each page as it is thought to be, up to a factor; shape (n,)."""
+
+    @abstractmethod
+    def _visit(self, picks: Ints) -> None:
+        """Make the visits."""
+
+    def _heap(self) -> tuple[Any, ...]:
+        return pointer(self._page), pointer(self._place)
+
+
+class Opic(Engine):
+    """OPIC with the virtual page as one number: what it spends is part of every page's cash without being paid out.
+
+    Parameters
+    ----------
+    web, picker, tax
+        The web, the order (greedy by default), and what goes to the virtual page of each visit's cash.
+    watchers
+        Who looks on.
+    link
+        Whether the virtual page is one more link of every page; `tax` then has to be 0.
+
+    Examples
+    --------
+    Two pages that link to each other, visited in turn:
+
+    >>> from evercrawl.simulate.graphs import Web
+    >>> from evercrawl.lab.picking import Cycle
+    >>> opic = Opic(Web.of(2, np.array([0, 1]), np.array([1, 0])), Cycle(), tax=0.5)
+    >>> opic.run(2)
+    >>> opic.total, float(opic.cash.sum())
+    (1.375, 1.0)
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
+    """
+
+    def __init__(
+        self,
+        web: LivingWeb | Web,
+        picker: Picker | None = None,
+        tax: float = 0.15,
+        watchers: Sequence[Watcher] = (),
+        *,
+        link: bool = False,
+    ) -> None:
+        assert not (link and tax), "where the virtual page is one more link, nothing else is taxed"
+        super().__init__(web, picker, tax)
+        self.watchers = watchers
+        self.history = np.zeros(self.pages)
+        self._key = np.full(self.pages, 1 / self.pages)
+        self._put_in = self._key.copy()
+        self._state = np.zeros(2)
+        self._link = int(link)
+
+    @property
+    def total(self) -> float:
+        """The clock G: all cash moved so far."""
+        return float(self._state[1])
+
+    @property
+    def cash(self) -> Floats:
+        """What each page has, shape (n,); with the virtual page's share."""
+        cash: Floats = self._key + self._state[0]
+        return cash
+
+    @property
+    def earned(self) -> Floats:
+        """What each page has without what it was given to begin with, shape (n,)."""
+        earned: Floats = self.cash - self._put_in
+        return earned
+
+    def estimate(self) -> Floats:
+        """Return H + C - C0: the history after one more step of the power iteration, where links stay as they are."""
+        ahead: Floats = self.history + self.cash - 1 / self.pages
+        return ahead
+
+    def paper(self) -> Floats:
+        """Return H + C, the estimate that the paper calls a bit better than the history."""
+        both: Floats = self.history + self.cash
+        return both
+
+    def _visit(self, picks: Ints) -> None:
+        n, count = self.pages, len(picks)
+        self._rebase()
+        made = Visits(np.empty(count, np.int32), np.empty(count), np.empty(count))
+        _OPIC["visit"](
+            *self.web.out.readable(), n, pointer(self._key), pointer(self.history), pointer(self._put_in),
+            pointer(self._state), *self._heap(), len(self._page) > 0, pointer(picks), count, self.tax, self._link,
+            *map(pointer, made),
+        )  # fmt: skip
+        for watcher in self.watchers:
+            watcher.watch(made)
+
+    def _rebase(self) -> None:
+        """Pay out what the virtual page has spent, before the keys lose digits to it."""
+        if self._state[0] * self.pages > 1:
+            self._key += self._state[0]
+            self._state[0] = 0.0
+
+
+class Push(Engine):
+    """The residual push, for webs whose pages may have other links at the next visit.
+
+    Parameters
+    ----------
+    web, picker, tax
+        The web, the order (greedy by |r| by default), and the tax.
+
+    Attributes
+    ----------
+    value, residual
+        x and r of each page, shape (n,): x + r = 1/n + xM along the links known.
+    known
+        The links that each page had at its last visit.
+
+    References
+    ----------
+    Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors. Hong (2012). D-iteration.
+    """
+
+    def __init__(self, web: LivingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
+        super().__init__(web, picker, tax)
+        self.value = np.zeros(self.pages)
+        self.residual = np.full(self.pages, 1 / self.pages)
+        self.known = Rows.unseen(self.pages)
+        self._size = self.residual.copy() if self.picker.greedy else np.empty(0)
+
+    def estimate(self) -> Floats:
+        """Return x + r, which is one step ahead of x."""
+        ahead: Floats = np.maximum(self.value + self.residual, 0.0)
+        return ahead
+
+    def settle(self, pushes: int) -> None:
+        """Pass on along the links known what pages have to pass on, without visiting them."""
+        picks = self.picker.next(pushes, self)
+        _PUSH["settle"](*self.known.readable(), self.pages, *self._numbers(), pointer(picks), len(picks), self.tax)
+
+    def _visit(self, picks: Ints) -> None:
+        done = 0
+        while True:
+            rest = picks[done:]
+            done += _PUSH["visit"](
+                *self.web.out.readable(), *self.known.pointers(), self.pages, *self._numbers(), pointer(rest),
+                len(rest), self.tax,
+            )  # fmt: skip
+            if done == len(picks):
+                break
+            self.known.make_room(max(_ROOM, self.pages))
+
+    def _numbers(self) -> tuple[Any, ...]:
+        arrays = pointer(self.value), pointer(self.residual), pointer(self._size)
+        return *arrays, *self._heap(), int(len(self._page) > 0)

@@ -1,0 +1,143 @@
+"""Orders in which a web is visited: who picks the next page, where importance alone is at stake."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Floats, Ints
+
+GREEDY: Final = -1
+"""In place of a page: the one that has most to pass on at that moment."""
+
+
+class Estimator(Protocol):
+    """What an order may ask of the one who visits."""
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        ...
+
+    def estimate(self) -> Floats:
+        """Return the importance of each page as it is thought to be, shape (n,)."""
+        ...
+
+
+class Picker(ABC):
+    """An order: the next visits, page by page."""
+
+    greedy: ClassVar[bool] = False
+    """Whether some visits are left to greed."""
+
+    @abstractmethod
+    def next(self, visits: int, at: Estimator) -> Ints:
+        """Return the pages of the next visits, shape (visits,); or `GREEDY` in their place."""
+
+
+class Greedy(Picker):
+    """Always the page with most cash."""
+
+    greedy = True
+
+    def next(self, visits: int, at: Estimator) -> Ints:
+        """Leave each visit to greed."""
+        return np.full(visits, GREEDY)
+
+
+class Random(Picker):
+    """Any page, each visit anew."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = np.random.default_rng((seed, 11))
+
+    def next(self, visits: int, at: Estimator) -> Ints:
+        """Draw from all pages."""
+        return self._random.integers(at.pages, size=visits)
+
+
+class Cycle(Picker):
+    """One page after the other, in an order that has nothing to do with their numbers, and again.
+
+    Examples
+    --------
+    >>> class Three:
+    ...     pages = 3
+    >>> cycle = Cycle(seed=1)
+    >>> picked = cycle.next(4, Three())
+    >>> sorted(picked[:3].tolist()), bool(picked[3] == picked[0])
+    ([0, 1, 2], True)
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._order = np.empty(0, np.int64)
+        self._at = 0
+
+    def next(self, visits: int, at: Estimator) -> Ints:
+        """Go on where the last visit ended."""
+        if len(self._order) != at.pages:
+            self._order = np.random.default_rng((self._seed, 13)).permutation(at.pages)
+        places = (self._at + np.arange(visits)) % at.pages
+        self._at = int(self._at + visits) % at.pages
+        return self._order[places]
+
+
+class Sampled(Picker):
+    """Pages in proportion to the importance they are thought to have when the picks are made."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = np.random.default_rng((seed, 17))
+
+    def next(self, visits: int, at: Estimator) -> Ints:
+        """Draw by importance; from all pages alike while there is none."""
+        below: Floats = np.cumsum(np.maximum(at.estimate(), 0.0))
+        if not below[-1] > 0:
+            return self._random.integers(at.pages, size=visits)
+        drawn: Floats = self._random.random(visits) * below[-1]
+        return np.minimum(np.searchsorted(below, drawn, side="right"), at.pages - 1)
+
+
+class Mixed(Picker):
+    """Now one order and now another, by fixed shares.
+
+    Parameters
+    ----------
+    parts
+        Orders and the share of the visits of each.
+    seed
+        Decides whose turn it is.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Picker, float]], seed: int = 0) -> None:
+        self._parts = parts
+        self._random = np.random.default_rng((seed, 19))
+
+    @property
+    def greedy(self) -> bool:  # type: ignore[override]
+        """Whether one of them is greedy."""
+        return any(part.greedy for part, _ in self._parts)
+
+    def next(self, visits: int, at: Estimator) -> Ints:
+        """Ask each for its visits."""
+        shares = np.array([share for _, share in self._parts])
+        whose = self._random.choice(len(shares), size=visits, p=shares / shares.sum())
+        picked = np.empty(visits, np.int64)
+        for number, (part, _) in enumerate(self._parts):
+            picked[whose == number] = part.next(int((whose == number).sum()), at)
+        return picked
+
+
+def xyleme(seed: int = 0) -> Picker:
+    """Return the mixture that keeps greed from starving pages: four visits in five to greed, one to the cycle."""
+    return Mixed([(Greedy(), 0.8), (Cycle(seed), 0.2)], seed)
+
+
+def fresh(seed: int = 0) -> Picker:
+    """Return the mixture for webs that change: half in cycle order, half sampled by importance."""
+    return Mixed([(Cycle(seed), 0.5), (Sampled(seed), 0.5)], seed)

@@ -1,0 +1,10 @@
+"""Webs of links alone, drawn from a seed: in numbers, without pages or servers."""
+
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.simulate.graphs.bow_tie import bow_tie
+from evercrawl.simulate.graphs.copying import copying
+from evercrawl.simulate.graphs.poisson import poisson
+from evercrawl.simulate.graphs.power_law import power_law
+from evercrawl.simulate.graphs.sites import sites
+
+__all__ = ["Web", "bow_tie", "copying", "poisson", "power_law", "sites"]

@@ -1,0 +1,26 @@
+"""A web without any order: every link from anywhere to anywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evercrawl.simulate.graphs.base import Web
+
+
+def poisson(pages: int, seed: int = 0, mean: float = 5.0) -> Web:
+    """Return a web whose in-degrees and out-degrees are Poisson numbers.
+
+    Examples
+    --------
+    >>> web = poisson(1000, seed=1)
+    >>> round(web.links / web.pages), int(web.into.max()) < 20
+    (5, True)
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section on synthetic data: the
+    first, simplest graphs.
+    """
+    random = np.random.default_rng(seed)
+    target = np.repeat(np.arange(pages, dtype=np.int32), random.poisson(mean, pages))
+    return Web.of(pages, random.integers(pages, size=len(target), dtype=np.int32), target)
