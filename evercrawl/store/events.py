@@ -48,6 +48,8 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
         Name i is that of host `first_host + i`.
     thin
         How much thinner than usual the source of their site is at them; see `spread`.
+    said
+        Mark of the words that were looked for and stood at the link to URL i, by i; see `crawl.focus`.
     """
 
     first_slot: int
@@ -59,6 +61,7 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
     depth: int = 0
     hops: int = 0
     thin: int = 0
+    said: dict[int, int] = {}
 
 
 class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):

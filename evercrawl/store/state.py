@@ -163,7 +163,8 @@ class State:
             self.host_numbers.setdefault(name, len(self.hosts))
             self.add_host(name)
         spreads = self._spreads(found)
-        self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops, spreads)
+        said = np.array([found.said.get(i, 0) for i in range(len(found.urls))], np.uint8) if found.said else 0
+        self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops, spreads, said)
         self.urls.append(found.urls)
         new = slice(found.first_slot, found.first_slot + len(found.urls))
         self.table.record[new] = in_cells(spreads) | np.uint32(
