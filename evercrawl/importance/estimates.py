@@ -58,9 +58,10 @@ def _worth(page: Page, estimate: str) -> float:
 
 
 def _of_scheme(ledger: Ledger, pages: list[Page]) -> list[float]:
-    cash, history, mark = np.array([(page.cash, *page.past[:2]) for page in pages], np.float64).T
+    columns = np.array([(page.cash, *page.past[:2], page.born) for page in pages], np.float64)
+    cash, history, mark, born = columns.reshape(-1, 4).T
     kept = np.zeros((len(pages), ledger.scheme.width))
     for row, page in zip(kept, pages, strict=True):
         row[: len(page.past.kept)] = page.past.kept
-    found: list[float] = ledger.scheme.importance(cash, history, mark, float(ledger.total), kept).tolist()
+    found: list[float] = ledger.scheme.importance(cash, history, mark, float(ledger.total), kept, born).tolist()
     return found

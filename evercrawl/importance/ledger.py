@@ -153,7 +153,7 @@ class Ledger:
     def relink(self, page: Hashable, targets: Iterable[Hashable]) -> None:
         """Take note of other links; what was given is given anew, but no cash of the page moves."""
         known, held = self.pages[page], self._held(page, targets)
-        account = self._account(page, known.weight)._replace(cash=0)
+        account = self._account(page, known.weight)._replace(cash=0, put_in=0)
         transfer = self.scheme.visit(account, self.links(known), held.counted(self._extra), self.total, same=False)
         history, mark, kept = known.past
         self.fold(
@@ -224,7 +224,7 @@ class Ledger:
         """Return what a page has once its weight is `weight`."""
         page = self.pages[name]
         source = 0 if self.scheme.handout else weight - page.weight
-        return Account(page.cash + source, *page.past, page.born)
+        return Account(page.cash + source, *page.past, page.born, page.unmoved)
 
     def _move(self, name: Hashable, event: Event) -> None:
         cells, moved = self.cells, event.transfer
@@ -235,6 +235,7 @@ class Ledger:
         cells.weigh(page, event.weight)
         page.key += source + event.put_in - moved.moved
         page.put_in += event.put_in
+        page.unmoved = 0 if moved.moved else page.unmoved + event.put_in
         cells.tell(name)
         back = cells.pay(page.held, -moved.back_internal, -moved.back_external)
         paid = cells.pay(event.held, moved.internal, moved.external)

@@ -72,8 +72,8 @@ class Page:
         What the scheme keeps of it: history within the window, mark, and whatever else.
     weight
         Its source, under a scheme whose virtual page keeps what it gets; else its weight when that is handed out.
-    put_in
-        Cash that came from outside, C0.
+    put_in, unmoved
+        Cash that came from outside, C0; what of that has yet to be moved for the first time.
     born
         The clock G when it became known.
     """
@@ -82,6 +82,7 @@ class Page:
     history: float = 0
     weight: float = 0
     put_in: float = 0
+    unmoved: float = 0
     held: Held | None = None
     past: Past = _NEW
     born: float = 0
