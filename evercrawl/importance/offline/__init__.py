@@ -1,0 +1,26 @@
+"""Importance worked out at once from all links: the yardsticks for what is learned visit by visit."""
+
+from evercrawl.importance.offline.fixpoint import patched, principal
+from evercrawl.importance.offline.graph import Graph
+from evercrawl.importance.offline.hits import authority, hits
+from evercrawl.importance.offline.in_degree import in_degree
+from evercrawl.importance.offline.pagerank import damped, importance, linked, pagerank
+from evercrawl.importance.offline.trustrank import good_seeds, trustrank
+from evercrawl.importance.solve import solve, solved
+
+__all__ = [
+    "Graph",
+    "authority",
+    "damped",
+    "good_seeds",
+    "hits",
+    "importance",
+    "in_degree",
+    "linked",
+    "pagerank",
+    "patched",
+    "principal",
+    "solve",
+    "solved",
+    "trustrank",
+]

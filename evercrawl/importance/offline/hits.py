@@ -1,0 +1,40 @@
+"""HITS: good hubs link to good authorities, and good authorities are linked to by good hubs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.importance.offline.fixpoint import principal
+
+if TYPE_CHECKING:
+    from evercrawl.importance.offline.graph import Graph
+    from evercrawl.types import Floats
+
+
+def hits(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, Floats]:
+    """Return hubs and authorities, each summing to 1, shape (n,); all 0 where there are no links.
+
+    Examples
+    --------
+    >>> from evercrawl.importance.offline import Graph
+    >>> hits(Graph.of(3, [(0, 2), (1, 2)]), 1e-12)
+    (array([0.5, 0.5, 0. ]), array([0., 0., 1.]))
+
+    References
+    ----------
+    Kleinberg (1999). Authoritative Sources in a Hyperlinked Environment.
+    """
+    if not len(graph.target):
+        return np.zeros(graph.pages), np.zeros(graph.pages)
+    good, _ = authority(graph, tolerance)
+    hubs = graph.pass_back(good)
+    hubs /= hubs.sum()
+    return hubs, good
+
+
+def authority(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, float]:
+    """Return Kleinberg's authorities, and the eigenvalue: what the pages get that link to pages which get much."""
+    ones = np.ones(graph.pages)
+    return principal(lambda x: graph.pass_on(graph.pass_back(x), ones), graph.pages, tolerance)
