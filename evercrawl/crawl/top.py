@@ -1,4 +1,4 @@
-"""What matters most to a crawl: pages by importance, and sites by the sum of it."""
+"""The pages that matter most to a crawl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _LABELS = {outcome.value: outcome.label for outcome in Outcome}
-_HELD = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +50,18 @@ class TopPage:
     fresh: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class TopSite:
-    """One site (registrable domain) of the list.
+def top_pages(view: View, most: int, importance: Floats | None = None) -> list[TopPage]:
+    """Return the `most` important pages, the most important first; what matters the same in order of discovery.
 
-    Attributes
+    Parameters
     ----------
-    rank, site
-        From 1.
-    importance, times_mean
-        Of all its pages together: the share of all importance, and in units of the mean over sites.
-    known, read
-        Pages known, and pages whose content is held.
+    view, most
+        The crawl, and how many.
+    importance
+        Of each known page, shape (known,), summing to 1; by default what the crawl's scheme says.
     """
-
-    rank: int
-    site: str
-    importance: float
-    times_mean: float
-    known: int
-    read: int
-
-
-def top_pages(view: View, most: int) -> list[TopPage]:
-    """Return the `most` important pages, the most important first; what matters the same in order of discovery."""
-    slots = largest(view.importance, most).astype(np.uint32)
+    importance = view.importance if importance is None else importance
+    slots = largest(importance, most).astype(np.uint32)
     if not len(slots):
         return []
     pages, (seen, rows) = view.columns(slots), view.records(slots)
@@ -84,8 +70,8 @@ def top_pages(view: View, most: int) -> list[TopPage]:
         TopPage(
             i + 1,
             view.state.urls.get(slot),
-            float(view.importance[slot]),
-            float(view.importance[slot]) * view.counted,
+            float(importance[slot]),
+            float(importance[slot]) * view.counted,
             _LABELS.get(int(rows["outcome"][i])) if seen[i] else None,
             int(rows["visits"][i]) if seen[i] else 0,
             view.state.instant(float(rows["visited"][i])) if seen[i] else None,
@@ -93,22 +79,6 @@ def top_pages(view: View, most: int) -> list[TopPage]:
             known(fresh[i]),
         )
         for i, slot in enumerate(slots.tolist())
-    ]
-
-
-def top_sites(view: View, most: int) -> list[TopSite]:
-    """Return the `most` important sites, the most important first."""
-    state = view.state
-    count = len(state.sites)
-    site_of = state.site_of[state.known.rows()["host"]]
-    weight = np.bincount(site_of, view.importance, count).astype(np.float64)
-    pages = np.bincount(site_of, minlength=count)
-    rows = state.records.rows[: state.records.count]
-    read = np.bincount(state.site_of[rows["host"][np.isin(rows["outcome"], _HELD)]], minlength=count)
-    best: list[int] = largest(weight, most).tolist()
-    return [
-        TopSite(rank, state.sites[i], float(weight[i]), float(weight[i]) * count, int(pages[i]), int(read[i]))
-        for rank, i in enumerate(best, 1)
     ]
 
 

@@ -36,7 +36,7 @@ def identical(one: Ints, other: Ints) -> float:
     >>> identical(np.array([1, 2, 4, 4]), np.array([1, 2, 3, 4]))
     0.75
     """
-    return np.count_nonzero(one == other) / len(one) if len(one) else float("nan")
+    return float(np.count_nonzero(one == other) / len(one)) if len(one) else float("nan")
 
 
 def by_chance(one: Ints, other: Ints) -> float:

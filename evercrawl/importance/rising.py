@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 LONGER: Final = 8.0
 """How many times as long the long window is: with the windows of adaptive OPIC, T = 1 and T = 8."""
 
+DOUBT: Final = 4.0
+"""How many links it takes until half of a rise is believed; where links come and go at random, 1 is usual."""
+
 
 class Steps(NamedTuple):
     """Changes of what links bring to pages, shape (steps,) each.
@@ -59,10 +62,10 @@ def mean_over(importance: Floats, steps: Steps, now: float, length: float) -> Fl
 def rising(importance: Floats, steps: Steps, now: float, length: float, usual: float) -> tuple[Floats, Floats, Floats]:
     """Return how much pages rise, and their mean importance in the short and the long window; shape (pages,) each.
 
-    The score is ln((short + usual) / (long + usual)), times n / (n + 1), n being the effective number of links behind
-    it: 0 for what stays as it is, below 0 for what falls. Both shrink what there is little evidence for: a page to
-    which little ever came is not said to rise by becoming a little more, nor one that owes all to a single link by as
-    much as one to which many link by now.
+    The score is ln((short + usual) / (long + usual)), times n / (n + `DOUBT`), n being the effective number of links
+    behind it: 0 for what stays as it is, below 0 for what falls. Both shrink what there is little evidence for: a page
+    to which little ever came is not said to rise by becoming a little more, nor one that owes all to a single link, or
+    to more that came than went by chance, by as much as one to which many link by now.
 
     Parameters
     ----------
@@ -79,7 +82,7 @@ def rising(importance: Floats, steps: Steps, now: float, length: float, usual: f
 
     >>> steps = Steps(np.array([0, 0, 0, 0, 1]), np.full(5, 8.0), np.array([1.0, 1, 1, 1, 4]))
     >>> rising(np.array([5.0, 5.0, 1.0]), steps, now=10.0, length=1.0, usual=1.0)[0]
-    array([0.5102, 0.3189, 0.    ])
+    array([0.3189, 0.1276, 0.    ])
 
     References
     ----------
@@ -89,17 +92,19 @@ def rising(importance: Floats, steps: Steps, now: float, length: float, usual: f
     short, long = (mean_over(importance, steps, now, of) for of in (length, LONGER * length))
     ratio = np.log((short + usual) / (long + usual))
     links = effective(len(importance), steps, now, length)
-    score: Floats = ratio * links / (links + 1)
+    score: Floats = ratio * links / (links + DOUBT)
     return score, short, long
 
 
 def effective(pages: int, steps: Steps, now: float, length: float) -> Floats:
-    """Return how many equal links would tell as much of each page's rise as its own do, shape (pages,).
+    """Return how many equal links, all come or all gone, would tell as much as those of each page; shape (pages,).
 
-    It is (sum |a|)^2 / sum a^2 over what each step adds to the difference of the two windows.
+    It is (sum a)^2 / sum a^2 over what each step adds to the difference of the two windows. Where links come and go at
+    random that is 1 on the mean, however many they are: the square of a sum that is as often above 0 as below, in
+    units of its variance.
     """
     age = _age(steps, now)
-    told = np.abs(steps.amount) * (np.exp(-age / (LONGER * length)) - np.exp(-age / length))
+    told = steps.amount * (np.exp(-age / (LONGER * length)) - np.exp(-age / length))
     whole, squares = np.bincount(steps.page, told, pages), np.bincount(steps.page, told**2, pages)
     links: Floats = np.divide(whole**2, squares, out=np.zeros(pages), where=squares > 0)
     return links

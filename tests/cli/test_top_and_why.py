@@ -32,8 +32,32 @@ def test_top_lists_pages_and_sites(crawled, site, capsys):
 
     assert main(["top", "--sites", "--dir", crawled]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["importance", "x", "mean", "of", "pages", "linking", "known", "read", "site"]
     assert [line.split()[0] for line in lines] == ["1", "2"]
     assert {line.split()[-1] for line in lines} == {"127.0.1.1", "127.0.1.2"}
+    assert main(["top", "--sites", "--dir", crawled, "--json"]) == 0
+    sites = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for share in ("importance", "of_pages"):
+        assert sum(found[share] for found in sites) == pytest.approx(1.0)
+
+
+def test_top_lists_pages_by_their_sites(crawled, capsys):
+    found = {}
+    for kind in ([], ["--by-site"], ["--sites"]):
+        assert main(["top", "1000", *kind, "--dir", crawled, "--json"]) == 0
+        found["".join(kind)] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    pages, by_site, sites = found.values()
+    assert {page["url"] for page in by_site} == {page["url"] for page in pages}
+    for of in sites:
+        shares = [page["importance"] for page in by_site if f"//{of['site']}:" in page["url"]]
+        assert sum(shares) == pytest.approx(of["importance"])
+
+
+def test_top_says_so_where_no_page_rises(crawled, capsys):
+    assert main(["top", "--rising", "--dir", crawled]) == 0
+    assert capsys.readouterr().out.startswith("no page rises: ")
+    assert main(["top", "--rising", "--within", "1h", "--dir", crawled, "--json"]) == 0
+    assert capsys.readouterr().out == ""
 
 
 def test_why_tells_of_a_page_that_is_held(crawled, site, capsys):
@@ -65,7 +89,17 @@ def test_why_tells_of_what_is_no_page_of_the_crawl(crawled, capsys):
     assert re.search(r"is +out of scope\nbecause +crawl\.toml excludes it by scope", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("arguments", [["top", "0"], ["top", "many"], ["why", "-"], ["why", "ftp://example.org/"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["top", "0"],
+        ["top", "many"],
+        ["top", "--within", "7d"],
+        ["top", "--rising", "--within", "0"],
+        ["why", "-"],
+        ["why", "ftp://example.org/"],
+    ],
+)
 def test_wrong_use_is_told(tmp_path, capsys, arguments):
     assert main([*arguments, "--dir", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("evercrawl: ")

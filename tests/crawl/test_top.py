@@ -5,7 +5,7 @@ import pytest
 
 from evercrawl.config import Config
 from evercrawl.crawl.reader import opened
-from evercrawl.crawl.top import largest, top_pages, top_sites
+from evercrawl.crawl.top import largest, top_pages
 from evercrawl.crawl.view import View
 
 SITE, OTHER = "http://example.org", "http://other.example"
@@ -45,18 +45,6 @@ def test_importance_is_in_shares_and_in_units_of_the_mean(view):
     assert [page.importance for page in pages] == sorted((page.importance for page in pages), reverse=True)
 
 
-def test_sites_have_the_importance_of_their_pages(view):
-    pages = {page.url: page.importance for page in top_pages(view, 100)}
-    sites = top_sites(view, 10)
-    assert [(site.rank, site.site, site.known, site.read) for site in sites] == [
-        (1, "example.org", 4, 4),
-        (2, "other.example", 1, 0),
-    ]
-    assert sites[1].importance == pytest.approx(pages[f"{OTHER}/x"])
-    assert sites[0].importance == pytest.approx(sum(share for url, share in pages.items() if url.startswith(SITE)))
-    assert [site.site for site in top_sites(view, 1)] == ["example.org"]
-
-
 def test_a_clock_that_was_set_back_makes_no_copy_younger_than_it_is(view, made):
     behind = View(view.partition, Config(), made.now - 1e6)
     assert behind.now == pytest.approx(made.now, abs=0.1)
@@ -67,7 +55,7 @@ def test_a_crawl_that_knows_nothing_has_no_top(made):
     made.save()
     crawl = opened(made.directory)
     view = View(crawl, Config(), made.now)
-    assert (top_pages(view, 5), top_sites(view, 5)) == ([], [])
+    assert top_pages(view, 5) == []
     crawl.close()
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance.rising import LONGER, Steps, effective, mean_over, rising
+from evercrawl.importance.rising import DOUBT, LONGER, Steps, effective, mean_over, rising
 
 
 def one(amounts, at, page=None) -> Steps:
@@ -57,7 +57,7 @@ def test_one_link_says_less_than_many():
     steps = one([4, 1, 1, 1, 1], [8.0] * 5, [0, 1, 1, 1, 1])
     score, short, _ = rising(np.array([5.0, 5.0]), steps, 10.0, 1.0, 1.0)
     assert short[0] == pytest.approx(short[1])
-    assert score[1] / score[0] == pytest.approx(0.8 / 0.5)
+    assert score[1] / score[0] == pytest.approx((4 / (4 + DOUBT)) / (1 / (1 + DOUBT)))
 
 
 def test_the_effective_number_counts_equal_links_and_only_those_between_the_windows():
@@ -65,6 +65,15 @@ def test_the_effective_number_counts_equal_links_and_only_those_between_the_wind
     assert effective(3, steps, 10.0, 1.0) == pytest.approx([5.0, 1.0, 0.0])
     old = one([1, 1], [10.0 - 40 * LONGER, 9.0])
     assert effective(1, old, 10.0, 1.0)[0] == pytest.approx(1.0)
+
+
+def test_links_that_come_and_go_at_random_are_worth_one_and_no_more():
+    draw, count = np.random.default_rng(4), 4000
+    pages = np.repeat(np.arange(count), 30)
+    ages, amounts = draw.uniform(0, 20, len(pages)), draw.choice([-1.0, 1.0], len(pages))
+    counted = effective(count, one(amounts, 100 - ages, pages), 100.0, 2.0)
+    assert counted.mean() == pytest.approx(1.0, rel=0.1)
+    assert effective(count, one(np.abs(amounts), 100 - ages, pages), 100.0, 2.0).min() > 10
 
 
 def test_what_is_told_of_the_future_counts_as_of_now():
