@@ -75,6 +75,27 @@ class AOPIC(Importance):
         guess: float | None = None,
     ) -> Floats:
         """Return what the window makes of the history and of the cash that waits."""
-        kept = np.zeros((len(cash), self.width)) if kept is None else kept
-        born = np.zeros(len(cash)) if born is None else born
-        return np.maximum(self.window.now(Pasts(history, mark, kept, born), cash, total, guess), 0.0)
+        return np.maximum(self.window.now(_pasts(history, mark, kept, born, self.width), cash, total, guess), 0.0)
+
+    def shares(
+        self,
+        cash: Floats,
+        history: Floats,
+        mark: Floats,
+        total: float,
+        kept: Floats | None = None,
+        born: Floats | None = None,
+        guess: float | None = None,
+    ) -> Floats:
+        """Return what the window makes of the histories and of the cash of all pages."""
+        return np.maximum(self.window.shares(_pasts(history, mark, kept, born, self.width), cash, total, guess), 0.0)
+
+
+def _pasts(history: Floats, mark: Floats, kept: Floats | None, born: Floats | None, width: int) -> Pasts:
+    count = len(history)
+    return Pasts(
+        history,
+        mark,
+        np.zeros((count, width)) if kept is None else kept,
+        np.zeros(count) if born is None else born,
+    )

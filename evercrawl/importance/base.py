@@ -9,6 +9,7 @@ exactly; that is why a plain 0 stands where 0.0 would turn a fraction into a flo
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -168,6 +169,24 @@ class Importance(ABC):
             What newcomers are thought to be worth (`evercrawl.importance.newcomers`), for schemes that have to be told;
             None: each page is judged by itself.
         """
+
+    def shares(
+        self,
+        cash: Floats,
+        history: Floats,
+        mark: Floats,
+        total: float,
+        kept: Floats | None = None,
+        born: Floats | None = None,
+        guess: float | None = None,
+    ) -> Floats:
+        """Return the importance of all pages that there are as shares of 1, shape (n,); arguments as of `importance`.
+
+        Where a scheme has more than one opinion this may be nearer to the truth than `importance` divided by its sum.
+        """
+        found = self.importance(cash, history, mark, total, kept, born, guess)
+        shares: Floats = found / max(float(found.sum()), sys.float_info.min)
+        return shares
 
     def each(self, value: float, links: Links) -> tuple[float, float]:
         """Return what of `value` goes to each internal and to each external link; the virtual page gets the rest."""

@@ -114,19 +114,39 @@ def without_oldest(held: Held) -> Held:
 def merged(held: Held, places: int) -> Held:
     """Return measures for as many places as there are, two that follow each other made one where there are more.
 
-    The older of two is then taken to have come as late as the younger. Those are chosen of which that is least wrong,
-    by cash times G-time; the newest three are left as they are.
+    One measure stands for both at the mean of their clocks, by cash, so that what leaves the window too late is as much
+    as leaves it too early. Those are chosen of which that is least wrong, by cash times G-time. The newest three, and
+    the one at which their span begins, are left as they are.
 
     Examples
     --------
-    >>> old = Measure(0.5, 1.0), Measure(0.1, 2.0), Measure(0.2, 3.0)
-    >>> merged(Held(0.0, (*old, *(Measure(0.1, at) for at in (4.0, 5.0, 6.0)))), 5).measures[:2]
-    (Measure(cash=0.5, at=1.0), Measure(cash=0.30000000000000004, at=3.0))
+    >>> old = Measure(1.0, 1.0), Measure(0.25, 2.0), Measure(0.75, 3.0)
+    >>> merged(Held(0.0, (*old, *(Measure(0.1, at) for at in (4.0, 5.0, 6.0, 7.0)))), 6).measures[:3]
+    (Measure(cash=1.0, at=1.0), Measure(cash=1.0, at=2.75), Measure(cash=0.1, at=4.0))
     """
     measures = list(held.measures)
     while len(measures) > places:
-        wrong = [older.cash * (younger.at - older.at) for older, younger in pairwise(measures[:-WHOLE])]
-        first = wrong.index(min(wrong))
-        older, younger = measures[first : first + 2]
-        measures[first : first + 2] = [Measure(older.cash + younger.cash, younger.at)]
+        pairs = [Pair(*pair) for pair in pairwise(measures[: -WHOLE - 1])]
+        first = min(range(len(pairs)), key=lambda index: pairs[index].wrong)
+        measures[first : first + 2] = [pairs[first].one]
     return Held(held.start, tuple(measures))
+
+
+class Pair(NamedTuple):
+    """Two measures that may become one."""
+
+    older: Measure
+    younger: Measure
+
+    @property
+    def one(self) -> Measure:
+        """The measure that stands for both."""
+        cash = self.older.cash + self.younger.cash
+        back = self.older.cash * (self.younger.at - self.older.at)
+        return Measure(cash, self.younger.at - back / cash if cash else self.younger.at)
+
+    @property
+    def wrong(self) -> float:
+        """How much cash is put how far from where it was: cash times G-time."""
+        at = self.one.at
+        return self.older.cash * (at - self.older.at) + self.younger.cash * (self.younger.at - at)

@@ -91,6 +91,10 @@ class Window(ABC):
             each page is judged by itself, h/w, which makes a young one as uncertain as its window is short.
         """
 
+    def shares(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
+        """Return the importance of all the pages that there are as shares of 1, shape (n,); arguments as of `now`."""
+        return shared(self.now(page, cash, total, guess))
+
     def begun(self, now: float) -> Past:
         """Return what is kept of a page of which nothing counts that was before `now`."""
         return Past(0, now, (0,) * self.width)
@@ -124,6 +128,16 @@ class Pasts(NamedTuple):
     mark: Floats
     kept: Floats
     born: Floats
+
+
+def shared(found: Floats) -> Floats:
+    """Return numbers that are not negative as shares of their sum.
+
+    >>> shared(np.array([1.0, 3.0])), shared(np.zeros(2))
+    (array([0.25, 0.75]), array([0., 0.]))
+    """
+    shares: Floats = found / max(float(found.sum()), np.finfo(np.float64).tiny)
+    return shares
 
 
 def weighed(counted: Floats, seen: Floats, guess: float | None) -> Floats:

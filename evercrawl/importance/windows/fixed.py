@@ -31,11 +31,11 @@ class Fixed(Measured):
     At G = 9 with T = 4, of four measures two count:
 
     >>> from evercrawl.importance.base import Account
-    >>> window, page = Fixed(4.0, places=4), Account(0, 0, born=1.0)
+    >>> window, page = Fixed(4.0, places=5), Account(0, 0, born=1.0)
     >>> for cash, clock in ((0.3, 2.0), (0.1, 4.0), (0.5, 5.0), (0.3, 9.0)):
     ...     page = Account(0, *window.add(page._replace(cash=cash), clock))
     >>> page.kept
-    (4.0, 0, 0, 0, 0, 0.5, 5.0, 0.3, 9.0)
+    (4.0, 0, 0, 0, 0, 0, 0, 0.5, 5.0, 0.3, 9.0)
     >>> window.now(Pasts(*(np.array([column]) for column in page[1:4]), np.zeros(1)), np.zeros(1), 9.0)
     array([0.2])
 
@@ -47,7 +47,7 @@ class Fixed(Measured):
     exact: ClassVar[bool] = False
 
     def __init__(self, length: float = 8.0, places: int = 16) -> None:
-        assert places > WHOLE, "the newest measures are never merged, so there has to be place for older ones"
+        assert places > WHOLE + 1, "the newest measures are never merged, so there has to be place for older ones"
         super().__init__(length, places)
 
     def hold(self, held: Held, now: float) -> Held:

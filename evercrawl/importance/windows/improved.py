@@ -29,11 +29,11 @@ class Improved(Fixed):
     At G = 9 with T = 4 the last three of four measures, which came in the time since G = 2:
 
     >>> from evercrawl.importance.base import Account
-    >>> window, page = Improved(4.0, places=4), Account(0, 0, born=1.0)
+    >>> window, page = Improved(4.0, places=5), Account(0, 0, born=1.0)
     >>> for cash, clock in ((0.3, 2.0), (0.1, 4.0), (0.5, 5.0), (0.8, 9.0)):
     ...     page = Account(0, *window.add(page._replace(cash=cash), clock))
     >>> page.kept
-    (2.0, 0, 0, 0.1, 4.0, 0.5, 5.0, 0.8, 9.0)
+    (2.0, 0, 0, 0, 0, 0.1, 4.0, 0.5, 5.0, 0.8, 9.0)
     >>> window.now(Pasts(*(np.array([column]) for column in page[1:4]), np.zeros(1)), np.zeros(1), 9.0)
     array([0.2])
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.importance.windows.base import TURN, Past, Pasts, Window
+from evercrawl.importance.windows.base import TURN, Past, Pasts, Window, shared
 from evercrawl.importance.windows.exponential import added, averaged
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ class TwoWindows(Window):
     turns are those of greedy order, in which G grows by `TURN` a turn. In an order that moves less cash a visit (at
     random: 1.0) they last 2.3 times as many turns, which is right too: cash is what an estimate is made from.
 
-    Estimates of different pages need not sum to 1, as each may come from another window; what shows shares divides by
-    the sum over all pages. That is not done here, where some pages only may be asked for.
+    Neither window sums to 1 on its own. In greedy order pages are visited just when cash has come, and for a while
+    afterwards none can be expected, which a short window takes for a decline (measured: 4 % at one turn, 0.6 % at
+    eight). `shares` makes both sum to 1 before they are compared; `now`, which may be asked about some pages only,
+    cannot.
 
     Parameters
     ----------
@@ -75,6 +77,14 @@ class TwoWindows(Window):
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return the blend of what the two windows would say after a visit now."""
+        return blend(*self._each(page, cash, total, guess))
+
+    def shares(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
+        """Return the blend of the shares that the two windows would give all pages, as shares again."""
+        short, long = self._each(page, cash, total, guess)
+        return shared(blend(shared(short), shared(long)))
+
+    def _each(self, page: Pasts, cash: Floats, total: float, guess: float | None) -> tuple[Floats, Floats]:
         elapsed = np.maximum(total - self._since(page, total), 0.0)
         short, long = (
             averaged(history / length, np.where(page.mark > 0, missing, 1.0), cash / length, elapsed / length, guess)
@@ -83,7 +93,7 @@ class TwoWindows(Window):
                 (self.length, page.kept[:, 0], page.kept[:, 2]),
             )
         )
-        return blend(short, long)
+        return short, long
 
 
 def blend(short: Floats, long: Floats) -> Floats:
