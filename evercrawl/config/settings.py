@@ -234,6 +234,11 @@ class Config:
         object.__setattr__(self, "focus", focusing.read(self.focus))
 
     @property
+    def looks_for_words(self) -> bool:
+        """Return whether the focus is on words, so that the text of pages is wanted."""
+        return any(entry.words for entry in self.focus)
+
+    @property
     def product_token(self) -> str:
         """Return the name that robots.txt groups are matched against."""
         return self.agent.split("/")[0].split(" ")[0]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from evercrawl.change.prior import SitePriors
     from evercrawl.config import Config
+    from evercrawl.crawl.focus import Focusing
     from evercrawl.crawl.notices import Notices
     from evercrawl.importance.base import Importance
     from evercrawl.store.state import State
@@ -43,6 +44,11 @@ class Columns:
     expecting
         Whether pages that were never read matter as much as they may be expected to once they are; else only as much
         as the links to them say.
+    new_weight
+        How many times as much pages count that were never read; see `focus.discovery_weight`.
+    focus
+        Says how many times as much as others pages are wanted; without it none is. With these two, importance and cash
+        are the keys by which visits are chosen, and no longer what rankings tell.
     """
 
     def __init__(
@@ -54,6 +60,8 @@ class Columns:
         *,
         in_bytes: bool,
         expecting: bool = False,
+        new_weight: float = 1.0,
+        focus: Focusing | None = None,
     ) -> None:
         self._state = state
         self._scheme = scheme
@@ -61,6 +69,8 @@ class Columns:
         self._notices = notices
         self._in_bytes = in_bytes
         self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
+        self._new_weight = new_weight
+        self._focus = focus
 
     def __call__(self, slots: Slots) -> Pages:
         """Return the columns of `slots`, shape (n,) each."""
@@ -79,12 +89,14 @@ class Columns:
         if unread is not None:
             visited_at[unread], scale_s[unread] = np.nan, self._priors.crawl_scale_s
         cash = self._cash(slots, cells, unread, rows, sites)
-        worth = cash if unread is None else np.where(self._never(unread, slots), self._expected(cash, cells), cash)
+        never = None if unread is None else self._never(unread, slots)
+        worth = cash if never is None else np.where(never, self._expected(cash, cells), cash)
+        importance, cash = self._wanted(slots, never, self._importance(worth, rows, slots, cells), cash)
         cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
             visited_at=visited_at,
-            importance=self._importance(worth, rows, slots, cells),
+            importance=importance,
             cash=cash,
             shape=rows["rate_shape"].astype(np.float64) + SHAPE,
             scale_s=scale_s,
@@ -120,6 +132,18 @@ class Columns:
         misses = rows["misses"]
         return importance * 0.5**misses if misses.any() else importance
 
+    def _wanted(
+        self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return importance and cash times how much more pages are wanted; `never` are those that were never read."""
+        news = never if self._new_weight != 1.0 else None
+        if news is None and self._focus is None:
+            return importance, cash
+        weights = np.ones(len(slots)) if self._focus is None else self._focus.weights(slots)
+        if news is not None:
+            weights[news] *= self._new_weight
+        return importance * weights, cash * weights
+
     def _unread(self, slots: Slots, cells: Slots) -> Pages:
         """Return the columns of pages none of which was ever read."""
         state, count = self._state, len(slots)
@@ -127,10 +151,12 @@ class Columns:
         self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
         zeros = np.zeros(count)
         size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
+        importance = self._scheme.importance(self._expected(cash, cells), zeros, zeros, state.accounts.total)
+        importance, cash = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
         return Pages(
             slot=slots,
             visited_at=np.full(count, np.nan),
-            importance=self._scheme.importance(self._expected(cash, cells), zeros, zeros, state.accounts.total),
+            importance=importance,
             cash=cash,
             shape=np.full(count, SHAPE),
             scale_s=np.full(count, self._priors.crawl_scale_s),

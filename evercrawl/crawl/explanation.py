@@ -108,6 +108,8 @@ class Worth:
         When a visit is worth the price, and before when it is not made in any case; None for never, or not known.
     ahead, ahead_on_host
         How many pages that could be visited now are worth more.
+    wanted, because
+        How many times as much as its importance says a visit counts, and why, "" where it is just once.
     """
 
     policy: str
@@ -119,6 +121,8 @@ class Worth:
     earliest_at: float | None
     ahead: int
     ahead_on_host: int
+    wanted: float = 1.0
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

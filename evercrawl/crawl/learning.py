@@ -9,6 +9,7 @@ import numpy as np
 
 from evercrawl.config import Config
 from evercrawl.crawl.budgets import Budgets
+from evercrawl.crawl.link_words import LinkWords
 from evercrawl.crawl.near import NearDuplicates
 from evercrawl.crawl.outlinks import Outlinks, outlinks
 from evercrawl.crawl.reading import PERMANENT, Reading
@@ -25,8 +26,10 @@ from evercrawl.types import NO_SLOT, Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evercrawl.config import Focus
     from evercrawl.crawl.cash import Cashier
     from evercrawl.crawl.changes import Changes
+    from evercrawl.crawl.contents import Content
     from evercrawl.crawl.indexing import Indexing
     from evercrawl.crawl.probes import Probes
     from evercrawl.crawl.scope import Scope
@@ -52,6 +55,8 @@ class Learner:
         What is told of each visit, so that it can be searched for.
     budgets
         How many URLs of a host and of a site are taken in; the usual where none are given.
+    focus
+        What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
         Redirects followed one after another.
     refresh_after_s
@@ -77,6 +82,7 @@ class Learner:
         indexing: Indexing | None = None,
         budgets: Budgets | None = None,
         *,
+        focus: Sequence[Focus] = (),
         max_redirects: int,
         refresh_after_s: float,
     ) -> None:
@@ -87,6 +93,7 @@ class Learner:
         self._cashier = cashier
         self._changes = changes
         self._near = NearDuplicates(partition)
+        self._words = LinkWords(focus)
         self._budgets = budgets or Budgets(self._state, Config())
         self._indexing = indexing
         self._probes: Probes | None = None
@@ -264,7 +271,7 @@ class Learner:
         if not allowed:
             return None
         thin = COPIED if not reading.redirect and self._near.original(reading, NO_SLOT) != NO_SLOT else 0
-        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin)
+        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
 
     def _in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
         """Return those that belong to the crawl; the others are added to `refused`, and are not asked about again."""
@@ -283,7 +290,10 @@ class Learner:
                 outside.add(url)
         return allowed
 
-    def _admit(self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0) -> Discovery | None:
+    def _admit(
+        self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0,
+        content: Content | None = None,
+    ) -> Discovery | None:  # fmt: skip
         """Give slots to those of `urls` that are not known yet."""
         keys = keys_of(urls)
         first_slot = self._state.table.known
@@ -299,7 +309,8 @@ class Learner:
             self._frontier.add_host(name)
         for number in hosts:
             self._frontier.hosts[number].pages += 1
-        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin)
+        said = self._words.marks(content, urls)
+        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
         self._state.admit(found, at, keys)
         self._budgets.admitted(found)
         return found

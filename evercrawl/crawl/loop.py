@@ -16,6 +16,7 @@ from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns, counts_bytes
+from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
@@ -129,7 +130,16 @@ class Crawl:
         changes = Changes(state, notices)
         self._policy, self._changes = policy, changes
         policy.resume(state.notes)
-        self.columns = Columns(state, scheme, changes.priors, notices, in_bytes=counts_bytes(config), expecting=True)
+        self.columns = Columns(
+            state,
+            scheme,
+            changes.priors,
+            notices,
+            in_bytes=counts_bytes(config),
+            expecting=True,
+            new_weight=discovery_weight(config.discovery),
+            focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
+        )
         self.frontier = Frontier(
             policy,
             self.columns,
@@ -152,6 +162,7 @@ class Crawl:
             changes,
             indexing,
             self._budgets,
+            focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
         )
@@ -203,7 +214,9 @@ class Crawl:
         self._learner.watch(self._probes)
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self._underway = 0  # visits among the exchanges in flight
-        self._parsers: Parsers = parsers or Inline(config.product_token, text=indexing is not None)
+        self._parsers: Parsers = parsers or Inline(
+            config.product_token, text=indexing is not None or config.looks_for_words
+        )
         self._waiting: list[Reading] = []  # read, and not yet taken in
         self._reported_at = 0.0
         self._reason = ""

@@ -12,6 +12,7 @@ from evercrawl.change.gamma import survival
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
+from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.waits import again_at
@@ -55,7 +56,10 @@ class View:
     columns
         Slots -> `Pages`.
     candidates
-        The same as the crawl's policy sees them, who expects something of pages that were never read.
+        The same as the crawl's policy sees them, who expects something of pages that were never read, and is told which
+        are wanted more.
+    focus
+        Which entry of the focus means which page; None where there is no focus.
     """
 
     def __init__(self, partition: Partition, config: Config, now: float) -> None:
@@ -66,10 +70,15 @@ class View:
         self.scheme = scheme_of(partition.scheme)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
-        notices = Notices(self.state.accounts)
-        self.columns, self.candidates = (
-            Columns(self.state, self.scheme, self.priors, notices, in_bytes=self.in_bytes, expecting=expecting)
-            for expecting in (False, True)
+        gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
+        self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
+        self.columns = Columns(*gathered, in_bytes=self.in_bytes)
+        self.candidates = Columns(
+            *gathered,
+            in_bytes=self.in_bytes,
+            expecting=True,
+            new_weight=discovery_weight(config.discovery),
+            focus=self.focus,
         )
         self.policy = _policy(config, self.state.notes)
 

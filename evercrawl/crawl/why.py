@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.change import dates, gamma
 from evercrawl.crawl.explanation import Belief, History, Origin, Weight, Why, Worth
 from evercrawl.crawl.feeders import feeders
+from evercrawl.crawl.focus import wanted
 from evercrawl.crawl.outside import outside
 from evercrawl.crawl.reader import visits
 from evercrawl.crawl.top import known
@@ -159,6 +160,7 @@ def _worth(view: View, slot: int, pages: Pages) -> Worth:
         known(view.earliest_at(pages.slot)[0]),
         first,
         here,
+        *wanted(view, slot, never=math.isnan(pages.visited_at[0])),
     )
 
 
