@@ -61,24 +61,24 @@ class SiteGraph:
         It sums to 1 over the sites with pages that count.
         """
         view = self._view
-        counts = _counting(view.state)
+        counts = pages_that_count(view.state)
         found = np.zeros(len(counts))
         found[counts] = within_sites(view.importance[counts], site_numbers(view.state)[counts], self.importance)
         return found
+
+
+def pages_that_count(state: State) -> NDArray[np.bool_]:
+    """Return which known pages are more than aliases of others, shape (known,)."""
+    rows: Any = state.records.rows[: state.records.count]
+    counts = np.ones(state.known.count, np.bool_)
+    counts[rows["slot"][rows["alias"] != NO_SLOT]] = False
+    return counts
 
 
 def site_numbers(state: State) -> Ints:
     """Return the index of the site of each known page, shape (known,)."""
     numbers: Ints = state.site_of[state.known.rows()["host"]].astype(np.int64)
     return numbers
-
-
-def _counting(state: State) -> NDArray[np.bool_]:
-    """Return which known pages are more than aliases of others, shape (known,)."""
-    rows: Any = state.records.rows[: state.records.count]
-    counts = np.ones(state.known.count, np.bool_)
-    counts[rows["slot"][rows["alias"] != NO_SLOT]] = False
-    return counts
 
 
 def site_links(view: View) -> SiteLinks:

@@ -79,9 +79,8 @@ def known_pages(state: State) -> Ints:
     return np.bincount(site_numbers(state), minlength=len(state.sites)).astype(np.int64)
 
 
-def read_pages(state: State, weight: str = "") -> Ints:
-    """Return how many pages of each site hold content, or the sum of a field of theirs; shape (sites,)."""
+def read_pages(state: State) -> Ints:
+    """Return how many pages of each site hold content, shape (sites,)."""
     rows: Any = state.records.rows[: state.records.count]
-    rows = rows[np.isin(rows["outcome"], _HELD)]
-    weights = rows[weight].astype(np.float64) if weight else None
-    return np.bincount(state.site_of[rows["host"]], weights, len(state.sites)).astype(np.int64)
+    held = rows["host"][np.isin(rows["outcome"], _HELD)]
+    return np.bincount(state.site_of[held], minlength=len(state.sites)).astype(np.int64)

@@ -68,4 +68,5 @@ def majority(ratings: Ints) -> Ints:
     votes = (ratings[None] == grades[:, None, None]).sum(axis=1)
     mean = ratings.sum(axis=0) / np.maximum((ratings > 0).sum(axis=0), 1)
     far = np.abs(grades[:, None] - mean) / (len(grades) + 1)  # below 1, so it decides between equal votes alone
-    return grades[np.argmax(votes - far, axis=0)]
+    best: Ints = grades[np.argmax(votes - far, axis=0)]
+    return best
