@@ -5,9 +5,10 @@ import pytest
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.ledger import Ledger
-from evercrawl.importance.offline import Graph, damped, importance
+from evercrawl.importance.offline import damped
 from evercrawl.importance.push import Push as PushScheme
 from evercrawl.importance.windows.unbounded import Unbounded
+from evercrawl.lab.accuracy import graph_of, importance
 from evercrawl.lab.engine import Opic, Push, Watcher
 from evercrawl.lab.living import LivingWeb
 from evercrawl.lab.picking import Cycle, Greedy, Mixed, Picker, Random, Sampled, fresh, xyleme
@@ -44,10 +45,6 @@ class Notes(Watcher):
 
 def links_of(web, page):
     return web.target[web.start[page] : web.start[page + 1]].tolist()
-
-
-def graph_of(web):
-    return Graph(web.pages, web.source, web.target, web.out)
 
 
 def same_opic(ledger, opic):
@@ -156,13 +153,13 @@ def test_background_pushes_settle_the_known_links_without_any_visit():
     push.run(2000)
     push.settle(150 * 2000)
     found = push.estimate() / push.estimate().sum()
-    assert found == pytest.approx(importance(graph_of(web), damped(graph_of(web))), rel=1e-8)
+    assert found == pytest.approx(importance(web), rel=1e-8)
 
 
 @pytest.mark.parametrize("picker", [Random(1), Cycle(1), Greedy(), xyleme(1), Sampled(1)])
 def test_every_order_leads_to_the_same_importance(picker):
     web = poisson(300, 2)
-    truth = importance(graph_of(web), damped(graph_of(web)))
+    truth = importance(web)
     opic = Opic(web, picker)
     opic.run(300 * 1500)
     assert np.abs(opic.estimate() / opic.estimate().sum() - truth).sum() < 2 / opic.total

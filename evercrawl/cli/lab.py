@@ -1,0 +1,112 @@
+"""evercrawl lab: make an experiment of the literature again, and see what holds."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evercrawl.cli import arguments, warm
+from evercrawl.config import values
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.lab.base import Claim, Findings, Options
+
+_MORE: Final = (
+    "Without NAME, all experiments are listed. Each draws a web (or reads one), visits it by every scheme in question "
+    "and by our default, and prints what was claimed beside what was found; the numbers go to NAME.parquet, the figure "
+    "to NAME.png. The same seed gives the same numbers."
+)
+_ENGINE: Final = "evercrawl.lab.windows"
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "lab", "make a published experiment again, and see what holds", run, _MORE)
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment, such as fig2; none to list them")
+    parser.add_argument("--pages", metavar="N", help="pages of the web (default: mostly 100,000, as was printed)")
+    parser.add_argument("--turns", metavar="N", help="visits a page on the mean (default: mostly 10, as was printed)")
+    parser.add_argument("--seed", metavar="N", default="1", help="draws the web and everything else (default: 1)")
+    parser.add_argument(
+        "--graph-kind",
+        metavar="KIND",
+        default="power-law",
+        help="power-law, poisson, copying, bow-tie or sites (default: power-law)",
+    )
+    parser.add_argument("--graph", metavar="FILE", help="take the links of a Parquet file with columns src and dst")
+    parser.add_argument("--out", metavar="DIR", help="where numbers and figure go (default: nowhere)")
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the experiment, say what holds, and keep the numbers."""
+    from evercrawl.lab.catalogue import experiment, keep
+    from evercrawl.lab.plotting import require
+
+    if args.name is None:
+        return _list(as_json=args.json)
+    options = _options(args)
+    made = experiment(args.name)
+    if args.out:
+        require()
+    warm.before_reading(_ENGINE)
+    began = time.monotonic()
+    findings = made.run(options, lambda line: print(f"... {line}", file=sys.stderr, flush=True))
+    name = args.name.partition(":")[0].replace("-", "_")
+    files = keep(findings, Path(args.out), name) if args.out else []
+    if args.json:
+        _as_json(findings, files)
+    else:
+        _tell(findings, files, time.monotonic() - began)
+    return 0
+
+
+def _options(args: argparse.Namespace) -> Options:
+    from evercrawl.lab.base import Options
+
+    pages, turns, seed = (
+        None if raw is None else cast("int", arguments.value(values.whole(least), raw, flag))
+        for raw, least, flag in ((args.pages, 1, "--pages"), (args.turns, 1, "--turns"), (args.seed, 0, "--seed"))
+    )
+    return Options(pages, seed or 0, args.graph_kind, Path(args.graph) if args.graph else None, turns)
+
+
+def _list(*, as_json: bool) -> int:
+    from evercrawl.lab.catalogue import experiments, summary
+
+    for name, kind in experiments().items():
+        told = summary(kind)
+        print(json.dumps({"name": name, "about": told}) if as_json else f"{name:<10} {told}")
+    return 0
+
+
+def _tell(findings: Findings, files: list[Path], took_s: float) -> None:
+    print(findings.title)
+    for claim in findings.claims:
+        print(f"\n  {claim.verdict.upper():<8} {claim.claim}")
+        if claim.printed:
+            print(f"  {'printed':<8} {claim.printed}")
+        print(f"  {'found':<8} {claim.found}")
+    print(f"\n{len(findings.rows):,} rows in {took_s:.1f} s" + "".join(f", {file}" for file in files))
+
+
+def _as_json(findings: Findings, files: list[Path]) -> None:
+    for row in findings.rows:
+        print(json.dumps({"event": "row"} | {name: _number(value) for name, value in row.items()}))
+    for claim in findings.claims:
+        print(json.dumps({"event": "claim"} | _claim(claim)))
+    print(json.dumps({"event": "end", "title": findings.title, "files": [str(file) for file in files]}))
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return claim._asdict() | {"verdict": claim.verdict}
+
+
+def _number(value: float | str) -> float | str | None:
+    """Return a value as JSON has it, which knows no infinity and no nan."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,116 @@
+"""How far what is thought of pages is from the truth, in every sense in which it may matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.importance.offline import Graph, solve
+
+if TYPE_CHECKING:
+    from evercrawl.simulate.graphs.base import Web
+    from evercrawl.types import Floats, Ints
+
+_TOP: Final = 10  # the important pages are the tenth of all with most importance, as in the paper
+_PAIRS: Final = 1000  # pages whose order is compared, each with each
+_TRUE: Final = 1e-12  # sum of the errors of what is taken for the truth
+
+
+class Accuracy(NamedTuple):
+    """How good an estimate is. All in parts of 1; errors are relative to the true importance of the page.
+
+    Attributes
+    ----------
+    mean, top
+        Mean error of all pages, and of the tenth that is most important.
+    variance, top_variance
+        Of the error, among the same pages.
+    weighted
+        Mean error weighted by importance: sum |estimate - truth|, the L1 distance.
+    rank
+        1 - Spearman's rank correlation, over all pages.
+    top_rank
+        Share of the pairs of the 1,000 most important pages that come in the wrong order: (1 - Kendall's tau) / 2.
+    """
+
+    mean: float
+    top: float
+    variance: float
+    top_variance: float
+    weighted: float
+    rank: float
+    top_rank: float
+
+
+class Truth:
+    """The importance of the pages of a web, and what it takes to compare.
+
+    Parameters
+    ----------
+    importance
+        Shape (n,), each more than 0; summing to 1.
+    ranks
+        Whether ranks are to be compared too, which takes longest.
+
+    Examples
+    --------
+    >>> truth = Truth(np.array([0.5, 0.3, 0.2]))
+    >>> found = truth.accuracy(np.array([4.0, 4.0, 2.0]))
+    >>> round(found.mean, 4), round(found.top, 4), round(found.weighted, 4)
+    (0.1778, 0.2, 0.2)
+    """
+
+    def __init__(self, importance: Floats, *, ranks: bool = True) -> None:
+        self.importance = importance
+        self.order: Ints = np.argsort(-importance, kind="stable")
+        self.top = self.order[: max(len(importance) // _TOP, 1)]
+        self._ranks = _ranks(importance) if ranks else None
+
+    def accuracy(self, estimate: Floats) -> Accuracy:
+        """Compare an estimate, of any scale, with the truth."""
+        found = estimate / estimate.sum()
+        error = np.abs(found - self.importance) / self.importance
+        best = error[self.top]
+        return Accuracy(
+            float(error.mean()), float(best.mean()), float(error.var()), float(best.var()),
+            float(np.abs(found - self.importance).sum()), self._rank_error(found), self._swapped(found),
+        )  # fmt: skip
+
+    def _rank_error(self, found: Floats) -> float:
+        """Return 1 - Spearman's correlation."""
+        if self._ranks is None:
+            return float("nan")
+        return float(1 - np.corrcoef(self._ranks, _ranks(found))[0, 1])
+
+    def _swapped(self, found: Floats) -> float:
+        """Return the share of pairs among the best that come in the wrong order; a tie is half a pair."""
+        best = self.order[:_PAIRS]
+        true, other = self.importance[best], found[best]
+        sign = np.sign(true[:, None] - true) * np.sign(other[:, None] - other)
+        pairs = len(best) * (len(best) - 1)
+        return float((pairs - sign.sum()) / 2 / max(pairs, 1))
+
+
+def importance(web: Web, tax: float = 0.15) -> Floats:
+    """Return the true importance of the pages of a web, summing to 1; shape (n,). Pages without links pay all as tax.
+
+    >>> from evercrawl.simulate.graphs import Web
+    >>> importance(Web.of(2, np.array([0]), np.array([1])), tax=0.5)
+    array([0.4, 0.6])
+    """
+    found = solve(graph_of(web), tax, tolerance=_TRUE)
+    found /= found.sum()
+    return found
+
+
+def graph_of(web: Web) -> Graph:
+    """Return the web as off-line algorithms take it; the arrays are the same."""
+    return Graph(web.start, web.target.view(np.uint32), web.start[:-1])
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each value; of equal ones, which come in thousands, the mean of theirs."""
+    _, which, count = np.unique(np.round(values, 15), return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(count) - (count + 1) / 2)[which]
+    return ranks

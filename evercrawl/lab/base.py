@@ -1,0 +1,149 @@
+"""What every experiment promises: a claim that was printed, made again, beside what was found. One file each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Row: TypeAlias = "dict[str, str | int | float]"
+Say: TypeAlias = "Callable[[str], None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an experiment is made with.
+
+    Attributes
+    ----------
+    pages
+        Of the web that is drawn; None for as many as the experiment is about.
+    seed
+        Decides everything that is drawn.
+    kind
+        Of the web: power-law, poisson, copying, bow-tie, sites.
+    graph
+        A file of links to take in its place.
+    turns
+        How often each page is visited on the mean; None for as often as the experiment is about.
+    """
+
+    pages: int | None = None
+    seed: int = 1
+    kind: str = "power-law"
+    graph: Path | None = None
+    turns: int | None = None
+
+
+class Claim(NamedTuple):
+    """A sentence somebody printed, or that we promise, and what came of it.
+
+    Attributes
+    ----------
+    claim, printed, found
+        In words: the sentence, the figures that stand there ("" where there are none), those that were found.
+    holds
+        None where it could not be said.
+    """
+
+    claim: str
+    printed: str
+    found: str
+    holds: bool | None
+
+    @property
+    def verdict(self) -> str:
+        """In a word.
+
+        >>> Claim("Greed is good", "", "2.0 %", False).verdict
+        'refuted'
+        """
+        return "open" if self.holds is None else "holds" if self.holds else "refuted"
+
+
+class Curve(NamedTuple):
+    """One line of a panel; one of `ours` is drawn with emphasis."""
+
+    label: str
+    x: list[float]
+    y: list[float]
+    ours: bool = False
+
+
+class Panel(NamedTuple):
+    """One diagram.
+
+    Attributes
+    ----------
+    title, x, y
+        What it shows; what the axes show, with units.
+    curves
+        Its lines.
+    log
+        Whether the y axis is logarithmic.
+    bars
+        Whether each curve is a bar for each x rather than a line.
+    """
+
+    title: str
+    x: str
+    y: str
+    curves: list[Curve]
+    log: bool = False
+    bars: bool = False
+
+
+@dataclass(slots=True)
+class Findings:
+    """What came of an experiment.
+
+    Attributes
+    ----------
+    rows
+        All numbers, one observation a row, all rows with the same columns.
+    claims
+        What was claimed, beside what was found.
+    panels
+        The figure.
+    title
+        Of the figure.
+    """
+
+    title: str = ""
+    rows: list[Row] = field(default_factory=list["Row"])
+    claims: list[Claim] = field(default_factory=list[Claim])
+    panels: list[Panel] = field(default_factory=list[Panel])
+
+
+class Experiment(ABC):
+    """Something that was claimed, and how to see whether it is so.
+
+    The name is that of the file; the first sentence of the class's docstring is what people are told of it.
+    """
+
+    pages: ClassVar[int] = 100_000
+    """Pages of the web, where nobody asks for another number."""
+
+    turns: ClassVar[int] = 10
+    """Visits a page, where nobody asks for another number."""
+
+    @abstractmethod
+    def run(self, options: Options, say: Say) -> Findings:
+        """Make the experiment.
+
+        Parameters
+        ----------
+        options
+            As the person asked for it.
+        say
+            Takes a short sentence now and then about how far it has come.
+
+        Raises
+        ------
+        evercrawl.errors.ConfigError
+            When it cannot be made with these options.
+        """

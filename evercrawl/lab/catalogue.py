@@ -1,0 +1,61 @@
+"""Find the experiments, make one, and keep what came of it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from evercrawl import catalog, lab
+from evercrawl.lab.base import Experiment, Findings
+from evercrawl.lab.plotting import draw
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def experiments() -> dict[str, type[Experiment]]:
+    """Return every experiment by its name, which is that of its file.
+
+    >>> "fig2" in experiments()
+    True
+    """
+    return catalog.find(lab, Experiment)  # type: ignore[type-abstract]
+
+
+def experiment(name: str) -> Experiment:
+    """Return the experiment of that name.
+
+    Raises
+    ------
+    ConfigError
+        When there is none; the message lists those that are.
+    """
+    kind: type[Any] = catalog.pick(lab, Experiment, name)
+    made: Experiment = kind()
+    return made
+
+
+def summary(kind: type[Experiment]) -> str:
+    """Return what an experiment is about, in a sentence."""
+    return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
+
+
+def keep(findings: Findings, folder: Path, name: str) -> list[Path]:
+    """Write the numbers (Parquet) and the figure (PNG) to a folder, which is made; return the files.
+
+    Raises
+    ------
+    ConfigError
+        When a figure is to be drawn and matplotlib is not there.
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{name}.parquet"]
+    columns = {column: [row[column] for row in findings.rows] for column in (findings.rows or [{}])[0]}
+    write_table(pa.table(columns), files[0], compression="zstd")
+    if findings.panels:
+        files.append(folder / f"{name}.png")
+        draw(findings, files[1])
+    return files

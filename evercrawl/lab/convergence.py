@@ -1,0 +1,96 @@
+"""How fast what is thought of pages comes to the truth, where links stay as they are: for figures 2 and 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.importance.offline import damped
+from evercrawl.importance.windows.two_windows import TwoWindows
+from evercrawl.lab.accuracy import Truth, graph_of, importance
+from evercrawl.lab.engine import Opic, Push
+from evercrawl.lab.picking import Cycle, Greedy, Random, xyleme
+from evercrawl.lab.windows import looking_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evercrawl.lab.base import Row, Say
+    from evercrawl.lab.picking import Picker
+    from evercrawl.simulate.graphs.base import Web
+    from evercrawl.types import Floats
+
+ORDERS: Final[dict[str, Callable[[int], Picker]]] = {
+    "random": Random, "cycle": Cycle, "greedy": lambda _: Greedy(), "80/20": xyleme,
+}  # fmt: skip
+_WATCHED: Final = "greedy"
+_PUSHED: Final = ("cycle", "greedy")
+_RANKED: Final = 2_000_000  # sorting more pages after every turn would take longer than visiting them
+
+
+def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] = ORDERS) -> list[Row]:
+    """Return the errors after each turn, as many visits as there are pages, by every scheme and order.
+
+    A row has scheme (`opic`, `push`, `off line`), order, estimate, pages, turn, clock, `far_max` and `far_sum` (the
+    distance of H/G from being kept by a step, times G), and the fields of `Accuracy`.
+    """
+    truth = Truth(importance(web), ranks=web.pages <= _RANKED)
+    rows: list[Row] = []
+    for name, order in orders.items():
+        say(f"OPIC, {name}")
+        rows += _opic(web, turns, name, order(seed), truth)
+    for name in [name for name in _PUSHED if name in orders]:
+        say(f"push, {name}")
+        rows += _push(web, turns, name, orders[name](seed), truth)
+    say("off line")
+    return [*rows, *_offline(web, turns, truth)]
+
+
+def _opic(web: Web, turns: int, order: str, picker: Picker, truth: Truth) -> Iterator[Row]:
+    two = looking_on(TwoWindows(), web.pages)
+    opic = Opic(web, picker, watchers=[two] if order == _WATCHED else ())
+    for turn in range(1, turns + 1):
+        opic.run(web.pages)
+        off = np.abs(opic.cash - 1 / web.pages)
+        far: Row = {"clock": opic.total, "far_max": float(off.max()), "far_sum": float(off.sum())}
+        for estimate, values in (("history", opic.history), ("paper", opic.paper()), ("identity", opic.estimate())):
+            yield _row(web, "opic", order, estimate, turn, truth, values) | far
+        if order == _WATCHED:
+            now = two.estimate(opic.earned, opic.total)
+            yield _row(web, "opic", order, "two windows", turn, truth, now) | far
+
+
+def _push(web: Web, turns: int, order: str, picker: Picker, truth: Truth) -> Iterator[Row]:
+    push = Push(web, picker)
+    for turn in range(1, turns + 1):
+        push.run(web.pages)
+        yield _row(web, "push", order, "residual", turn, truth, push.estimate())
+
+
+def _offline(web: Web, turns: int, truth: Truth) -> Iterator[Row]:
+    """Yield the errors of the power iteration, of which a step looks at each page once."""
+    graph = graph_of(web)
+    each = damped(graph)
+    value = np.full(web.pages, 1 / web.pages)
+    for turn in range(1, turns + 1):
+        passed = graph.pass_on(value, each)
+        value = passed + (1 - passed.sum()) / web.pages
+        yield _row(web, "off line", "", "power", turn, truth, value)
+
+
+def _row(web: Web, scheme: str, order: str, estimate: str, turn: int, truth: Truth, values: Floats) -> Row:
+    row: Row = {"scheme": scheme, "order": order, "estimate": estimate, "pages": web.pages, "turn": turn}
+    blank: Row = dict.fromkeys(("clock", "far_max", "far_sum"), float("nan"))
+    errors: Row = truth.accuracy(values)._asdict()
+    return row | blank | errors
+
+
+def chosen(rows: list[Row], turn: int | None = None, **named: str) -> list[Row]:
+    """Return the rows whose columns are as named, in order of turns; those of one turn, if that is given.
+
+    >>> chosen([{"order": "cycle", "turn": 2}, {"order": "cycle", "turn": 1}], order="cycle")
+    [{'order': 'cycle', 'turn': 1}, {'order': 'cycle', 'turn': 2}]
+    """
+    kept = [row for row in rows if all(row[name] == value for name, value in named.items())]
+    return sorted((row for row in kept if turn in (None, row["turn"])), key=lambda row: row["turn"])

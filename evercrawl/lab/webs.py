@@ -1,0 +1,88 @@
+"""The web that an experiment is made on: drawn, or read from a file of links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.simulate.graphs import Web, bow_tie, copying, poisson, power_law, sites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evercrawl.lab.base import Options
+    from evercrawl.types import Ints
+
+KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
+    "power-law": power_law, "poisson": poisson, "copying": copying, "bow-tie": bow_tie, "sites": sites,
+}  # fmt: skip
+_LEAST: Final = 100
+
+
+def web_of(options: Options, pages: int) -> Web:
+    """Return the web that was asked for, with `pages` pages where nobody said how many.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such kind, too few pages, or no such file.
+
+    Examples
+    --------
+    >>> from evercrawl.lab.base import Options
+    >>> web_of(Options(kind="bow-tie"), 500).pages
+    500
+    """
+    if options.graph is not None:
+        return read(options.graph)
+    if options.kind not in KINDS:
+        raise ConfigError(f"--graph-kind {options.kind} is none of: {', '.join(KINDS)}")
+    wanted = options.pages or pages
+    if wanted < _LEAST:
+        raise ConfigError(f"--pages {wanted} is too few to say anything; ask for {_LEAST} at least")
+    return KINDS[options.kind](wanted, options.seed)
+
+
+def read(path: Path) -> Web:
+    """Return the web of a Parquet file with the columns src and dst, one row a link.
+
+    Pages are numbered from 0 on without gaps, so those that nobody links to or from at the end are not there, unless
+    NAME.nodes.parquet stands beside NAME.edges.parquet and has as many rows as there are pages.
+
+    Raises
+    ------
+    ConfigError
+        When it is no such file.
+    """
+    source, target = (_column(path, name) for name in ("src", "dst"))
+    if not len(source) or min(source.min(), target.min()) < 0:
+        raise ConfigError(f"--graph {path}: src and dst have to be numbers of pages, from 0 on, and one link at least")
+    pages = int(max(source.max(), target.max())) + 1
+    return Web.of(max(pages, _nodes(path)), source, target)
+
+
+def _column(path: Path, name: str) -> Ints:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    try:
+        column: Any = read_table(path, columns=[name])[name]
+        return np.asarray(column.to_numpy(), np.int64)
+    except (ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+        why = str(error).partition("\n")[0]
+        raise ConfigError(
+            f"--graph {path} cannot be read as links: {why}; it has to be a Parquet file with the columns src and dst"
+        ) from error
+
+
+def _nodes(path: Path) -> int:
+    """Return how many pages the file of pages beside a file of links has; 0 where there is none."""
+    beside = path.with_name(path.name.replace(".edges.", ".nodes."))
+    if beside == path or not beside.exists():
+        return 0
+    from pyarrow.parquet import read_metadata
+
+    return int(read_metadata(beside).num_rows)

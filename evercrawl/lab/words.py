@@ -1,0 +1,25 @@
+"""Figures as claims have them."""
+
+from __future__ import annotations
+
+
+def percent(part: float) -> str:
+    """Return a part of 1 as a percentage with as many digits as tell something.
+
+    >>> percent(0.08379), percent(0.0193601), percent(0.00046), percent(0.3604), percent(0.0)
+    ('8.4 %', '1.94 %', '0.046 %', '36 %', '0 %')
+    """
+    value = 100.0 * part
+    if not value:
+        return "0 %"
+    digits = 0 if abs(value) >= 20 else 1 if abs(value) >= 5 else 2 if abs(value) >= 0.1 else 3
+    return f"{value:.{digits}f} %"
+
+
+def both(mean: float, top: float) -> str:
+    """Return two errors, of all pages and of the most important tenth.
+
+    >>> both(0.0193601, 0.0083)
+    '1.94 / 0.83 %'
+    """
+    return f"{percent(mean)[:-2]} / {percent(top)}"
