@@ -144,8 +144,9 @@ def run(work: Path, corpus: Corpus, bad: dict[str, object] | None) -> Cost:
         [sys.executable, "-m", "evercrawl", "export", "pages", "--dir", str(directory), "-o", "-"],
         check=True, capture_output=True, text=True,
     ).stdout.splitlines()  # fmt: skip
-    visited = [row["url"] for row in map(json.loads, rows) if row["class"]]
-    theirs = len(visited) - sum(1 for url in visited if normal(url) in expected or not re.search(BAD, url))
+    visited = {row["url"]: row["visited_at"] for row in map(json.loads, rows) if row["class"]}
+    done_at = max(at for url, at in visited.items() if normal(url) in expected)
+    theirs = sum(at < done_at and re.search(BAD, url) is not None for url, at in visited.items())
     shutil.rmtree(directory)
     first, last = min(pages.values()), max(pages.values())
     (_, waited_before), (cpu_s, waited) = meter.at(first), meter.at(last)

@@ -417,7 +417,9 @@ class Learner:
             return
         if not (reading.flags & UNCHANGED and reading.before.outcome == Outcome.OK):
             original = self._state.original(reading.digest)
-            reading.outcome = Outcome.OK if original in (NO_SLOT, reading.slot) else Outcome.DUPLICATE
+            chance = original in (NO_SLOT, reading.slot)
+            chance = chance or self._near.by_chance(original, reading.host.number, reading.size_bytes)
+            reading.outcome = Outcome.OK if chance else Outcome.DUPLICATE
 
     def _queue(self, found: Discovery) -> None:
         self._frontier.add_found(found.hosts, found.first_slot)

@@ -6,6 +6,7 @@ The same loop runs on the web and on a virtual clock.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,7 @@ from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.learning import Learner
+from evercrawl.crawl.leisure import Leisure
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.parsers import Inline, Parsers
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
 REPORT_S: Final = 0.5
 IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait
+WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
 PROBE_BYTES: Final = 1 << 20  # of an answer to a path that cannot exist
 BATCH: Final = 32  # exchanges read before the network is looked after again
@@ -213,6 +216,7 @@ class Crawl:
         )
         self._learner.watch(self._probes)
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
+        self._leisure = Leisure(self._begun_at, network.idle_s)
         self._underway = 0  # visits among the exchanges in flight
         self._parsers: Parsers = parsers or Inline(
             config.product_token, text=indexing is not None or config.looks_for_words
@@ -292,8 +296,9 @@ class Crawl:
                 self._pace.started(now)
         for _ in range(self._probes.start(now, self._free(now))):
             self._pace.started(now)
+        least = self._leisure.least(self._policy.usual) if self._network.in_flight else -math.inf
         while (free := self._free(now)) > 0:
-            chosen = self.frontier.choose(now, free)
+            chosen = self.frontier.choose(now, free, least)
             if not chosen:
                 return
             for host, slot, new in chosen:
@@ -365,6 +370,7 @@ class Crawl:
         began = self._clock.now()
         exchanges = await self._network.finished(timeout_s)
         idle = self._clock.now() >= began + IDLE_S
+        self._leisure.observe(self._clock.now(), self._network.idle_s)
         self._access.check()
         for start in range(0, len(exchanges), BATCH):
             self._take(exchanges[start : start + BATCH])
@@ -468,7 +474,8 @@ class Crawl:
                 until = min(until, now + 1.5 * IDLE_S)
             until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
             if self._free(now) > 0:
-                until = min(until, self.frontier.next_at(), self._probes.next_at())
+                soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now
+                until = min(until, max(self.frontier.next_at(), soonest), self._probes.next_at())
             elif not self._pace.free(now):
                 until = min(until, self._pace.next_at)
         return max(until - now, 0.0)

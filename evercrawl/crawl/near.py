@@ -22,6 +22,9 @@ within a twentieth on different hosts; or the same on one host for two addresses
 only (a session id with a clock or a counter on the page). Four bits would have found 4 pairs more on different hosts.
 A line of seven words added to 900 moves a hash by two bits, and one in ten by more than three.
 
+What is said in a few hundred bytes, markup included (a stub, a notice that there is nothing), is said on many sites;
+there it makes no copies, be they alike to the byte.
+
 Only a page that was read earlier can be the original, so there are no rings, and a page that has been one stays one.
 A seed is never a near-duplicate.
 
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Ints, Keys, Slots
 
 BITS: Final = 3
+SLIGHT_BYTES: Final = 512  # of a page, its markup included: too little to have been copied from another site
 MOST: Final = 4  # candidates whose title is looked up
 _KERNELS: Final = Library("evercrawl.crawl._near_kernel")
 
@@ -112,6 +116,14 @@ class NearDuplicates:
             return held.near if held is not None else NO_SLOT
         return self._like(reading, before.simhash, before.words, before.size_bytes, held.title)
 
+    def by_chance(self, slot: int, host: int, size_bytes: int) -> bool:
+        """Whether a page of `host` may say what `slot` says without being its copy: so little, on another site."""
+        if size_bytes >= SLIGHT_BYTES:
+            return False
+        state, index = self._state, self._state.record_of(slot)
+        there = int(state.records.rows["host"][index]) if index is not None else host
+        return bool(state.site_of[there] != state.site_of[host])
+
     def learned(self, event: Visit) -> None:
         """Take note of a visit that is remembered."""
         if not event.flags & HAS_LINKS:
@@ -139,6 +151,8 @@ class NearDuplicates:
         for index in self._out[:n].tolist() if n else ():
             row = state.records.rows[index]
             slot, same = int(row["slot"]), row["simhash"] == simhash and row["words"] == words
+            if self.by_chance(slot, reading.host.number, size_bytes):
+                continue
             if same or row["host"] != reading.host.number or _plain(state.urls.get(slot)) == plain:
                 event = self._journal.read(int(row["event"]))
                 if isinstance(event, Visit) and event.title == title:

@@ -18,6 +18,11 @@ class Network(Protocol):
         """Exchanges under way."""
         ...
 
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far with nothing to do."""
+        ...
+
     def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
         """Begin an exchange with one of `addresses` (empty: the URL's host is an address); never raises for the web."""
         ...

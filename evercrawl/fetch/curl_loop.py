@@ -37,6 +37,11 @@ class CurlLoop:
         handle already and may be added again. It must not raise.
     max_connections
         Most connections open at a time; idle ones make room for new ones.
+
+    Attributes
+    ----------
+    worked_s
+        Time spent on transfers, called by the loop.
     """
 
     def __init__(self, on_ended: Callable[[list[Ended]], None], *, max_connections: int) -> None:
@@ -46,6 +51,7 @@ class CurlLoop:
         self._due_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
         self._stepping = False
+        self.worked_s = 0.0
         self._begun: list[tuple[pycurl.Curl, Sequence[object]]] = []  # added since curl last began transfers
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
@@ -109,6 +115,8 @@ class CurlLoop:
 
     def _step(self) -> None:
         """Tell curl what time it is and which sockets are ready; then hand over what has ended."""
+        assert self._loop is not None
+        began = self._loop.time()
         self._stepping = True
         ready = self._sockets.ready()
         ended = self._begin()
@@ -120,6 +128,7 @@ class CurlLoop:
         self._arm()
         if ended:
             self._on_ended(ended)
+        self.worked_s += self._loop.time() - began
 
     def _tell_time(self) -> bool:
         """Let curl do what is due, if something is."""

@@ -89,6 +89,12 @@ class CurlNetwork:
         self._waiter: asyncio.Future[None] | None = None
         self._fault: Exception | None = None
         self._distrusted_until: dict[str, float] = {}
+        self._waited_s = 0.0
+
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far with nothing to do."""
+        return self._waited_s
 
     @property
     def in_flight(self) -> int:
@@ -153,11 +159,13 @@ class CurlNetwork:
         loop = asyncio.get_running_loop()
         self._waiter = loop.create_future()
         alarm = loop.call_later(timeout_s, self.wake)
+        began, worked_s = loop.time(), self._curls.worked_s
         try:
             await self._waiter
         finally:
             alarm.cancel()
             self._waiter = None
+            self._waited_s += loop.time() - began - (self._curls.worked_s - worked_s)
 
     def wake(self) -> None:
         """Make the `finished` that waits return now."""

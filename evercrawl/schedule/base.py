@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -86,6 +87,11 @@ class Policy(ABC):
             How many pages share the budget: those that were visited and wait for their refresh.
         """
         return
+
+    @property
+    def usual(self) -> float:
+        """What a visit has been worth of late, by `value`; nan where the policy does not learn it."""
+        return math.nan
 
     def notes(self) -> dict[str, float]:
         """Return numbers that whoever looks at the crawl from outside likes to know; by default none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
@@ -139,8 +140,10 @@ class Frontier(Manners):
                     until = np.maximum(until, not_before[part])
                 self._lots.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
 
-    def choose(self, now: float, most: int) -> list[tuple[Host, int, bool]]:
+    def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
+
+        None is worth less than `least`, as the policy values it.
 
         Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
         back with `put_first`, or gives it up and calls `release`.
@@ -152,7 +155,7 @@ class Frontier(Manners):
         while going and len(chosen) < most:
             added = len(self._new)
             self._flush()
-            going = (added > 0 or self._lots.next_at() <= now) and self._round(now, most - len(chosen), chosen)
+            going = (added > 0 or self._lots.next_at() <= now) and self._round(now, most - len(chosen), least, chosen)
         return chosen
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
@@ -193,7 +196,7 @@ class Frontier(Manners):
 
     # One round of choosing
 
-    def _round(self, now: float, most: int, chosen: list[tuple[Host, int, bool]]) -> bool:
+    def _round(self, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]) -> bool:
         """Collect candidates, have them valued, and choose; return whether another round may find more."""
         added = len(self._new)
         slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
@@ -205,14 +208,14 @@ class Frontier(Manners):
             if due_from < len(slots):
                 keys = np.ascontiguousarray(self._policy.due(pages.part(due_from, len(slots)), now), np.float64)
         assert len(values) == valued, "a policy values every page"
-        rows, out = self._pick(values, now, most, chosen)
+        rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)
         if rows:
             self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.seen_count)
         return bool(rows or out or added or self._lots.arrived)
 
     def _pick(
-        self, values: Floats, now: float, most: int, chosen: list[tuple[Host, int, bool]]
+        self, values: Floats, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]
     ) -> tuple[array[int], array[int]]:
         """Choose the best; return their rows, and the numbers of hosts that turn out not to be asked now.
 
@@ -221,7 +224,7 @@ class Frontier(Manners):
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
         rows, out, fresh = array("q"), array("I"), 0
         for number, row, page in self._lots.best(values):
-            if row < 0 or len(rows) == most:
+            if row < 0 or len(rows) == most or values[row] < least:
                 break
             host = hosts[number]
             if host.held or host.in_flight >= per_host or host.ready_at > now:

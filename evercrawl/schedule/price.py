@@ -97,6 +97,11 @@ class Price(Policy):
             self._visits += len(values)
         self._pace(len(values), now, known)
 
+    @property
+    def usual(self) -> float:
+        """The price."""
+        return self.price
+
     def notes(self) -> dict[str, float]:
         """Return the price and the patience; nothing before the first visit."""
         return {} if math.isnan(self.price) else {"price": self.price, "patience_s": self.patience}

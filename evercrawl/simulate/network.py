@@ -125,6 +125,12 @@ class MadeNetwork:
         self._timers: dict[int, asyncio.TimerHandle] = {}
         self._ended: list[Exchange] = []
         self._news = asyncio.Event()
+        self._waited_s = 0.0
+
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far: on a virtual clock nothing else takes time."""
+        return self._waited_s
 
     @property
     def in_flight(self) -> int:
@@ -173,11 +179,13 @@ class MadeNetwork:
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
         if not self._ended:
-            alarm = asyncio.get_running_loop().call_later(timeout_s, self.wake)
+            loop = asyncio.get_running_loop()
+            began, alarm = loop.time(), loop.call_later(timeout_s, self.wake)
             try:
                 await self._news.wait()
             finally:
                 alarm.cancel()
+                self._waited_s += loop.time() - began
         self._news.clear()
         ended, self._ended = self._ended, []
         return ended

@@ -48,6 +48,11 @@ class WatchedNetwork:
         """Exchanges under way."""
         return self._inner.in_flight
 
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far."""
+        return self._inner.idle_s
+
     def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
         """Begin an exchange; see `MadeNetwork.start`."""
         before = len(self._inner.log)

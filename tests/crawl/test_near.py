@@ -11,7 +11,7 @@ from evercrawl.parse.simhash import distance
 from evercrawl.store.events import HAS_LINKS, NEAR, Visit
 from evercrawl.store.records import MEMBER
 from evercrawl.store.records import NEAR as MARKED
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Outcome
 
 SITE, MIRROR = "http://example.org", "http://mirror.example"
 
@@ -165,3 +165,16 @@ def test_the_index_finds_what_comparing_all_finds(begun):
         expected = [first + j for j in range(i) if distance(hashes[j], mine) <= 3]
         assert sorted(near._out[:found].tolist()) == expected
         assert i < 200 or first + i - 200 in expected
+
+
+def test_a_few_words_on_two_sites_are_no_copies(begun):
+    """Stubs and notices are said everywhere; what is said at length is not."""
+    begun.visit(f"{SITE}/a", page("nothing here"))
+    begun.visit(f"{MIRROR}/a", page("nothing here"))
+    assert (record(begun, f"{MIRROR}/a")["outcome"], near(begun)) == (Outcome.OK, "")
+    begun.visit(f"{SITE}/b", page("nothing here"))
+    begun.visit(f"{SITE}/c", page("nothing here"))
+    assert Outcome.DUPLICATE in (record(begun, f"{SITE}/b")["outcome"], record(begun, f"{SITE}/c")["outcome"])
+    begun.visit(f"{SITE}/a", page(text(2)))
+    begun.visit(f"{MIRROR}/a", page(text(2)))
+    assert record(begun, f"{MIRROR}/a")["outcome"] == Outcome.DUPLICATE

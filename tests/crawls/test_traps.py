@@ -14,7 +14,7 @@ import pytest
 from evercrawl.progress import Limits
 from evercrawl.schedule.price import Price
 from evercrawl.simulate.made_web import Answer
-from evercrawl.simulate.network import Asked
+from evercrawl.simulate.network import Asked, MadeNetwork
 from evercrawl.store.records import FINDABLE, MEMBER, NEAR
 from evercrawl.types import Outcome
 
@@ -119,6 +119,25 @@ def test_a_trap_starves_beside_honest_sites(run, name):
     assert 0 < len(trapped) <= 0.05 * last
     everywhere = [url for url in order if url.startswith(TRAP)]
     assert len(everywhere) <= 0.15 * FETCHES  # also of what is left when all honest pages have been read
+
+
+def test_a_busy_crawl_keeps_honest_sites_from_waiting_for_a_trap(run, monkeypatch):
+    """Without a ceiling each host is asked as often as it answers; a crawl without a moment to spare thinks twice."""
+    monkeypatch.setitem(globals(), "PAGES", 30)
+    fast = FAST | {"rate_per_s": 0.0, "connections_per_host": 16}
+
+    def share() -> float:
+        """Return the trap's part of the fetches until each honest page was read."""
+        limits = Limits(pages=3 * FETCHES, seconds=3600)
+        ran = run(Beside(calendar), [*SEEDS, f"{TRAP}/"], limits, policy=Price(), polite=False, **fast)
+        run.directory = run.directory.with_name("another")
+        order = [asked.url for asked in asked_for(ran)]
+        last = max(order.index(url) for url in set(order) if not url.startswith(TRAP))
+        return sum(url.startswith(TRAP) for url in order[:last]) / last
+
+    at_leisure = share()
+    monkeypatch.setattr(MadeNetwork, "idle_s", 0.0)
+    assert share() < 0.8 * at_leisure
 
 
 def test_a_trap_on_an_honest_site_does_not_keep_its_pages_waiting(run):

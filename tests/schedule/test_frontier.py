@@ -6,6 +6,7 @@ import pytest
 from evercrawl.schedule.base import Pages, Policy
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
+from evercrawl.schedule.greedy import Greedy
 from evercrawl.types import Slots
 
 
@@ -320,3 +321,14 @@ def test_a_host_that_moves_while_it_is_asked_stays_where_it_is_until_the_end() -
     frontier.locate(moving, new, 4.0)
     assert (moving.addresses, moving.address) == (new, frontier.addresses[new[0]])
     assert frontier.addresses[old[0]].in_flight == 0
+
+
+def test_what_is_worth_less_than_asked_for_waits() -> None:
+    world = World(policy=Greedy())
+    world.cash[[1, 2, 3]] = 4.0, 2.0, 0.5
+    for number in range(3):
+        world.frontier.add_new(number, [number + 1])
+    chosen = world.frontier.choose(0.0, 10, 1.0)
+    assert [slot for _, slot, _ in chosen] == [1, 2]
+    assert world.frontier.choose(0.0, 10, 1.0) == []
+    assert world.slots(0.0) == [3]
