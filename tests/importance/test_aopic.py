@@ -10,7 +10,11 @@ from evercrawl.importance.base import Account, Links
 from evercrawl.importance.estimates import shares
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.offline import Graph
+from evercrawl.importance.push import Push
+from evercrawl.importance.windows import Pasts
+from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.interpolation import Interpolation
+from evercrawl.importance.windows.two_windows import TwoWindows
 
 
 def test_it_is_found_by_name():
@@ -61,6 +65,35 @@ def test_steady_inflow_is_weighed_alike_however_often_it_is_fetched():
 def test_the_end_of_a_page_gives_its_cash_away():
     moved = AOPIC().remove(Account(0.5, 3.0, 2.0), Links(0, 1, 1), 9.0)
     assert (moved.moved, moved.history, moved.internal, moved.external) == (0.5, 0, 0, 0)
+
+
+def test_a_page_that_ended_begins_anew():
+    aopic = AOPIC(window=Exponential(4.0))
+    ended = aopic.remove(Account(0.5, 3.0, 2.0, (0.25,)), Links(0, 1, 1), 9.0)
+    again = Account(0.3, ended.history, ended.mark, ended.kept)
+    moved = aopic.visit(again, None, Links(), 11.7, same=False)
+    found = aopic.importance(np.zeros(1), np.array([moved.history]), np.array([12.0]), 12.0, np.array([moved.kept]))
+    assert found == pytest.approx(0.1)
+
+
+def test_two_windows_unless_another_is_asked_for():
+    assert isinstance(AOPIC().window, TwoWindows)
+    assert AOPIC().width == TwoWindows().width == len(AOPIC().visit(Account(1, 0), None, Links(), 0, same=False).kept)
+
+
+def test_cash_that_was_put_in_is_moved_but_not_earned():
+    moved = AOPIC(window=Exponential(4.0)).visit(Account(0.5, 0.0, put_in=0.5), None, Links(0, 1, 1), 0.0, same=False)
+    assert (moved.moved, moved.history, moved.external) == (0.5, 0.0, 0.425)
+
+
+def test_shares_are_what_the_window_gives_all_pages():
+    aopic = AOPIC()
+    columns = np.array([0.1, 0.2]), np.array([0.05, 0.3]), np.array([30.0, 31.0]), 32.0
+    kept = np.array([[0.4, 0.0, 0.1], [0.6, 0.0, 0.2]])
+    shares = aopic.shares(*columns, kept)
+    assert shares.sum() == pytest.approx(1)
+    assert shares.tolist() == aopic.window.shares(Pasts(*columns[1:3], kept, np.zeros(2)), columns[0], 32.0).tolist()
+    assert Push().shares(np.array([1.0, 2.0]), np.array([0.0, 1.0]), np.zeros(2), 0.0).tolist() == [0.25, 0.75]
 
 
 def test_it_settles_on_what_offline_iteration_says():
