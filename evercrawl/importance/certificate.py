@@ -44,11 +44,11 @@ def certificate(ledger: Ledger) -> float:
     Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors, section 2. Abiteboul, Preda, Cobena
     (2003), theorem 3.2: it has 1/G for the largest |difference|; their sum can be twice that.
     """
-    difference: float = 0
-    for page in ledger.pages.values():
-        waiting = ledger.virtual * page.weight / ledger.cells.weights if ledger.scheme.handout and page.weight else 0
-        difference += abs(page.cash + waiting - page.put_in) if ledger.scheme.handout else abs(page.cash)
-    moved = sum(page.history for page in ledger.pages.values()) if ledger.scheme.handout else 1
+    spends = ledger.scheme.handout
+    waiting = ledger.virtual / ledger.cells.weights if spends and ledger.virtual else 0
+    pages = ledger.pages.values()
+    difference = sum(abs(page.cash + spends * (waiting * page.weight - page.put_in)) for page in pages)
+    moved = sum(page.history for page in pages) if spends else 1
     return _over(difference, least_tax(ledger) * moved)
 
 
