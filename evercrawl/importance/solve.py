@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.importance.residuals import Residuals
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
     from evercrawl.types import Floats
 
-_KERNELS: Final = Library("evercrawl.importance._push_kernel")
-_SMALL: Final = 0.5  # residuals below this part of the mean wait for a later sweep
 _FLOOR: Final = 2.0**-53  # nobody can ask for more than doubles hold
-_SWEEPS: Final = 100_000
-_PATIENCE: Final = 3  # sweeps in which the residuals may grow before sweeping is done without withdrawing
 
 
 def solve(
@@ -64,7 +60,7 @@ def solved(graph: Graph, source: Floats, each: Floats, tolerance: float = 1e-15,
         As in `solve`. Where some row sums to 1, or doubles do not hold what is asked, it ends when the residuals are
         as small as rounding lets them be.
     """
-    work = _Residuals(graph, source, each, start)
+    work = Residuals(graph, source, each, start)
     parts = max(tolerance * slack(graph, each), _FLOOR)
     size, before = work.renew(), math.inf
     while parts * work.x.sum() < size < before / 2:
@@ -82,60 +78,3 @@ def slack(graph: Graph, each: Floats) -> float:
     0.25
     """
     return 1 - float(np.max(each * graph.weight, initial=0.0))
-
-
-def residual(graph: Graph, source: Floats, each: Floats, x: Floats) -> Floats:
-    """Return what is still to be pushed, r = source + xM - x, from the links alone; shape (n,).
-
-    However r was damaged or lost, this is what it has to be. The sum of |r|, divided by `slack`, bounds the sum of all
-    errors of x (theorem 2 of Andersen, Chung, Lang in another guise: |e| <= |r| (1 + (1 - tau) + (1 - tau)^2 ...)).
-    """
-    found = graph.pass_on(x, each)
-    found += source
-    found -= x
-    return found
-
-
-class _Residuals:
-    """x and r = source + xM - x."""
-
-    def __init__(self, graph: Graph, source: Floats, each: Floats, start: Floats | None) -> None:
-        self._graph, self._source, self._each = graph, _doubles(source), _doubles(each)
-        self._whole = float(self._source.sum())
-        self.x = np.zeros(graph.pages) if start is None else np.array(start, np.float64)
-        self.r = np.empty(0)
-
-    def renew(self) -> float:
-        """Work r out from the links; return the sum of |r|."""
-        self.r = residual(self._graph, self._source, self._each, self.x)
-        return self._withdraw(0.0)
-
-    def push(self, parts: float) -> None:
-        """Sweep until the sum of |r| is at most `parts` of the sum of x.
-
-        After each sweep as much of the source is withdrawn as makes the residuals sum to 0, so that they cancel, which
-        only scales the solution: it spares more than half of the sweeps. (Under greedy it would stall.)
-        """
-        size, left, patience = self._withdraw(0.0), 1.0, _PATIENCE
-        for _ in range(_SWEEPS):
-            self._sweep(_SMALL * size / self._graph.pages)
-            part = float(self.r.sum()) / self._whole if patience and self._whole else 0.0
-            part = part if part < left else 0.0
-            left -= part
-            before, size = size, self._withdraw(part)
-            patience -= bool(patience) and size >= before
-            if size <= parts * self.x.sum():
-                break
-        self.x /= left
-
-    def _sweep(self, least: float) -> None:
-        graph, each = self._graph, pointer(self._each)
-        _KERNELS["push"](*graph.columns(), each, least, pointer(self.x), pointer(self.r))
-
-    def _withdraw(self, part: float) -> float:
-        size: float = _KERNELS["withdraw"](pointer(self.r), pointer(self._source), self._graph.pages, part)
-        return size
-
-
-def _doubles(numbers: Floats) -> Floats:
-    return np.ascontiguousarray(numbers, np.float64)

@@ -5,6 +5,7 @@ import pytest
 
 from evercrawl.importance import offline
 from evercrawl.importance.offline import Graph
+from evercrawl.importance.offline.fixpoint import leap
 from evercrawl.importance.offline.graph import counted
 
 PAGES, LINKS = 40, 160
@@ -125,6 +126,17 @@ def test_hubs_and_authorities_are_singular_vectors(drawn):
     hubs, authorities = offline.hits(drawn)
     np.testing.assert_allclose(hubs, left[:, 0] / left[:, 0].sum(), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(authorities, right[0] / right[0].sum(), rtol=1e-12, atol=1e-13)
+
+
+def test_leaps_are_few_where_steps_would_be_many():
+    taken, values = [], np.append(1 - 1e-3 * np.arange(1, 200), 1.0)
+    found = np.abs(leap(lambda x: taken.append(x) or values * x, 200, 1e-12))
+    np.testing.assert_allclose(found, np.eye(200)[-1], atol=1e-9)
+    assert len(taken) < 200  # by plain iteration, 20,000
+
+
+def test_of_several_directions_it_is_the_one_that_the_start_leads_to():
+    assert np.abs(leap(lambda x: x * np.array([2.0, 2.0, 1.0]), 3)) == pytest.approx(np.array([1, 2, 0]) / 5**0.5)
 
 
 def test_authorities_of_a_star():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.offline.fixpoint import principal
+from evercrawl.importance.offline.fixpoint import leap, principal
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
@@ -37,4 +37,9 @@ def hits(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, Floats]:
 def authority(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, float]:
     """Return Kleinberg's authorities, and the eigenvalue: what the pages get that link to pages which get much."""
     ones = np.ones(graph.pages)
-    return principal(lambda x: graph.pass_on(graph.pass_back(x), ones), graph.pages, tolerance)
+
+    def step(x: Floats) -> Floats:
+        return graph.pass_on(graph.pass_back(x), ones)
+
+    near = np.abs(leap(step, graph.pages, tolerance))
+    return principal(step, graph.pages, tolerance, near)
