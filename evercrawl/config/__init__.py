@@ -1,8 +1,21 @@
 """One frozen, validated configuration, drawn from a TOML file, the environment and flags."""
 
+from evercrawl.config.amended import amend
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load
 from evercrawl.config.written import as_toml, save, to_markdown, to_toml
 
-__all__ = ["FILE_NAME", "SETTINGS", "Config", "Focus", "Setting", "as_toml", "load", "save", "to_markdown", "to_toml"]
+__all__ = [
+    "FILE_NAME",
+    "SETTINGS",
+    "Config",
+    "Focus",
+    "Setting",
+    "amend",
+    "as_toml",
+    "load",
+    "save",
+    "to_markdown",
+    "to_toml",
+]

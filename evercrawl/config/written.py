@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _HEAD = """\
 # The settings of this crawl. `evercrawl crawl` reads them each time it goes on; edit them while it rests.
-# Flags and environment variables override them for one run and are not written here.
+# Flags and environment variables override them for one run and are not written here, unless they change how importance
+# is learned, which lasts.
 # Sizes may be written as "10MiB" and durations as "30s", "10m", "1h" or "1d".
 """
 
@@ -30,7 +31,9 @@ Every setting of a crawl. A value comes from the first of these that names it:
 4. `crawl.toml` in the crawl directory.
 
 `crawl.toml` is written when a crawl begins, with every setting as the three others made it, and it is read whenever
-the crawl goes on: edit it to change a crawl for good. A list given anew replaces the old list.
+the crawl goes on: edit it to change a crawl for good. A list given anew replaces the old list. How importance is
+learned (`importance`, `window`, `internal`, `trusted`) lasts by nature: a flag or variable that changes it is written
+there, and the crawl's past is judged anew.
 
 Sizes may be written as `"10MiB"` or `"500kB"`, durations as `"250ms"`, `"30s"`, `"10m"`, `"1h"`, `"1d"` or `"1w"`;
 plain numbers are bytes and seconds. In names of strategies `-` and `_` are equal.

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from evercrawl.store.events import Visit
     from evercrawl.store.state import State
 
-_READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
+READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
+"""Outcomes of visits that told where a page leads, so that its cash moves."""
 
 
 AUDIT_VISITS: Final = 256
@@ -69,9 +70,9 @@ class Cashier:
             Of the event that is about to be written; `links` are its own where it has any.
         """
         before, outcome = reading.before, reading.outcome
-        assert outcome in _READ or not flags & HAS_LINKS, "what is held of a page is not given up for a visit in vain"
+        assert outcome in READ or not flags & HAS_LINKS, "what is held of a page is not given up for a visit in vain"
         gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
-        if outcome not in _READ and not gone:
+        if outcome not in READ and not gone:
             return Settlement(MEMBER if before.member else 0, b"", 0)
         member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT and not flags & NEAR
         change = JOINS if member and not before.member else LEAVES if before.member and not member else 0
@@ -84,7 +85,7 @@ class Cashier:
         return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept))
 
     def passed(self, slot: int, held: Visit | None, *, gone: bool = False) -> Passing:
-        """Return what a page passes on without a visit.
+        """Return what a page passes on without a visit; nothing at all where it has nothing.
 
         Parameters
         ----------
@@ -103,6 +104,8 @@ class Cashier:
             moved = self._scheme.remove(account, None, state.accounts.total)
         else:
             moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
+        if not any(_moved(moved)[2:]):
+            return Passing(b"", b"")
         return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept))
 
     def audit(self, visits: int) -> None:

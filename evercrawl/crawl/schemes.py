@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from evercrawl import catalog, importance
 from evercrawl.config.values import AUTO
 from evercrawl.importance import windows
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from evercrawl.importance.base import Importance
     from evercrawl.importance.windows import Window
 
+LASTING: Final = ("importance", "window", "internal", "trusted")
+"""Settings that say how importance is learned."""
 INTERNAL: Final = 0.1
 """Weight of a link within a site, in a crawl of several."""
 FIRST_WINDOW: Final = "interpolation"
@@ -128,11 +132,11 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
     trusted = tuple(sorted({site(name) for name in config.trusted}))
     usual = now.internal if now is not None else 1.0 if alone else INTERNAL
     internal = usual if config.internal == AUTO else float(config.internal)
-    window = config.window
-    same = now is not None and now.name == config.importance
-    if same and now is not None and window in (AUTO, now.window or FIRST_WINDOW):
-        return Scheme(now.name, now.handout, internal, now.window, now.width, trusted)
-    return stored(config.importance, internal, window, trusted)
+    asked = config.window
+    if now is not None and now.name == config.importance and asked in (AUTO, now.window or FIRST_WINDOW):
+        as_it_is = stored(now.name, internal, now.window or FIRST_WINDOW, trusted)
+        return replace(as_it_is, window=now.window) if as_it_is.width == now.width else as_it_is
+    return stored(config.importance, internal, asked, trusted)
 
 
 def _has_windows(kind: type[Importance]) -> bool:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import __version__, catalog, schedule
 from evercrawl.clock import SystemClock
-from evercrawl.config import FILE_NAME, save
+from evercrawl.config import FILE_NAME, amend, save
 from evercrawl.config.values import AUTO
+from evercrawl.crawl import switching
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.parsers import Inline
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
-from evercrawl.crawl.schemes import scheme_of, wanted
+from evercrawl.crawl.schemes import LASTING, scheme_of, wanted
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
@@ -138,13 +139,8 @@ async def _run(
     if only:
         config = replace(config, policy="breadth_first", sitemaps=False)
     policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
-    begun = partition.birth.scheme
-    if begun.name != config.importance:
-        raise ConfigError(
-            f"the crawl in {partition.directory} was begun with importance = {begun.name}, and its cash is under way; "
-            f"go on with --importance {begun.name}, or begin another crawl in another directory"
-        )
-    scheme = scheme_of(begun)
+    await _switched(partition, config, clock, watch)
+    scheme = scheme_of(partition.scheme)
     network = CurlNetwork(
         clock,
         (lambda _: "") if config.proxy else guard.judge,
@@ -182,6 +178,22 @@ async def _run(
             indexing.close()
 
 
+async def _switched(partition: Partition, config: Config, clock: Clock, watch: Callable[[Progress], None]) -> None:
+    """See that the crawl learns importance as the settings say; where that is new, it lasts and is written there."""
+    goal = wanted(config, partition.birth.scheme)
+    if not switching.due(partition, goal):
+        return
+    try:
+        amend(partition.directory, {name: getattr(config, name) for name in LASTING})
+    except OSError as error:
+        raise in_words(error, "write", partition.directory / FILE_NAME) from error
+
+    def say(sentence: str) -> None:
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
+
+    await switching.switch(partition, goal, clock, _in_thread, say)
+
+
 def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
@@ -191,10 +203,11 @@ def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
 def _parsers(config: Config, network: CurlNetwork) -> Parsers:
     """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
+    text = config.index or config.looks_for_words
     if not count:
-        return Inline(config.product_token, text=config.index)
+        return Inline(config.product_token, text=text)
     longest_bytes = config.body_max_bytes
-    return Workers(count, config.product_token, text=config.index, longest_bytes=longest_bytes, wake=network.wake)
+    return Workers(count, config.product_token, text=text, longest_bytes=longest_bytes, wake=network.wake)
 
 
 def _indexing(partition: Partition, config: Config, clock: Clock, threads: ThreadPoolExecutor) -> Indexing:

@@ -20,6 +20,7 @@ from evercrawl.types import Outcome
 if TYPE_CHECKING:
     from evercrawl.crawl.cash import Cashier
     from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots
 
 LOWEST: Final = 0.02
@@ -86,18 +87,10 @@ class Settling:
     def _next(self, most: int) -> tuple[Slots, bool]:
         """Return pages of the next records that have much to pass on, the most first, and whether these are all."""
         rows: Any = self._state.records.rows[self._at : min(self._at + PIECE, self._state.records.count)]
-        residual, has = self._residuals(rows)
+        residual, has = residuals(self._state, rows)
         much = np.flatnonzero(residual > self.bar * has)
         slots: Slots = rows["slot"][much[np.argsort(-residual[much], kind="stable")][:most]]
         return slots, len(much) <= most
-
-    def _residuals(self, rows: Any) -> tuple[Floats, Floats]:
-        """Return the size of residuals, 0 where nothing is given, and what pages have with them; shape (n,) each."""
-        state = self._state
-        part = state.accounts.shares(state.site_of[rows["host"]]) * ((rows["flags"] & MEMBER) != 0)
-        residual = state.table.cash[rows["slot"]] + part
-        gives = (rows["event"] != 0) & (rows["outcome"] != Outcome.GONE) & (rows["outcome"] != 0)
-        return np.abs(residual) * gives, np.abs(rows["importance"] + residual)
 
     def _round(self) -> None:
         """Begin anew after the last record, with another bar where there was little to do."""
@@ -111,8 +104,50 @@ class Settling:
 
     def _pass_on(self, slot: int, now: float) -> None:
         row = self._state.records.rows[self._state.table.record.item(slot)]
-        pointer = int(row["event"])
-        held = self._partition.journal.read(pointer)
-        assert isinstance(held, Visit), "a record points to a visit"
-        event = Passed(slot, now, pointer, *self._cashier.passed(slot, held))
-        self._partition.remember(event, held)
+        pass_on(self._partition, self._cashier, slot, int(row["event"]), now)
+
+
+def residuals(state: State, rows: Any) -> tuple[Floats, Floats]:
+    """Return the size of residuals, 0 where nothing is given, and what pages have with them; shape (n,) each.
+
+    Parameters
+    ----------
+    state, rows
+        A crawl, and records of it.
+    """
+    part = state.accounts.shares(state.site_of[rows["host"]]) * ((rows["flags"] & MEMBER) != 0)
+    residual = state.table.cash[rows["slot"]] + part
+    gives = (rows["event"] != 0) & (rows["outcome"] != Outcome.GONE) & (rows["outcome"] != 0)
+    return np.abs(residual) * gives, np.abs(rows["importance"] + residual)
+
+
+def pass_on(
+    partition: Partition,
+    cashier: Cashier,
+    slot: int,
+    pointer: int,
+    now: float,
+    held: Visit | None = None,
+    *,
+    gone: bool = False,
+) -> None:
+    """Let a page pass on what it has, if that is anything.
+
+    Parameters
+    ----------
+    partition, cashier
+        The crawl, and who says what a page passes on.
+    slot, pointer, held
+        The page; the event along whose links its cash goes, 0 for none; and that event, where it is at hand.
+    now
+        Seconds since the epoch.
+    gone
+        As for `Cashier.passed`.
+    """
+    if held is None and pointer:
+        found = partition.journal.read(pointer)
+        assert isinstance(found, Visit), "links are those of a visit"
+        held = found
+    passing = cashier.passed(slot, held, gone=gone)
+    if passing.transfer:
+        partition.remember(Passed(slot, now, pointer, *passing), held)

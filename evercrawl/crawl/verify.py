@@ -103,6 +103,11 @@ def inspect(
         if not running:
             torn = sentence == partition.journal.repaired and not clean and not lost
             (found.mends.append if torn else found.blame)(sentence)
+    if partition.unswitched and not running:
+        found.mends.append(
+            f"importance was being switched from {partition.birth.scheme.name} to {partition.scheme.name} when the "
+            "crawl ended; the next start judges its past anew"
+        )
     _settings(partition.directory, found)
     whole = _journal(partition.disk, upto, found)
     folded = _events(partition, found, upto, watch, running=running, clean=clean)

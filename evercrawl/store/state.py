@@ -362,6 +362,7 @@ class State:
         self.table.cash[: self.known.count] = 0.0
         self.accounts.begin(handout=scheme.handout, trusted=[scheme.trusts(site) for site in self.sites])
         self.accounts.spend()
+        self.notes.pop("price", None)  # it was in another unit
 
     def become(self, scheme: Scheme) -> None:
         """Learn importance so from now on, whatever has been kept of pages beside history and mark."""

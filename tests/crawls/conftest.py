@@ -17,6 +17,9 @@ from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.parsers import Parsers
 from evercrawl.crawl.robots import RobotsKeeper
+from evercrawl.crawl.schemes import scheme_of
+from evercrawl.crawl.switching import due
+from evercrawl.crawl.switching import switch as begin_switch
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.importance.base import Importance
@@ -135,6 +138,7 @@ class Ran:
     events: list[Any] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
     took_s: float = 0.0
+    said: list[str] = field(default_factory=list)
 
     @property
     def pages(self) -> Counter[str]:
@@ -185,12 +189,16 @@ class Runner:
         segment_bytes: int = 1 << 30,
         scheme: Scheme | None = None,
         importance: Importance | None = None,
+        switch: Scheme | None = None,
         policy: Policy | None = None,
         search: Index | None = None,
         parsers: Parsers | None = None,
         **settings: Any,
     ) -> Ran:
-        """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl."""
+        """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl.
+
+        Where the crawl was begun with another scheme than `switch`, its past is judged anew first.
+        """
         config = Config(**settings)
         self.directory.mkdir(exist_ok=True)
         self.runs += 1
@@ -218,11 +226,13 @@ class Runner:
                 )
                 try:
                     indexing = None
+                    if switch is not None and due(partition, switch):
+                        await begin_switch(partition, switch, clock, offload, ran.said.append)
                     if search is not None:
                         indexing = Indexing(search, Anchors(), partition, clock, inline, every_s=config.index_every_s)
                     one = Crawl(
                         partition, config, network, resolver, clock, offload, judge, policy or BreadthFirst(), keeper,
-                        progress.append, importance, parsers=parsers, indexing=indexing,
+                        progress.append, importance or scheme_of(partition.scheme), parsers=parsers, indexing=indexing,
                     )  # fmt: skip
                     ran.repairs = list(partition.repairs)
                     await self._run(one, seeds, limits, during, ran)

@@ -9,16 +9,16 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from evercrawl.catalog import find
+from evercrawl.crawl.schemes import scheme_of, stored
 from evercrawl.crawl.verify import verify
-from evercrawl.importance.aopic import AOPIC
+from evercrawl.importance import windows
 from evercrawl.importance.base import Links
-from evercrawl.importance.push import Push
 from evercrawl.progress import Limits
 from evercrawl.simulate.made_web import Answer
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import JOINS, KEEP, LEAVES, Visit
-from evercrawl.store.partition import Scheme
 from evercrawl.store.records import MEMBER
 from evercrawl.store.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Outcome
@@ -26,9 +26,8 @@ from evercrawl.types import NO_SLOT, Outcome
 HOSTS = tuple(f"http://{name}.example" for name in ("a", "www.b", "news.b", "c"))
 SEEDS = [f"{HOSTS[0]}/", f"{HOSTS[3]}/start"]
 SETTLED_S = 120.0  # after the start; then nothing changes any more
-SCHEMES = {
-    "push": (Scheme("push", False, 0.1), Push(internal=0.1)),
-    "aopic": (Scheme("aopic", True, 0.1), AOPIC(internal=0.1)),
+SCHEMES = {"push": stored("push", 0.1)} | {
+    f"aopic, {name}": stored("aopic", 0.1, name) for name in find(windows, windows.Window)
 }
 SETTINGS = {"snapshot_every_s": 7.0, "latency_s": lambda _: 0.1, "scope": "any", "delay_s": 0.2, "refresh_after_s": 5.0,
             "segment_bytes": 40_000}  # fmt: skip
@@ -72,8 +71,7 @@ def crawl(run):
     def begin(seed: int, limits: Limits, scheme: str = "push", **more: Any) -> Any:
         world = run.World()
         Web(world, seed, 1_700_000_000.0)
-        stored, importance = SCHEMES[scheme]
-        return run(world, SEEDS, limits, scheme=stored, importance=importance, **SETTINGS | more)
+        return run(world, SEEDS, limits, scheme=SCHEMES[scheme], **SETTINGS | more)
 
     begin.run = run
     return begin
@@ -174,7 +172,7 @@ def test_after_a_crash_at_any_operation_the_laws_hold(crawl, scheme):
 def exact(run) -> tuple[dict[str, float], dict[str, float]]:
     """Return what each page's importance is, and what it is by a solution of the links last read."""
     partition = run.folded()
-    state, scheme = partition.state, SCHEMES["push"][1]
+    state, scheme = partition.state, scheme_of(SCHEMES["push"])
     count = state.known.count
     matrix, source, found, stuck = np.zeros((count, count)), np.zeros(count), np.zeros(count), np.zeros(count, bool)
     members = np.zeros(count, bool)

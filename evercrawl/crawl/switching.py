@@ -1,0 +1,154 @@
+"""Importance learned anew by another scheme, in a crawl that is there: its journal is judged once more.
+
+The journal only grows. An event, `Switched`, says that all cash and history so far count for nothing; after it comes
+what the past is by the new scheme, as `Passed` events. Where cash goes round (AOPIC) every visit that read a page moves
+its cash again, in order, along the links that it then had; where a solution is approached (push) every page passes on
+what it has along the links that it has now, some rounds of it, and the waiting crawl does the rest (`settling`).
+
+`crawl.json` names the new scheme only when all of that is on the disk. Until then the fold is in the midst of it:
+whoever asks gets what has been judged so far, and the next start begins anew, with another `Switched`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.crawl.cash import READ, Cashier
+from evercrawl.crawl.schemes import scheme_of
+from evercrawl.crawl.settling import PIECE, pass_on, residuals
+from evercrawl.store.events import HAS_LINKS, Switched, Visit
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from evercrawl.clock import Clock
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.scheme import Scheme
+
+BATCH: Final = 2048
+"""Events between two commits: a hundredth of a second's work, or two."""
+BARS: Final = (0.0, 0.5, 0.2, 0.2, 0.1, 0.1)
+"""For each round of push, the part of what a page has, above which a residual is passed on."""
+TOLD_S: Final = 2.0
+"""Time between two words about the progress."""
+
+
+def due(partition: Partition, goal: Scheme) -> bool:
+    """Whether a crawl learns importance otherwise than by `goal`, or was left in the midst of a switch."""
+    return goal != partition.birth.scheme or partition.unswitched
+
+
+async def switch(
+    partition: Partition,
+    goal: Scheme,
+    clock: Clock,
+    offload: Callable[..., Awaitable[Any]],
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Judge the past by another scheme; when this returns the crawl is one that learns importance so.
+
+    Parameters
+    ----------
+    partition
+        Open for writing, and nobody else writes to it meanwhile.
+    goal
+        How importance is learned from now on.
+    clock, offload
+        The time, and where slow work runs.
+    say
+        Told now and then, in a sentence, how far it has come.
+
+    Raises
+    ------
+    NoRoomError, StoreError
+        The disk is full, or has failed; the next start begins anew.
+    """
+    began, upto = clock.now(), partition.journal.sequence
+    say(f"from now on importance is learned by {in_words(goal)}: the past is judged anew")
+    partition.remember(Switched(began, goal))
+    cashier, done, told_at = Cashier(partition.state, scheme_of(goal)), 0, began
+    for part in _judged(partition, cashier, upto, began):
+        if partition.journal.sequence - upto - done >= BATCH:
+            done = partition.journal.sequence - upto
+            await _commit(partition, offload)
+            await asyncio.sleep(0)  # somebody may want this to end
+        if clock.now() >= told_at + TOLD_S:
+            told_at = clock.now()
+            say(f"importance by {in_words(goal)}: {part:.0%} of the past is judged")
+    partition.state.audit()
+    await _commit(partition, offload)
+    partition.switched()
+
+    async def commit() -> None:
+        await _commit(partition, offload)
+
+    await partition.snapshot(commit, offload)
+    say(f"importance is learned by {in_words(goal)}; judging the past took {clock.now() - began:.1f} s")
+
+
+def in_words(scheme: Scheme) -> str:
+    """Return a scheme as people name it.
+
+    Examples
+    --------
+    >>> from evercrawl.store.scheme import Scheme
+    >>> in_words(Scheme("aopic", True, 0.1, "two_windows", trusted=("a.example",)))
+    'aopic (window two_windows, internal links 0.1, trusted sites 1)'
+    """
+    more = [f"window {scheme.window}"] if scheme.window else []
+    more += [f"internal links {scheme.internal:g}"]
+    more += [f"trusted sites {len(scheme.trusted)}"] if scheme.trusted else []
+    return f"{scheme.name} ({', '.join(more)})"
+
+
+def _judged(partition: Partition, cashier: Cashier, upto: int, now: float) -> Iterator[float]:
+    """Let the new scheme judge the first `upto` events; yield again and again which part of them it has."""
+    scheme = scheme_of(partition.state.scheme)
+    if scheme.handout:
+        yield from _visits_again(partition, cashier, upto, now)
+    elif scheme.settles:
+        yield from _rounds(partition, cashier, now)
+
+
+def _visits_again(partition: Partition, cashier: Cashier, upto: int, now: float) -> Iterator[float]:
+    """Move the cash of every visit that read a page, or found it gone for good, along the links that it then had."""
+    state = partition.state
+    held, outcome = np.zeros(state.records.count, np.uint64), np.zeros(state.records.count, np.uint8)
+    for pointer, number, event in partition.journal.replay():
+        if number >= upto:
+            return
+        if not isinstance(event, Visit):
+            continue
+        index = state.record_of(event.slot)
+        index = state.lost[event.slot] if index is None else index
+        own = event.flags & HAS_LINKS
+        if own:
+            held[index] = pointer
+        if event.outcome in READ:
+            pass_on(partition, cashier, event.slot, int(held[index]), now, event if own else None)
+        elif event.outcome == Outcome.GONE == outcome[index]:
+            pass_on(partition, cashier, event.slot, 0, now, gone=True)
+        outcome[index] = event.outcome
+        yield number / upto
+
+
+def _rounds(partition: Partition, cashier: Cashier, now: float) -> Iterator[float]:
+    """Let pages pass on what they have, in some rounds, those with little left out."""
+    state = partition.state
+    steps = max(len(BARS) * state.records.count, 1)
+    for place, bar in enumerate(BARS):
+        for start in range(0, state.records.count, PIECE):
+            rows: Any = state.records.rows[start : min(start + PIECE, state.records.count)]
+            residual, has = residuals(state, rows)
+            for row in rows[residual > bar * has]:
+                pass_on(partition, cashier, int(row["slot"]), int(row["event"]), now)
+                yield (place * state.records.count + start) / steps
+
+
+async def _commit(partition: Partition, offload: Callable[..., Awaitable[Any]]) -> None:
+    """Put what was judged so far on the disk."""
+    await offload(partition.journal.write, partition.journal.seal())

@@ -1,0 +1,233 @@
+"""Another scheme of importance on a crawl that is there: its past is judged anew, and a crash costs no cash."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from evercrawl.config import Config
+from evercrawl.crawl.findings import Findings
+from evercrawl.crawl.schemes import stored, wanted
+from evercrawl.crawl.verify import inspect, verify
+from evercrawl.crawl.view import View
+from evercrawl.progress import Limits
+from evercrawl.simulate.beliefs import rank_correlation
+from evercrawl.simulate.made_web import MadeWeb
+from evercrawl.store.disk import RealDisk
+from evercrawl.store.events import Passed, Switched
+from evercrawl.store.scheme import Scheme
+
+HOSTS = ("http://a.example", "http://b.example", "http://c.example")
+SEEDS = [f"{origin}/" for origin in HOSTS]
+WEB = MadeWeb(seed=5, origins=HOSTS, pages=6)
+SETTINGS = {"latency_s": lambda _: 0.1, "delay_s": 0.2, "refresh_after_s": 20.0}
+MANY = Limits(seconds=250)
+PUSH = stored("push", 0.1)
+OTHERS = {"push": PUSH, "uniform": stored("uniform", 0.1)} | {
+    name: stored("aopic", 0.1, name) for name in ("unbounded", "two_windows", "variable")
+}
+
+
+def importance(run) -> np.ndarray:
+    """Return the importance of all pages as a question finds it."""
+    partition = run.restored()
+    found = View(partition, Config(), run.now).importance.copy()
+    partition.close()
+    return found
+
+
+def laws(run) -> None:
+    found = verify(run.directory)
+    assert (found.wrong, found.mends) == ([], [])
+    run.same()
+
+
+def events(run):
+    partition = run.folded()
+    found = [event for _, _, event in partition.journal.replay()]
+    partition.close()
+    return found
+
+
+def anew(run, name: str) -> None:
+    run.directory, run.now, run.runs = run.directory.parent / name, 1.7e9, 0
+    run.read_robots_at.clear()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, name):
+    goal = OTHERS[name]
+    first = stored("aopic", 0.1) if name == "push" else PUSH
+    run(run.World(WEB), SEEDS, MANY, scheme=first, **SETTINGS)
+    before = len(events(run))
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=goal, **SETTINGS)
+    laws(run)
+    switched = importance(run)
+    assert [type(event) for event in ran.events[before:]].count(Switched) == 1
+    assert set(map(type, ran.events[before:])) <= {Switched, Passed}
+    assert ran.said[0].startswith(f"from now on importance is learned by {goal.name}")
+
+    anew(run, "begun")
+    run(run.World(WEB), SEEDS, MANY, scheme=goal, **SETTINGS)
+    begun = importance(run)
+    assert len(switched) == len(begun)
+    if name == "unbounded":  # it never forgets that at the beginning seeds had all the cash, as nobody else was known
+        assert np.abs(switched - begun)[len(SEEDS) :].sum() < 0.1
+    else:
+        assert np.abs(switched - begun).sum() < 0.06  # of 1
+        assert name == "uniform" or rank_correlation(switched, begun) > 0.95
+
+
+def test_what_is_switched_back_is_as_it_was(run):
+    run(run.World(WEB), SEEDS, MANY, scheme=PUSH, **SETTINGS)
+    before = importance(run)
+    for goal in (stored("aopic", 0.1), stored("uniform", 0.1), PUSH):
+        run(run.World(WEB), [], Limits(seconds=0), switch=goal, **SETTINGS)
+        laws(run)
+    assert np.abs(importance(run) - before).sum() < 0.02
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [stored("push", 1.0), stored("push", 0.1, trusted=("a.example",)), stored("aopic", 0.1, "exponential")],
+    ids=["internal", "trusted", "window"],
+)
+def test_so_is_whatever_else_importance_depends_on(run, goal):
+    first = stored("aopic", 0.1) if goal.handout else PUSH
+    run(run.World(WEB), SEEDS, MANY, scheme=first, **SETTINGS)
+    run(run.World(WEB), [], Limits(seconds=0), switch=goal, **SETTINGS)
+    laws(run)
+    switched = importance(run)
+    anew(run, "begun")
+    run(run.World(WEB), SEEDS, MANY, scheme=goal, **SETTINGS)
+    assert np.abs(switched - importance(run)).sum() < 0.1
+
+
+def test_nothing_is_done_where_all_is_as_it_should_be(run):
+    run(run.World(WEB), SEEDS, Limits(seconds=20), scheme=PUSH, **SETTINGS)
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=wanted(Config(), PUSH), **SETTINGS)
+    assert not any(isinstance(event, Switched) for event in ran.events)
+
+
+def test_an_old_crawl_keeps_its_window_and_learns_what_it_has_to_keep(run):
+    """Before there was a choice aopic had one window, and kept nothing of a page for it."""
+    old = Scheme("aopic", True, 0.1)
+    goal = wanted(Config(importance="aopic"), old)
+    assert (goal.window, goal.width) == ("interpolation", 1)
+    assert wanted(Config(importance="aopic"), goal) == goal
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+class DyingDisk(RealDisk):
+    """Dies at the n-th operation, which is done in part, wholly or not at all; what was not synced may go with it."""
+
+    def __init__(self, directory, dies_at: int) -> None:
+        super().__init__(directory)
+        self.dies_at, self.done = dies_at, 0
+        self.synced: dict[str, int] = {}
+        self.draw = random.Random(dies_at)
+
+    def append(self, name, data):
+        self.synced.setdefault(name, self.size(name))
+        if self.dies():
+            super().append(name, data[: self.draw.choice([0, len(data) // 2, len(data)])])
+            self.die()
+        return super().append(name, data)
+
+    def sync(self, name):
+        if self.dies():
+            self.die()
+        self.synced[name] = self.size(name)
+
+    def replace(self, name, chunks):
+        chunks = list(chunks)
+        if self.dies():
+            if self.draw.random() < 0.5:
+                super().replace(name, chunks)
+            self.die()
+        super().replace(name, chunks)
+
+    def remove(self, name):
+        if self.dies():
+            self.die()
+        super().remove(name)
+
+    def dies(self) -> bool:
+        if self.done >= self.dies_at > 0:
+            raise Crash
+        self.done += 1
+        return self.done == self.dies_at
+
+    def die(self) -> None:
+        for name, size in self.synced.items():
+            super().truncate(name, self.draw.randint(min(size, self.size(name)), self.size(name)))
+        raise Crash
+
+
+@pytest.mark.parametrize("goals", [(stored("aopic", 0.1), PUSH), (PUSH, stored("aopic", 0.1, "variable"))])
+def test_after_a_crash_at_any_step_of_a_switch_no_cash_is_missing(run, goals, monkeypatch):
+    """Each run dies one operation later than the one before; the scheme that is asked for changes now and then."""
+    monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=goals[1], **SETTINGS)
+    begun = {"midst": 0, "done": 0}
+    for dies_at in range(1, 32):
+        goal = goals[dies_at // 11 % 2]
+        try:
+            disk = DyingDisk(run.directory, dies_at)
+            run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=disk, **SETTINGS)
+        except Crash:
+            run.now += 5.0
+        for open_it in (run.folded, run.restored):
+            partition = open_it()
+            assert abs(partition.state.owed()) < 1e-9
+            begun["midst" if partition.unswitched else "done"] += 1
+            view = View(partition, Config(), run.now)
+            assert view.importance.sum() == pytest.approx(1.0)
+            assert view.scheme.handout == partition.state.accounts.handout
+            partition.close()
+        partition, found = run.restored(), Findings()
+        inspect(partition, found, interrupted=True)
+        partition.close()
+        assert not found.wrong
+    assert min(begun.values()) > 3
+    run(run.World(WEB), [], Limits(seconds=30), switch=goals[0], **SETTINGS)
+    laws(run)
+    partition = run.folded()
+    assert partition.scheme == partition.birth.scheme == goals[0]
+    assert partition.birth.first == goals[1]
+    partition.close()
+
+
+def test_a_switch_that_was_cut_short_is_begun_anew_though_nobody_asks_again(run, monkeypatch):
+    monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
+    before = importance(run)
+    goal = stored("aopic", 0.1)
+    with pytest.raises(Crash):
+        run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=DyingDisk(run.directory, 6), **SETTINGS)
+    partition = run.folded()
+    assert partition.unswitched
+    assert partition.scheme == goal
+    partition.close()
+    assert "the next start judges its past anew" in verify(run.directory).mends[-1]
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=wanted(Config(), PUSH), **SETTINGS)
+    assert [event.scheme for event in ran.events if isinstance(event, Switched)] == [goal, PUSH]
+    laws(run)
+    assert np.abs(importance(run) - before).sum() < 0.05
+
+
+def test_the_clock_and_all_histories_begin_anew(run):
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=stored("aopic", 0.1), **SETTINGS)
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=stored("uniform", 0.1), **SETTINGS)
+    partition = run.restored()
+    state = partition.state
+    rows = state.records.rows[: state.records.count]
+    assert not rows["importance"].any()
+    assert not state.table.cash[: state.known.count].any()
+    assert (state.accounts.total, state.accounts.held(), state.records.kept.shape[1]) == (0.0, 0.0, 0)
+    partition.close()
+    assert all(one.at <= other.at for one, other in pairwise(ran.events[-3:]) if hasattr(one, "at"))
