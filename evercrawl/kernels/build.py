@@ -42,6 +42,9 @@ _LETTERS: Final = {i64: "q", u64: "Q", f64: "d"}
 view: Callable[[Any, Any], NDArray[Any]] = _numba.carray
 """Inside an entry: view(pointer, shape) is an array of what the pointer points to."""
 
+trailing_zeros: Callable[[Any], int] = importlib.import_module("numba.cpython.unsafe.numbers").trailing_zeros
+"""Inside compiled functions: how many low bits of an unsigned number are zero; 64 for zero."""
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
+from evercrawl.parse._bytes_kernel import HIGH, eight, first
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from evercrawl.parse._bytes_kernel import Bytes
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start
+_EACH = np.uint64(0x0101010101010101)
 _PRIME, _SEED, _ONE = np.uint64(PRIME), np.uint64(SEED), np.uint64(1)
 _FIRST, _SECOND = np.uint64(SHINGLE_1), np.uint64(SHINGLE_2)
 
@@ -38,28 +40,86 @@ def simhash(text: Any, size: int, votes: Any) -> np.uint64:
 def _simhash(src: Bytes, votes: NDArray[np.int32]) -> np.uint64:
     votes[:] = 0
     n, i, features = len(src), 0, 0
-    before = last = np.uint64(0)
+    before = last = ones = twos = fours = eights = np.uint64(0)
     while i < n:
-        byte = _WORD[src[i]]
-        if byte == 0 and src[i] < _SPACELESS:
-            i += 1
+        word, length, i = _next_word(src, i, n)
+        if length == 0:
             continue
-        word = _SEED
-        if byte == 0:
-            for _ in range(min(3, n - i)):
-                word = (word ^ np.uint64(src[i])) * _PRIME
-                i += 1
-        while byte:
-            word = (word ^ np.uint64(byte)) * _PRIME
-            i += 1
-            byte = _WORD[src[i]] if i < n else 0
         feature = _mixed(word ^ before * _FIRST ^ last * _SECOND)
         before, last = last, word
         features += 1
-        for bit in range(64):
-            votes[bit] += np.int32(feature >> np.uint64(bit) & _ONE)
+        # sixty-four counters side by side, a bit of each in one number; they are emptied before they overflow
+        ones, carry = ones ^ feature, ones & feature
+        twos, carry = twos ^ carry, twos & carry
+        fours, carry = fours ^ carry, fours & carry
+        eights ^= carry
+        if features % 15 == 0:
+            _add(votes, ones, twos, fours, eights)
+            ones = twos = fours = eights = np.uint64(0)
+    _add(votes, ones, twos, fours, eights)
     code = np.uint64(0)
     for bit in range(64):
         if 2 * votes[bit] > features:
             code |= _ONE << np.uint64(bit)
     return code
+
+
+@compiled
+def _next_word(src: Bytes, i: int, n: int) -> tuple[np.uint64, int, int]:
+    """Return the hash of the word at `i`, the length of what was hashed (0 for no word there), and where to go on."""
+    if i + 8 > n:
+        return _bytewise(src, i, n, _SEED)
+    lower, words, alone = _told_apart(eight(src, i))
+    length = first(~words & HIGH)
+    if length == 0:
+        if alone & np.uint64(0x80):
+            return _bytewise(src, i, n, _SEED)
+        return _SEED, 0, i + first(words | alone)
+    word = _SEED
+    for k in range(8):  # without a branch, so that one word is hashed while the end of the next is looked for
+        longer = (word ^ (lower >> np.uint64(8 * k) & np.uint64(0xFF))) * _PRIME
+        word = longer if k < length else word
+    if length == 8:
+        word, _, i = _bytewise(src, i + 8, n, word)
+        return word, 8, i
+    return word, length, i + first((words | alone) >> np.uint64(8 * length) << np.uint64(8 * length))
+
+
+@compiled
+def _told_apart(text: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Return eight bytes in lower case, and the high bits of those in words, and of those that begin one alone."""
+    high, low = text & HIGH, text & ~HIGH
+    letters = ((low | _EACH * np.uint64(0x20)) + _EACH * np.uint64(0x1F)) ^ (
+        (low | _EACH * np.uint64(0x20)) + _EACH * np.uint64(0x05)
+    )
+    letters &= HIGH & ~high
+    digits = (low + _EACH * np.uint64(0x50)) ^ (low + _EACH * np.uint64(0x46))
+    alone = ((low + _EACH * np.uint64(0x1D)) ^ (low + _EACH * np.uint64(0x12))) & high
+    return text | letters >> np.uint64(2), letters | (digits & HIGH & ~high) | (high & ~alone), alone
+
+
+@compiled
+def _bytewise(src: Bytes, i: int, n: int, word: np.uint64) -> tuple[np.uint64, int, int]:
+    """Go on with the word at `i`, or begin one if `word` is the seed."""
+    start, byte = i, _WORD[src[i]] if i < n else 0
+    if word == _SEED and byte == 0:
+        if src[i] < _SPACELESS:
+            return word, 0, i + 1
+        while i < min(start + 3, n):
+            word = (word ^ np.uint64(src[i])) * _PRIME
+            i += 1
+        return word, i - start, i
+    while byte:
+        word = (word ^ np.uint64(byte)) * _PRIME
+        i += 1
+        byte = _WORD[src[i]] if i < n else 0
+    return word, i - start, i
+
+
+@compiled
+def _add(votes: NDArray[np.int32], ones: np.uint64, twos: np.uint64, fours: np.uint64, eights: np.uint64) -> None:
+    """Add what sixty-four counters of four bits say."""
+    for bit in range(64):
+        at = np.uint64(bit)
+        low = (ones >> at & _ONE) + np.uint64(2) * (twos >> at & _ONE)
+        votes[bit] += np.int32(low + np.uint64(4) * (fours >> at & _ONE) + np.uint64(8) * (eights >> at & _ONE))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.parse._bytes_kernel import Bytes, Spans, blank, ends_name, lower, upto
-from evercrawl.parse._entities_kernel import PRIME, SEED, named
+from evercrawl.parse._bytes_kernel import EACH, Bytes, Spans, below, blank, eight, ends_name, equal, first, upto
+from evercrawl.parse._entities_kernel import PRIME, SEED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +37,17 @@ _TAGS = {
     "strike strong sub sup time tt u var wbr": INLINE,
 }
 _TAG_SLOTS = 256
+_SLASH, _CLOSE, _EQUALS = (np.uint64(c) * EACH for c in b"/>=")
+_SMALL = np.uint64(0x20) * EACH
+
+
+def named(name: str) -> int:
+    """Return the number by which a name in lower case is told: hashed eight bytes at a time."""
+    code = int(SEED)
+    for at in range(0, len(name), 8):
+        code = (code ^ int.from_bytes(name[at : at + 8].encode(), "little")) * int(PRIME) & 0xFFFFFFFFFFFFFFFF
+        code ^= code >> 32
+    return code
 
 
 def _tags() -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -70,13 +81,46 @@ def _kind(code: np.uint64) -> int:
 
 
 @compiled
+def _name_end(src: Bytes, i: int, n: int, start: int, equals: bool) -> int:
+    """Return the place behind the name that starts at `start` and goes on at `i`; with `equals`, `=` ends it too."""
+    while i + 8 <= n:
+        text = eight(src, i)
+        ends = below(text, 33) | equal(text, _SLASH) | equal(text, _CLOSE)
+        if equals:
+            ends |= equal(text, _EQUALS)
+        hop = first(ends)
+        i += hop
+        if hop < 8:
+            break
+    while i < n and not ends_name(src[i]) and (not equals or src[i] != 61 or i == start):
+        i += 1
+    return i
+
+
+@compiled
+def _code(src: Bytes, i: int, end: int) -> np.uint64:
+    """Return the number by which the name at `i` is told, in any case; as `named` does."""
+    code = SEED
+    while i < end:
+        size = min(end - i, 8)
+        if i + 8 <= len(src):
+            text = eight(src, i) & np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
+        else:
+            text = np.uint64(0)
+            for k in range(size):
+                text |= np.uint64(src[i + k]) << np.uint64(8 * k)
+        # no name that is known has a byte that this takes for a letter and is none
+        code = (code ^ (text | _SMALL >> np.uint64(64 - 8 * size))) * PRIME
+        code ^= code >> np.uint64(32)
+        i += 8
+    return code
+
+
+@compiled
 def tag_name(src: Bytes, i: int, n: int) -> tuple[int, int]:
     """Return the kind of the tag whose name starts at `i`, and the place behind the name."""
-    code = SEED
-    while i < n and not ends_name(src[i]):
-        code = (code ^ np.uint64(lower(src[i]))) * PRIME
-        i += 1
-    return _kind(code), i
+    end = _name_end(src, i, n, i, False)
+    return _kind(_code(src, i, end)), end
 
 
 @compiled
@@ -95,11 +139,9 @@ def attributes(src: Bytes, i: int, n: int, values: Spans, keep: bool) -> int:
             return -1
         if src[i] == 62:
             return i + 1
-        code, first = SEED, i
-        while i < n and not ends_name(src[i]) and (src[i] != 61 or i == first):
-            if keep:
-                code = (code ^ np.uint64(lower(src[i]))) * PRIME
-            i += 1
+        start = i
+        i = _name_end(src, i + (src[i] == 61), n, start, True)
+        code = _code(src, start, i) if keep else SEED
         while i < n and blank(src[i]):
             i += 1
         start = end = i

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.kernels.build import compiled
+from evercrawl.parse._bytes_kernel import EACH, HIGH, below, eight, equal, first
 from evercrawl.parse._entities_kernel import reference
 
 if TYPE_CHECKING:
     from evercrawl.parse._bytes_kernel import Bytes
 
 _SPACE, _OPEN, _MAYBE = 1, 2, 3
+_TAG, _REFERENCE, _BLANK = (np.uint64(c) * EACH for c in b"<& ")
+_LAST = np.uint64(0x80 << 56)
 _SPECIAL = np.zeros(256, np.uint8)
 _SPECIAL[:33], _SPECIAL[60], _SPECIAL[[38, 0xC2, 0xE2, 0xE3]] = _SPACE, _OPEN, _MAYBE
 
@@ -37,6 +40,26 @@ def _space_bytes(src: Bytes, i: int, n: int) -> int:
 
 
 @compiled
+def _put_plain(src: Bytes, i: int, n: int, out: Bytes, o: int) -> tuple[int, int]:
+    """Append ASCII words and the single spaces between them, as far as eight bytes can be looked at at once.
+
+    What is written behind that is overwritten, and there is room for it.
+    """
+    while i + 8 <= n:
+        text = eight(src, i)
+        for k in range(8):
+            out[o + k] = text >> np.uint64(8 * k) & np.uint64(0xFF)
+        ends = below(text, 33) | equal(text, _TAG) | equal(text, _REFERENCE) | (text & HIGH)
+        ends &= ~(equal(text, _BLANK) & ~(ends >> np.uint64(8) | _LAST))  # of a space, the byte behind it tells
+        hop = first(ends)
+        i += hop
+        o += hop
+        if hop < 7:
+            break
+    return i, o
+
+
+@compiled
 def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, gap: bool) -> tuple[int, int, bool]:
     """Append text, up to the next `<` or the end, white space folded; `gap` tells that a space is due first."""
     while i < n:
@@ -48,8 +71,7 @@ def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, 
                 o += 1
             gap = False
             out[o] = c
-            o += 1
-            i += 1
+            i, o = _put_plain(src, i + 1, n, out, o + 1)
             # words and single spaces between them, in one loop without a branch to guess at each word's end
             while i < n - 1 and (_SPECIAL[src[i]] == 0) | ((src[i] == 32) & (_SPECIAL[src[i + 1]] == 0)):
                 out[o] = src[i]

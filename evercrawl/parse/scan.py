@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -112,14 +113,38 @@ def _learn(survey: Survey, kind: str, value: str) -> None:
         setattr(survey, _FIELDS[kind], value)
 
 
+class _Scratch(threading.local):
+    """Memory for the calls of one thread: to get it anew for each page would cost a tenth of reading it."""
+
+    def __init__(self) -> None:
+        self.size_bytes = -1
+        self.lately, self.sizes = np.zeros((LATELY, 3), np.int32), np.empty(4, np.int64)
+        self.values = np.empty(16, np.int64)
+        self.small = pointer(self.lately), pointer(self.values), pointer(self.sizes)
+
+    def fit(self, n: int) -> None:
+        """Have room for a page of `n` bytes."""
+        if n <= self.size_bytes:
+            return
+        self.size_bytes = n = max(n, 1 << 16)
+        self.text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
+        self.links, self.facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
+        self.spans = np.empty((n // 8 + 1, 3), np.int32)  # no link is shorter than <a href>
+        into = pointer(self.text), len(self.text), pointer(self.links), pointer(self.facts), len(self.facts)
+        self.large = (*into, pointer(self.spans))
+
+
+_scratch: Final = _Scratch()
+_KEPT_BYTES: Final = 1 << 20  # for longer pages, memory is not held
+
+
 def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes, Spans]:
-    """Return text, links, facts and spans of a page, as the kernel writes them."""
-    n = len(source)
-    text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
-    links, facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
-    spans = np.empty((min(max_links, n // 8 + 1), 3), np.int32)  # no link is shorter than <a href>
-    lately, values, sizes = np.zeros((LATELY, 3), np.int32), np.empty(16, np.int64), np.empty(4, np.int64)
-    into = pointer(text), len(text), pointer(links), pointer(facts), len(facts), pointer(spans), len(spans)
-    _KERNELS["scan"](source, n, max_links, xml, *into, pointer(lately), pointer(values), pointer(sizes))
-    at_text, at_links, at_facts, at_spans = sizes.tolist()
-    return text[:at_text], links[:at_links], facts[:at_facts], spans[:at_spans]
+    """Return text, links, facts and spans of a page, as the kernel writes them; two of them only until the next call."""
+    n, memory = len(source), _scratch if len(source) <= _KEPT_BYTES else _Scratch()
+    memory.fit(n)
+    memory.lately[:] = 0
+    most_spans = min(max_links, n // 8 + 1)
+    _KERNELS["scan"](source, n, max_links, xml, *memory.large, most_spans, *memory.small)
+    at_text, at_links, at_facts, at_spans = memory.sizes.tolist()
+    text, spans = memory.text[:at_text].copy(), memory.spans[:at_spans].copy()
+    return text, memory.links[:at_links], memory.facts[:at_facts], spans
