@@ -118,8 +118,7 @@ class Lazy(Matrix):
     def row(self, page: Hashable, links: Iterable[Hashable]) -> Row:
         """Return the other's row, and as much again to the page itself."""
         weights, whole = self.matrix.row(page, links)
-        if not weights:
-            return Row({}, whole)
+        whole = whole or 1  # without links, half goes to the virtual page
         return Row({**weights, page: weights.get(page, 0) + whole}, 2 * whole)
 
 

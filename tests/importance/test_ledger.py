@@ -6,6 +6,7 @@ from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.estimates import shares
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.push import Push
+from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.unbounded import Unbounded
 
 
@@ -67,3 +68,68 @@ def test_estimates():
     assert shares(ledger, "paper") == pytest.approx({"a": 0.75 / 1.75, "b": 1 / 1.75})
     assert shares(ledger, "identity") == {"a": 0.0, "b": 1.0}
     assert shares(ledger) == pytest.approx(shares(ledger, "paper"))
+
+
+def test_an_alias_gives_all_it_has_and_its_history_untaxed():
+    ledger = Ledger(AOPIC(tax=0.5, window=Unbounded()))
+    for page in "abc":
+        ledger.add(page, cash=1 / 4 if page == "a" else 3 / 8)
+    ledger.visit("a", ["c"])
+    ledger.visit("b", [])
+    moved = ledger.pages["a"].history
+    cash = {name: page.cash for name, page in ledger.pages.items()}
+    ledger.alias("a", "b")
+    assert ledger.pages["b"].history == pytest.approx(3 / 8 + 1 / 24 + moved)
+    assert ledger.pages["b"].cash == pytest.approx(cash["b"] + cash["a"])
+    assert (ledger.pages["a"].cash, ledger.pages["a"].history) == (0, cash["a"])
+    assert set(shares(ledger, "history")) == {"b", "c"}
+    assert sum(page.history for page in ledger.pages.values()) == pytest.approx(ledger.total)
+
+
+def test_the_end_of_a_page_leaves_the_clock_as_it_is():
+    ledger = Ledger(AOPIC(tax=0.5))
+    ledger.add("a", cash=0.5)
+    ledger.add("b", cash=0.5)
+    ledger.visit("a", ["b"])
+    ledger.remove("a")
+    assert (ledger.total, ledger.gone_history) == (0.5, 0.5)
+    assert (ledger.pages["a"].history, ledger.pages["a"].cash, ledger.pages["b"].cash) == (0, 0, 1.0)
+
+
+def test_whatever_the_window_the_plain_history_is_kept():
+    estimates = []
+    for window in (Unbounded(), Interpolation(0.5)):
+        ledger = Ledger(AOPIC(tax=0.25, window=window))
+        ledger.add("a", cash=0.5)
+        ledger.add("b", cash=0.5)
+        for turn in range(7):
+            ledger.visit("ab"[turn % 2], "ba"[turn % 2])
+        estimates.append([shares(ledger, estimate) for estimate in ("history", "paper", "identity")])
+        scheme = shares(ledger)
+    assert estimates[0] == estimates[1]
+    assert scheme != estimates[1][1]
+
+
+def test_links_are_known_pages_even_where_there_was_nothing_to_give():
+    ledger = Ledger(AOPIC())
+    ledger.add("a")
+    ledger.visit("a", ["b"])
+    assert list(ledger.pages) == ["a", "b"]
+
+
+def test_cash_that_was_put_in_is_told_until_it_is_moved():
+    told = []
+
+    class Listening(Unbounded):
+        def add(self, page, now):  # noqa: ANN202
+            told.append(page.put_in)
+            return super().add(page, now)
+
+    ledger = Ledger(AOPIC(tax=0.5, window=Listening()))
+    ledger.add("a", cash=0.25)
+    ledger.add("a", cash=0.25)
+    ledger.visit("a", [])
+    ledger.visit("a", [])
+    ledger.add("a", cash=1.0)
+    ledger.visit("a", [])
+    assert told == [0.5, 0, 1.0]
