@@ -9,6 +9,10 @@ import webencodings
 WINDOW_BYTES = 1024
 """How far into a body browsers look for a declaration."""
 
+_START_BYTES = 256
+_MOST_KNOWN = 4096
+_known: dict[bytes, str] = {}  # first bytes of a page -> the encoding they declare
+
 _ATTRIBUTE = re.compile(
     rb"[\t\n\f\r /]*(?:(>)|([^\t\n\f\r />][^\t\n\f\r />=]*)"
     rb"(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|(?=>)|([^\t\n\f\r >\"'][^\t\n\f\r >]*)))?)"
@@ -58,16 +62,29 @@ def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
     >>> prescan(b"<meta http-equiv=Content-Type content='text/html; charset=utf-16'>")
     'utf-8'
     """
+    start = body[:_START_BYTES]
+    known = _known.get(start)
+    if known:
+        return known
     head = body[:window_bytes]
     if b"charset" in head.lower():
         at = head.find(b"<")
         while at >= 0:
             found, at = _step(head, at)
             if found:
+                _remember(start, found, at)
                 return found
             at = head.find(b"<", at) if at >= 0 else -1
     declared = _XML.match(head)
     return _as_meta(named(declared[1].decode("latin-1"))) if declared else None
+
+
+def _remember(start: bytes, name: str, at: int) -> None:
+    """Remember what a page's first bytes said, where they are enough to say it: those of a site's pages are the same."""
+    if at <= min(len(start), _START_BYTES - 1):
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[start] = name
 
 
 def _step(head: bytes, at: int) -> tuple[str | None, int]:

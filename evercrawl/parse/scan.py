@@ -139,7 +139,7 @@ _KEPT_BYTES: Final = 1 << 20  # for longer pages, memory is not held
 
 
 def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes, Spans]:
-    """Return text, links, facts and spans of a page, as the kernel writes them; two of them only until the next call."""
+    """Return text, links, facts and spans of a page, as the kernel writes them; two only until the next call."""
     n, memory = len(source), _scratch if len(source) <= _KEPT_BYTES else _Scratch()
     memory.fit(n)
     memory.lately[:] = 0

@@ -7,7 +7,6 @@ record can be read by itself.
 
 from __future__ import annotations
 
-import base64
 import enum
 import functools
 import hashlib
@@ -31,6 +30,9 @@ _NEWER_REQUEST: Final = re.compile(rb"([^\r\n]* )HTTP/([23])(?:\.0)?(?=\r?\n)")
 _NEWER_STATUS: Final = re.compile(rb"()HTTP/([23])(?:\.0)?(?=[ \r\n])")
 _DENSE: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip", "application/pdf")
 _END: Final = b"\r\n\r\n"
+_BASE32: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_PAIRS: Final = [one + other for one in _BASE32 for other in _BASE32]  # ten bits at a time: a fourth of base64's time
+_SHIFTS: Final = range(150, -1, -10)
 _QUICK: Final = 0  # headers: codes of their own would save 160 bytes more and cost three times as much
 _SMALL: Final = 1  # a page that came uncompressed
 
@@ -95,7 +97,8 @@ def payload_digest(wire: bytes) -> str:
     >>> payload_digest(b"")
     'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
     """
-    return "sha1:" + base64.b32encode(hashlib.sha1(wire, usedforsecurity=False).digest()).decode("ascii")
+    number = int.from_bytes(hashlib.sha1(wire, usedforsecurity=False).digest(), "big")
+    return "sha1:" + "".join([_PAIRS[number >> shift & 0x3FF] for shift in _SHIFTS])
 
 
 def record_id(noise: bytes) -> str:

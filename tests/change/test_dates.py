@@ -1,6 +1,7 @@
 """Dates: read, judged, believed."""
 
 import math
+from email.utils import formatdate
 
 import pytest
 from hypothesis import given
@@ -116,3 +117,9 @@ def test_good_visits_win_trust_and_bad_ones_lose_it(good, bad):
 def test_no_notice_is_certain():
     assert notice(10**9, 0) == pytest.approx(-math.log(0.05))
     assert notice(0, 0) == pytest.approx(math.log(2))
+
+
+@given(st.floats(0, 3.0e10))
+def test_the_usual_form_is_read_as_every_other_form_is(at):
+    text = formatdate(at, usegmt=True)
+    assert http_date(text) == http_date(text.replace("GMT", "+0000")) == math.floor(at)

@@ -88,3 +88,14 @@ def test_nothing_fails(name, body):
 )
 def test_prescan_ends(pieces):
     assert prescan(b"".join(pieces)) in (None, "koi8-r")
+
+
+def test_what_a_page_declares_late_is_not_taken_for_what_others_declared_that_begin_as_it_does():
+    start = b"<!doctype html><meta name=a content='" + b"x" * 220 + b"'>"  # 258 bytes
+    assert [prescan(start + b"<meta charset=" + name + b">") for name in (b"koi8-r", b"big5")] == ["koi8-r", "big5"]
+
+
+@given(st.integers(200, 270), st.sampled_from(["koi8-r", "big5", "gbk"]))
+def test_what_was_remembered_of_first_bytes_is_what_they_say(width, name):
+    page = f"<!--{'x' * width}--><meta charset={name}><p>".encode()
+    assert prescan(page) == name == prescan(page + b"more") == prescan(page)

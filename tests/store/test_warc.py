@@ -1,7 +1,9 @@
 """Records as other people's readers see them."""
 
+import base64
 import datetime
 import gzip
+import hashlib
 import io
 from types import SimpleNamespace
 
@@ -262,3 +264,8 @@ def test_any_body_comes_back(wire, at, coding, noise):
     assert other.record_date == datetime.datetime.fromtimestamp(round(at * 1e6) // 10**6, datetime.UTC).replace(
         microsecond=round(at * 1e6) % 10**6
     )
+
+
+@pytest.mark.parametrize("body", [b"", b"a", bytes(range(256))])
+def test_a_digest_is_written_in_base_32(body):
+    assert payload_digest(body) == "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
