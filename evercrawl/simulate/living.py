@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from evercrawl import catalog, schedule
+from evercrawl.crawl import switching
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
-from evercrawl.crawl.schemes import scheme_of, stored
+from evercrawl.crawl.schemes import scheme_of, wanted
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
@@ -56,14 +57,14 @@ async def live(around: Surroundings, witness: Witness, number: int, look: Callab
     for after_s in life.looks:
         asyncio.get_running_loop().call_later(after_s, look)
     async with AsyncExitStack() as stack:
-        crawl = _opened(around, witness, number, stack)
+        crawl = await _opened(around, witness, number, stack)
         clean = await _crawl(crawl, around, number)
         witness.at()
         witness.ended(clean=clean)
         return clean
 
 
-def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExitStack) -> Crawl:
+async def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExitStack) -> Crawl:
     """Put a crawl together; whatever has to be closed is left to the stack."""
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
@@ -74,12 +75,16 @@ def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExi
     partition = WatchedPartition(
         witness.remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=site,
         segment_bytes=config.segment_bytes,
-        scheme=stored(config.importance, around.world.internal, config.window),
+        scheme=wanted(config),
     )  # fmt: skip
     stack.enter_context(closing(partition))
     behind = go_on(clock, partition.state)
     for sentence in [*partition.repairs, *([behind] if behind else [])]:
         witness.befell("repair", sentence)
+    goal = wanted(config, partition.birth.scheme)
+    if switching.due(partition, goal):
+        witness.befell("another scheme", switching.in_words(goal))
+        await switching.switch(partition, goal, clock, offload)
     index = stack.enter_context(closing(Index(folder / FOLDER))) if config.index else None
     indexing = Indexing(index, Anchors(), partition, clock, offload, every_s=config.index_every_s) if index else None
     robots = RobotsKeeper(str(folder / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evercrawl.store.events import Event
     from evercrawl.types import Exchange, Request
 
-NO_FAULTS = ("struck", "room again")
+NO_FAULTS = ("struck", "room again", "another scheme")
 OWN = "the program's own"
 """The law that nothing is raised that nobody expects."""
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl import catalog, importance, schedule
 from evercrawl.config import Config
+from evercrawl.config.values import AUTO
+from evercrawl.importance import windows
 from evercrawl.simulate import drawn_web
 from evercrawl.simulate.weather import Climate
 
@@ -109,8 +111,6 @@ class World:
         How the weather is until it clears; how long names and robots.txt stay as they are.
     sitemaps
         Whether the sites have any.
-    internal
-        Weight of links within a site.
     lives
         One after another; in the last the weather is fine, nothing breaks, and there is time for every page.
     """
@@ -122,7 +122,6 @@ class World:
     climate: Climate
     rules_s: float
     sitemaps: bool
-    internal: float
     lives: tuple[Life, ...]
 
 
@@ -139,9 +138,8 @@ def drawn(seed: int) -> World:
     names = draw.sample(_NAMES, draw.randrange(1, 1 + len(_NAMES)))
     origins = [origin for name in names for origin in _origins(draw, name)]
     policy = draw.choice(sorted(catalog.find(schedule, schedule.Policy)))  # type: ignore[type-abstract]
-    scheme = draw.choice(sorted(catalog.find(importance, importance.Importance)))  # type: ignore[type-abstract]
     calendars = draw.choice([0, 0, 1])
-    begun = _settings(draw, policy, scheme, endless=bool(calendars))
+    begun = _settings(draw, policy, endless=bool(calendars))
     restless = draw.random() < 0.25
     count, longest_s = (draw.randrange(6, 16), 60) if restless else (draw.choice([1, 2, 3, 3, 4, 5]), 2000)
     lives = [_life(draw, _again(draw, begun), longest_s) for _ in range(count)]
@@ -159,9 +157,31 @@ def drawn(seed: int) -> World:
         climate=_climate(draw),
         rules_s=_between(draw, 60, 3600),
         sitemaps=draw.random() < 0.6,
-        internal=draw.choice([0.1, 1.0]),
-        lives=(*lives, _calm(begun, plan, max(life.config.delay_s for life in lives))),
+        lives=_learning(seed, names, (*lives, _calm(begun, plan, max(life.config.delay_s for life in lives)))),
     )
+
+
+def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[Life, ...]:
+    """Return lives in which importance is learned by drawn schemes: mostly one for all, now and then by another."""
+    draw = random.Random(f"schemes {seed}")
+    other_s = draw.choice([0.0, 0.0, 0.15, 0.5])
+    scheme, learned = _scheme(draw, names), list[Life]()
+    for life in lives:
+        scheme = _scheme(draw, names) if draw.random() < other_s else scheme
+        learned.append(replace(life, config=replace(life.config, **scheme)))  # type: ignore[arg-type]
+    return tuple(learned)
+
+
+def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:
+    """Return how importance is learned, push mostly, as settings."""
+    schemes = sorted(catalog.find(importance, importance.Importance))  # type: ignore[type-abstract]
+    known = sorted(catalog.find(windows, windows.Window))  # type: ignore[type-abstract]
+    return {
+        "importance": draw.choice(["push", "push", "aopic", draw.choice(schemes)]),
+        "window": draw.choice([AUTO, *known]),
+        "internal": draw.choice(["0.1", "1"]),
+        "trusted": tuple(sorted(draw.sample(names, 1 + len(names) // 3))) if draw.random() < 0.15 else (),
+    }
 
 
 def _climate(draw: random.Random) -> Climate:
@@ -177,11 +197,10 @@ def _origins(draw: random.Random, name: str) -> Sequence[str]:
     return [f"{first}://{name}"] + ([f"http://{name}:8080"] if draw.random() < 0.15 else [])
 
 
-def _settings(draw: random.Random, policy: str, scheme: str, *, endless: bool) -> Config:
+def _settings(draw: random.Random, policy: str, *, endless: bool) -> Config:
     per_host = draw.choice([1, 1, 1, 2, 3])
     return Config(
         policy=policy,
-        importance=scheme,
         rate_per_s=draw.choice([0, 0, 0, 0.5, 2.0, 7.0]),
         rate_bytes_per_s=draw.choice([0, 0, 0, 2000]),
         delay_s=draw.choice([0.5, 1.0, 1.0, 3.0]),
@@ -209,7 +228,7 @@ def _again(draw: random.Random, begun: Config) -> Config:
     """Return the settings of a life: sometimes a person has changed some."""
     if draw.random() < 0.8:
         return begun
-    other = _settings(draw, begun.policy, begun.importance, endless=begun.max_pages_per_host > 0)
+    other = _settings(draw, begun.policy, endless=begun.max_pages_per_host > 0)
     return replace(other, max_pages_per_host=begun.max_pages_per_host)
 
 

@@ -28,7 +28,7 @@ FAIR = Climate(fine_s=1e9, latency_s=0.1)
 def world(*lives: Life, **plan: Any) -> World:
     """Return a quiet world of two sites, in which nothing changes but words."""
     web = Plan(5, ("http://a.example", "http://b.example"), 10, BEGAN_AT, BEGAN_AT, **plan)
-    return World(5, web, machines=2, nameless=0.0, climate=FAIR, rules_s=1e9, sitemaps=False, internal=0.1, lives=lives)
+    return World(5, web, machines=2, nameless=0.0, climate=FAIR, rules_s=1e9, sitemaps=False, lives=lives)
 
 
 def life(end: End = End.TIME, lasts_s: float = 200.0, **more: Any) -> Life:

@@ -56,9 +56,11 @@ class Acknowledged(Checker):
         """Take note of an event; what opening gives up was acknowledged, and should have been there."""
         if isinstance(event, Lost):
             self.blame(f"event {number}: the record of a visit to slot {event.slot} is lost, for {event.why}")
-        if self._life is not None:
-            self.expect(number == len(self._events), f"event {number} follows event {len(self._events) - 1}")
-            self._events.append(self._encode(event))
+        if self._life is None:  # while it is opened; what was after that had never been acknowledged, and is gone
+            self.expect(number >= self._written, f"{self._written} events were acknowledged, and {number} are there")
+            del self._events[number:]
+        self.expect(number == len(self._events), f"event {number} follows event {len(self._events) - 1}")
+        self._events.append(self._encode(event))
 
     def turned(self, at: float) -> None:
         """Take note of what was acknowledged."""
