@@ -44,7 +44,7 @@ def http_date(text: str) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _midnight(day: str) -> float | None:
-    """Return the first instant of a day of the form that nearly all dates have: they are read in a fifth of the time."""
+    """Return the first instant of a day as nearly all dates write it: they are read in a fifth of the time."""
     return _date(f"{day} 00:00:00 GMT")
 
 

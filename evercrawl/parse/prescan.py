@@ -80,7 +80,7 @@ def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
 
 
 def _remember(start: bytes, name: str, at: int) -> None:
-    """Remember what a page's first bytes said, where they are enough to say it: those of a site's pages are the same."""
+    """Remember what first bytes said, where they are enough to say it: those of the pages of a site are the same."""
     if at <= min(len(start), _START_BYTES - 1):
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
