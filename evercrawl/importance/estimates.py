@@ -63,5 +63,5 @@ def _of_scheme(ledger: Ledger, pages: list[Page]) -> list[float]:
     kept = np.zeros((len(pages), ledger.scheme.width))
     for row, page in zip(kept, pages, strict=True):
         row[: len(page.past.kept)] = page.past.kept
-    found: list[float] = ledger.scheme.importance(cash, history, mark, float(ledger.total), kept, born).tolist()
+    found: list[float] = ledger.scheme.shares(cash, history, mark, float(ledger.total), kept, born).tolist()
     return found
