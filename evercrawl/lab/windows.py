@@ -51,7 +51,7 @@ class Smooth(Watcher):
 
     def estimate(self, earned: Floats, total: float) -> Floats:
         """Return what the window says."""
-        return self.window.now(_pasts(self.history, self.mark, self.missing[:, None]), earned, total)
+        return self.window.shares(_pasts(self.history, self.mark, self.missing[:, None]), earned, total)
 
 
 class Both(Watcher):
@@ -70,7 +70,7 @@ class Both(Watcher):
         """Return what the window makes of both."""
         short, long = self._short, self._long
         kept = np.stack([long.history, short.missing, long.missing], axis=1)
-        return self.window.now(_pasts(short.history, short.mark, kept), earned, total)
+        return self.window.shares(_pasts(short.history, short.mark, kept), earned, total)
 
 
 class Measures(Watcher):
@@ -92,7 +92,7 @@ class Measures(Watcher):
 
     def estimate(self, earned: Floats, total: float) -> Floats:
         """Return what the window says."""
-        return self.window.now(_pasts(np.zeros(len(self.mark)), self.mark, self.kept), earned, total)
+        return self.window.shares(_pasts(np.zeros(len(self.mark)), self.mark, self.kept), earned, total)
 
     def held(self) -> float:
         """Return how many measures are kept of a page, on the mean; the clock of the oldest is one, if variable."""

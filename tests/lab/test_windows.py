@@ -41,7 +41,7 @@ class OneByOne(Watcher):
         width = self._window.width
         kept = np.array([a.kept or (0.0,) * width for a in self.accounts]).reshape(-1, width)
         columns = (np.array([getattr(a, name) for a in self.accounts]) for name in ("history", "mark"))
-        return self._window.now(Pasts(*columns, kept, np.full(len(self.accounts), BORN)), earned, total)
+        return self._window.shares(Pasts(*columns, kept, np.full(len(self.accounts), BORN)), earned, total)
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=lambda w: f"{type(w).__name__}-{w.length:g}-{w.width}")
