@@ -32,6 +32,7 @@ _UNITS: Final = ("sites", "pages", "bytes")
 _HEAD: Final = ("", "importance", "x mean", "linking", "pages", "size", "site")
 _LEFT: Final = frozenset({"site", "rater"})
 _MEASURES: Final = {"importance": "importance", "linking": "linking sites", "of_pages": "pages' importance"}
+_BY: Final = {"importance": "importance", "linking": "linking", "pages": "of_pages"}
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -39,6 +40,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "select", "choose the sites that an archive should keep", run, _MORE)
     parser.add_argument("--budget", metavar="N", required=True, help="how much may be kept: 100; of bytes 50GB too")
     parser.add_argument("--unit", choices=_UNITS, default="sites", help="what the budget counts (default: sites)")
+    parser.add_argument("--by", choices=_BY, default="importance", help="what decides (default: importance)")
     parser.add_argument("--ratings", metavar="FILE", help="CSV with the columns site, rating (1 to 4), perhaps rater")
     parser.add_argument("--best", choices=("1", "4"), default="4", help="the best rating in FILE (default: 4)")
     arguments.add_directory(parser)
@@ -62,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         sites = sites_of(View(crawl, settings(directory)[0], time.time()))
     finally:
         crawl.close()
-    found = select(sites, budget, args.unit)
+    found = select(sites, budget, args.unit, _BY[args.by])
     agreed = _agreement(ratings, sites) if ratings else None
     for line in _objects(found, agreed) if args.json else [*_told(found), *(_compared(agreed) if agreed else [])]:
         print(fit(line, sys.stdout))
@@ -78,7 +80,7 @@ def _agreement(ratings: Ratings, sites: Sites) -> Agreement:
 def _objects(found: Selection, agreed: Agreement | None) -> list[str]:
     about = asdict(found)
     rows: list[dict[str, Any]] = about.pop("sites")
-    lines = [{"event": "site"} | row for row in rows]
+    lines: list[dict[str, Any]] = [{"event": "site"} | row for row in rows]
     lines.append({"event": "selection", "sites": len(rows)} | about)
     if agreed:
         lines.append({"event": "agreement"} | asdict(agreed))
@@ -90,12 +92,13 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nan(of) for name, of in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_without_nan(of) for of in cast("list[Any]", value)]
+        elements: list[Any] = value
+        return [_without_nan(of) for of in elements]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _told(found: Selection) -> list[str]:
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             str(site.rank), percent(site.importance), f"{site.times_mean:.1f}", f"{site.linking:,}", f"{site.pages:,}",
             _size(site.size_bytes), site.site,

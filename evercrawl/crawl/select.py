@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 UNITS: Final = ("sites", "pages", "bytes")
+MEASURES: Final = ("importance", "linking", "of_pages")
+"""The fields of `Sites` by which they can be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,13 @@ class Selection:
     Attributes
     ----------
     sites
-        To keep, the most important first.
+        To keep, the most important first, by what they are chosen by.
     of
         Sites there are.
     importance
         Of the sites to keep, as a share of all.
-    unit, budget
-        One of `UNITS`, and how many of them there may be.
+    by, unit, budget
+        One of `MEASURES`, one of `UNITS`, and how many of these there may be.
     spent
         How many of them the sites take.
     """
@@ -85,6 +87,7 @@ class Selection:
     sites: list[SelectedSite]
     of: int
     importance: float
+    by: str
     unit: str
     budget: int
     spent: int
@@ -103,8 +106,8 @@ def sites_of(view: View) -> Sites:
     return Sites(list(state.sites), graph.importance, graph.links.linking, importance_of_pages(view), pages, sizes)
 
 
-def select(sites: Sites, budget: int, unit: str = "sites") -> Selection:
-    """Return the sites to keep: each whole or not at all, those first that bring most importance for what they take.
+def select(sites: Sites, budget: int, unit: str = "sites", by: str = "importance") -> Selection:
+    """Return the sites to keep: each whole or not at all, those first that bring most for what they take.
 
     Parameters
     ----------
@@ -112,14 +115,17 @@ def select(sites: Sites, budget: int, unit: str = "sites") -> Selection:
         What there is.
     budget, unit
         How much may be kept, and of what: one of `UNITS`.
+    by
+        What they are to bring much of: one of `MEASURES`.
     """
+    values: Floats = np.asarray(getattr(sites, by), np.float64)
     costs = {
         "sites": np.ones(len(sites.names)),
         "pages": np.maximum(sites.pages, 1).astype(np.float64),
         "bytes": np.maximum(sites.size_bytes, 1.0),
     }[unit]
-    kept = most_for(sites.importance, costs, budget)
-    order: list[int] = np.argsort(-sites.importance, kind="stable").tolist()
+    kept = most_for(values, costs, budget)
+    order: list[int] = np.lexsort((-sites.importance, -values)).tolist()
     count = len(order)
     chosen = [
         SelectedSite(
@@ -129,7 +135,7 @@ def select(sites: Sites, budget: int, unit: str = "sites") -> Selection:
         for rank, i in enumerate(order, 1) if kept[i]
     ]  # fmt: skip
     share = float(sites.importance[kept].sum())
-    return Selection(chosen, count, share, unit, budget, round(float(costs[kept].sum())))
+    return Selection(chosen, count, share, by, unit, budget, round(float(costs[kept].sum())))
 
 
 def most_for(values: Floats, costs: Floats, budget: float) -> NDArray[np.bool_]:

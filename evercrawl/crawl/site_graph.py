@@ -11,14 +11,14 @@ from evercrawl.importance.sites import SiteLinks, site_importance, within_sites
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import HAS_LINKS, Visit
 from evercrawl.store.state import VANISHED
-from evercrawl.types import NO_SLOT, Outcome, Slots
+from evercrawl.types import NO_SLOT, Ints, Outcome, Slots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.crawl.view import View
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Ints
+    from evercrawl.types import Floats
 
 _PENDING: Final = 1 << 16  # pages whose links are put together at a time
 
@@ -85,20 +85,22 @@ def site_links(view: View) -> SiteLinks:
     """Return the links between the sites of a crawl, each with the number of pages behind it."""
     state = view.state
     site, last = site_numbers(state), _last_read(state)
-    found: list[tuple[Ints, Ints]] = []
+    found, read = list[tuple[Ints, Ints]](), np.zeros(len(state.sites), np.int64)
     sources, targets = list[int](), list[Slots]()
     for pointer, _, event in events(view.partition, view.partition.journal.sequence):
         if isinstance(event, Visit) and event.flags & HAS_LINKS and last.get(event.slot) == pointer:
-            away = _away(event)
+            away, own = _away(event), int(state.site_of[event.host])
+            read[own] += event.alias == NO_SLOT
             if len(away):
-                sources.append(int(state.site_of[event.host]))
+                sources.append(own)
                 targets.append(away)
         if len(sources) == _PENDING:
             found.append(_pairs(sources, targets, site))
             sources.clear()
             targets.clear()
     found.append(_pairs(sources, targets, site))
-    return SiteLinks.of(len(state.sites), *(np.concatenate(column) for column in zip(*found, strict=True)))
+    source, target = (np.concatenate(column) for column in zip(*found, strict=True))
+    return SiteLinks.of(len(state.sites), source, target, read)
 
 
 def _last_read(state: State) -> dict[int, int]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
-_STEPS = 10_000
+TEMPLATE: Final = 0.5
+"""Part of its source's pages from which on a link is taken to be part of their template, a footer for example."""
+
+TEMPLATE_PAGES: Final = 4
+"""Pages of a site from which on it is told what their template is."""
+
+_STEPS: Final = 10_000
 
 
 class SiteLinks(NamedTuple):
@@ -23,15 +29,18 @@ class SiteLinks(NamedTuple):
         Of each link, shape (links,).
     pages
         How many pages of `source` link to some page of `target`, shape (links,).
+    read
+        Of how many pages of each site the links are known, shape (sites,); None where nobody counted.
     """
 
     sites: int
     source: Ints
     target: Ints
     pages: Ints
+    read: Ints | None = None
 
     @classmethod
-    def of(cls, sites: int, source: Ints, target: Ints) -> SiteLinks:
+    def of(cls, sites: int, source: Ints, target: Ints, read: Ints | None = None) -> SiteLinks:
         """Return the links of which each page that links from site to site is one pair; links within a site are left.
 
         Examples
@@ -39,11 +48,11 @@ class SiteLinks(NamedTuple):
         Two pages of site 0 link to site 1, and one of them to its own site too:
 
         >>> SiteLinks.of(2, np.array([0, 0, 0]), np.array([1, 1, 0]))
-        SiteLinks(sites=2, source=array([0]), target=array([1]), pages=array([2]))
+        SiteLinks(sites=2, source=array([0]), target=array([1]), pages=array([2]), read=None)
         """
         away = source != target
         pairs, pages = np.unique(source[away].astype(np.int64) * sites + target[away], return_counts=True)
-        return cls(sites, *np.divmod(pairs, max(sites, 1)), pages.astype(np.int64))
+        return cls(sites, *np.divmod(pairs, max(sites, 1)), pages.astype(np.int64), read)
 
     @property
     def linking(self) -> Ints:
@@ -54,12 +63,18 @@ class SiteLinks(NamedTuple):
     def weight(self) -> Floats:
         """What each link weighs, shape (links,): the logarithm of the pages that stand behind it.
 
-        A thousand pages with the same footer are hardly more of a vote than ten; one page weighs 1.
+        A thousand pages are not a thousand opinions. A link that is on half of all pages of its site or more is one:
+        somebody put it in their template, so it weighs as much as one page does.
 
         >>> SiteLinks(2, np.array([0]), np.array([1]), np.array([3])).weight
         array([2.])
+        >>> SiteLinks(2, np.array([0]), np.array([1]), np.array([30]), read=np.array([40, 1])).weight
+        array([1.])
         """
         weight: Floats = np.log2(1.0 + self.pages)
+        if self.read is not None:
+            of = self.read[self.source]
+            weight[(self.pages >= TEMPLATE * of) & (of >= TEMPLATE_PAGES)] = 1.0
         return weight
 
 

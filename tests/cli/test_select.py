@@ -33,6 +33,12 @@ def test_sites_are_chosen_and_compared_with_raters(crawled, tmp_path, capsys):
     assert selection["importance"] == pytest.approx(1.0)
     assert 0 < sum(of["size_bytes"] for of in sites) == pytest.approx(selection["spent"], abs=2)
 
+    assert main(["select", "--budget", "1", "--by", "pages", "--dir", crawled, "--json"]) == 0
+    site, selection = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert main(["top", "--sites", "--dir", crawled, "--json"]) == 0
+    most = max((json.loads(line) for line in capsys.readouterr().out.splitlines()), key=lambda of: of["of_pages"])
+    assert (site["site"], selection["by"]) == (most["site"], "of_pages")
+
     ratings = tmp_path / "ratings.csv"
     first, second = (of["site"] for of in sites)
     rows = [f"{first},ann,1", f"{second},ann,4", f"{first},bob,1", f"{second},bob,3", "none.example,bob,2"]

@@ -25,6 +25,17 @@ def test_of_sites_the_most_important_are_kept():
     assert (found.of, found.spent, found.importance) == (4, 2, pytest.approx(0.7))
 
 
+@pytest.mark.parametrize(
+    ("by", "names"), [("importance", ["a", "b"]), ("linking", ["c", "a"]), ("of_pages", ["d", "c"])]
+)
+def test_another_measure_may_decide(by, names):
+    there = Sites(["a", "b", "c", "d"], np.array([0.4, 0.3, 0.2, 0.1]), np.array([3, 2, 9, 0]),
+                  np.array([0.1, 0.1, 0.3, 0.5]), np.ones(4, int), np.ones(4))  # fmt: skip
+    found = select(there, 2, by=by)
+    assert [(site.rank, site.site) for site in found.sites] == list(enumerate(names, 1))
+    assert found.importance == pytest.approx(sum(site.importance for site in found.sites))
+
+
 def test_of_pages_and_bytes_those_are_kept_that_bring_most_for_what_they_take():
     there = sites([0.5, 0.3, 0.2], pages=[100, 10, 8], sizes=[20.0, 900.0, 30.0])
     assert [site.site for site in select(there, 20, "pages").sites] == ["s1.example", "s2.example"]

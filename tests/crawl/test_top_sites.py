@@ -78,6 +78,16 @@ def test_sites_are_worth_what_the_sites_are_that_link_to_them(made, asked):
     assert [site.site for site in top_sites(view, 1)] == ["c.example"]
 
 
+def test_a_footer_on_all_pages_weighs_as_one_page_does(made, asked):
+    made.seed(f"{A}/")
+    visit(made, f"{A}/", f"{A}/1", f"{A}/2", f"{A}/3", f"{B}/")
+    for name in "123":
+        visit(made, f"{A}/{name}", f"{B}/", *([f"{C}/"] if name == "3" else []))
+    found = SiteGraph(asked()).links
+    assert found.pages.tolist() == [4, 1]
+    assert found.weight.tolist() == [1.0, 1.0]
+
+
 def test_the_sum_over_the_pages_is_told_beside(made, asked):
     three_sites(made)
     view = asked()
@@ -105,8 +115,8 @@ def test_one_404_may_be_a_mistake(made, asked):
 def test_a_redirect_and_a_copy_link_to_where_they_lead(made, asked):
     made.seed(f"{A}/", f"{A}/copy", f"{C}/")
     made.visit(f"{A}/", b"", 301, location=f"{B}/")
-    visit(made, f"{C}/", f"{B}/", f"{A}/", text="the same")
-    made.visit(f"{A}/copy", made.page(f"{C}/", f"{B}/", f"{A}/", text="the same"))
+    visit(made, f"{C}/", f"{B}/", f"{A}/", text="the same " * 400)
+    made.visit(f"{A}/copy", made.page(f"{C}/", f"{B}/", f"{A}/", text="the same " * 400))
     assert links(asked()) == {("a", "b"): 1, ("a", "c"): 1, ("c", "a"): 1, ("c", "b"): 1}
 
 

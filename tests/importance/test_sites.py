@@ -33,6 +33,15 @@ def test_many_pages_with_the_same_footer_weigh_little_more_than_some():
     assert (plain[1] - plain[0]) / (plain[2] - plain[0]) == pytest.approx(1023.0)
 
 
+def test_what_is_on_every_page_weighs_as_much_as_what_is_on_one():
+    """Site 0 has 100 pages: all name site 1, 49 site 2, and one site 3; of the 3 pages of site 4 all name site 3."""
+    source, target = [0] * 150 + [4] * 3, [1] * 100 + [2] * 49 + [3] + [3] * 3
+    counted = SiteLinks.of(5, np.array(source), np.array(target), np.array([100, 0, 0, 0, 3]))
+    assert counted.weight == pytest.approx([1.0, np.log2(50), 1.0, 2.0])
+    uncounted = SiteLinks.of(5, np.array(source), np.array(target))
+    assert uncounted.weight == pytest.approx([np.log2(101), np.log2(50), 1.0, 2.0])
+
+
 def test_links_within_a_site_do_not_count():
     inside = SiteLinks.of(2, np.array([0, 0, 1]), np.array([0, 0, 1]))
     assert len(inside.source) == 0
