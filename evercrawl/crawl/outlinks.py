@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from evercrawl.parse.dynamic import dynamic
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, origin
 from evercrawl.store.codec import encode_links
@@ -49,10 +50,16 @@ def outlinks(url: str, slot: int, targets: Sequence[str], slots: Slots, withheld
     >>> links = outlinks("http://a.example/", 4, ["http://b.example/", "http://a.example/x"], slots)
     >>> links.targets.hex(" "), links.external.hex(" "), links.out
     ('02 06', '02', 2)
+
+    A page that a program makes vouches for others no more than for those of its own site:
+
+    >>> outlinks("http://a.example/?page=2", 4, ["http://b.example/", "http://a.example/x"], slots).external
+    b''
     """
     if not targets:
         return Outlinks(out=withheld)
-    found, external, out = encode_links(slots, slot, _leaving(url, targets, slots))
+    leaving = [] if dynamic(url) else _leaving(url, targets, slots)
+    found, external, out = encode_links(slots, slot, leaving)
     return Outlinks(found, external, out + withheld)
 
 

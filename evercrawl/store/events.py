@@ -102,7 +102,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     out
         Distinct links to other pages, whether they are followed or not.
     external
-        A bit for each of `targets`, the low bits first: whether it is on another site; empty where none is.
+        A bit for each of `targets`, the low bits first: whether it is on another site and counts as such, which from a
+        page that a program makes on demand none does; empty where none is.
     transfer
         The cash that moved, packed by `transfers.pack`; empty where none did.
     evidence

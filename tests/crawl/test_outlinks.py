@@ -35,3 +35,12 @@ def test_a_page_without_links_to_known_pages_still_divides_by_them():
     assert outlinks(PAGE, 7, [], np.zeros(0, np.uint32)) == Outlinks()
     assert outlinks(PAGE, 7, ["http://x.example/"], np.array([NO_SLOT], np.uint32), 3) == Outlinks(out=4)
     assert outlinks(PAGE, 7, [PAGE], np.array([7], np.uint32)) == Outlinks()
+
+
+def test_from_a_page_that_is_made_on_demand_no_link_counts_as_leaving_its_site():
+    urls = ["http://two.example/", "http://www.one.example/a", "http://three.example/"]
+    slots = np.array([5, 6, 8], np.uint32)
+    written = outlinks(PAGE, 7, urls, slots)
+    for url in (f"{PAGE}?sort=up", "http://www.one.example/2003/05/", "http://www.one.example/ants/page/2"):
+        assert outlinks(url, 7, urls, slots) == written._replace(external=b"")
+    assert written.external == bytes([0b101])
