@@ -92,8 +92,7 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nan(of) for name, of in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        elements: list[Any] = value
-        return [_without_nan(of) for of in elements]
+        return [_without_nan(of) for of in cast("list[object]", value)]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
