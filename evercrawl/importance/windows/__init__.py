@@ -1,5 +1,24 @@
 """What of a page's history still counts: the windows of Adaptive OPIC, one a file."""
 
-from evercrawl.importance.windows.base import Past, Pasts, Window
+from evercrawl.importance.windows.base import TURN, Past, Pasts, Window
+from evercrawl.importance.windows.exponential import Exponential
+from evercrawl.importance.windows.fixed import Fixed
+from evercrawl.importance.windows.improved import Improved
+from evercrawl.importance.windows.interpolation import Interpolation
+from evercrawl.importance.windows.two_windows import TwoWindows
+from evercrawl.importance.windows.unbounded import Unbounded
+from evercrawl.importance.windows.variable import Variable
 
-__all__ = ["Past", "Pasts", "Window"]
+__all__ = [
+    "TURN",
+    "Exponential",
+    "Fixed",
+    "Improved",
+    "Interpolation",
+    "Past",
+    "Pasts",
+    "TwoWindows",
+    "Unbounded",
+    "Variable",
+    "Window",
+]
