@@ -74,27 +74,25 @@ def leap(step: Callable[[Floats], Floats], pages: int, tolerance: float = 1e-15)
     Knyazev (2001). Toward the Optimal Preconditioned Eigensolver: Locally Optimal Block Preconditioned Conjugate
     Gradient, section 2; of one vector, not preconditioned.
     """
-    basis = _uneven(pages)[None]
-    basis /= _length(basis[0])
-    image = step(basis[0])[None]
+    rows = [_uneven(pages)]
+    rows[0] /= np.sqrt(_product(rows[0], rows[0]))
+    images = [step(rows[0])]
     least, waited = np.inf, 0
     while waited < _PATIENCE:
-        factor = float(_products(basis[:1], image[:1])[0, 0])
-        wrong = image[0] - factor * basis[0]
-        size = _length(wrong)
+        factor = _product(rows[0], images[0])
+        wrong = images[0] - factor * rows[0]
+        size = float(np.sqrt(_product(wrong, wrong)))
         if size <= tolerance * factor:
             break
         least, waited = min(size, least), 0 if size < least else waited + 1
         wrong /= size
-        rows, images = np.vstack([basis[:1], wrong, basis[1:]]), np.vstack([image[:1], step(wrong), image[1:]])
+        rows.insert(1, wrong)
+        images.insert(1, step(wrong))
         products = _products(rows, rows)
-        best = _best(products, _products(rows, images))[None]
-        both = np.vstack([best, np.concatenate([[[0.0]], best[:, 1:]], 1)])  # the direction, and its last change
-        lengths = np.einsum("ij,jk,ik->i", both, products, both)
-        both /= np.sqrt(np.maximum(lengths, _LEAST))[:, None]
-        basis, image = _mixed(both, rows), _mixed(both, images)
-    found: Floats = basis[0]
-    return found
+        best = _best(products, _products(rows, images))
+        length = max(float(best[1:] @ products[1:, 1:] @ best[1:]), _LEAST) ** 0.5
+        rows, images = (_mixed(vectors, best, length) for vectors in (rows, images))
+    return rows[0]
 
 
 def patched(graph: Graph, each: Floats, part: float) -> tuple[Floats, float]:
@@ -119,28 +117,32 @@ def _best(products: Floats, images: Floats) -> Floats:
     """
     sizes, axes = np.linalg.eigh(products)
     upright = (axes / np.sqrt(np.maximum(sizes, _NOTHING)))[:, sizes > _NOTHING]
-    across = upright.T @ images @ upright
-    found: Floats = upright @ np.linalg.eigh((across + across.T) / 2)[1][:, -1]
+    found: Floats = upright @ np.linalg.eigh(upright.T @ images @ upright)[1][:, -1]
     return found
 
 
-# Threads of BLAS cost more than they bring where other processes run, so it is left alone
+def _mixed(vectors: list[Floats], shares: Floats, length: float) -> list[Floats]:
+    """Return the sum of vectors, each times its share, and that of all but the first, by its length; in their place."""
+    mixed, change, *others = vectors
+    change *= shares[1]
+    for vector, share in zip(others, shares[2:], strict=True):
+        vector *= share
+        change += vector
+    mixed *= shares[0]
+    mixed += change
+    change /= length
+    return [mixed, change]
 
 
-def _length(row: Floats) -> float:
-    return float(np.sqrt(np.einsum("k,k->", row, row)))
-
-
-def _products(rows: Floats, others: Floats) -> Floats:
-    """Return the inner product of each row with each other."""
-    found: Floats = np.array([[np.einsum("k,k->", row, other) for other in others] for row in rows])
-    return found.reshape(len(rows), len(others))
-
-
-def _mixed(shares: Floats, rows: Floats) -> Floats:
-    """Return sums of rows, each times its share."""
-    found = np.zeros((len(shares), rows.shape[1]))
-    for to, some in zip(found, shares, strict=True):
-        for share, row in zip(some, rows, strict=True):
-            to += share * row
+def _products(vectors: list[Floats], others: list[Floats]) -> Floats:
+    """Return the inner product of each with each other, where it does not matter which of the two comes first."""
+    found = np.zeros((len(vectors), len(others)))
+    for i, vector in enumerate(vectors):
+        for j in range(i + 1):
+            found[i, j] = found[j, i] = _product(vector, others[j])
     return found
+
+
+def _product(vector: Floats, other: Floats) -> float:
+    """Return the inner product, without threads, which cost more than they bring where other processes run."""
+    return float(np.einsum("k,k->", vector, other))
