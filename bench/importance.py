@@ -1,6 +1,7 @@
 """What importance costs at once, from links that are known: visits and solving, against limits and against others.
 
     python bench/importance.py
+    python bench/importance.py --graph links.parquet
 
 Made-up webs of sites, ten links a page, four in five within the site. All times are CPU time of one thread, the
 quickest of some runs, ours and the others' in turn. Exits 1 when a goal is missed. The last part, 100 million links,
@@ -16,11 +17,13 @@ import resource
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from figures import Figure
 from graphs import SITE, sites
+from pyarrow import parquet
 
 from evercrawl.importance import offline
 from evercrawl.importance.residuals import residual
@@ -81,13 +84,15 @@ class Others:
         pages, out = graph.pages, graph.out
         matrix = scipy.sparse.csr_array((np.ones(len(graph.target)), graph.target, graph.start), (pages, pages))
         built = time.process_time()
-        self._steps = (scipy.sparse.diags_array((1 - TAX) / out) @ matrix).T.tocsr()
+        self._steps = (scipy.sparse.diags_array((1 - TAX) / np.maximum(out, 1)) @ matrix).T.tocsr()
         self.matrix_s = time.process_time() - built
         networkit.setNumberOfThreads(1)
         links = graph.source.astype(np.uint64), graph.target.astype(np.uint64)
         built = time.process_time()
         self._graph = networkit.GraphFromCoo(links, n=pages, directed=True)
         self.graph_s = time.process_time() - built
+        sinks = networkit.centrality.SinkHandling
+        self._sinks = sinks.NoSinkHandling if out.all() else sinks.DistributeSinks
         self.found: dict[str, Floats] = {}
 
     def scipy(self) -> None:
@@ -95,21 +100,26 @@ class Others:
         x = np.full(self._steps.shape[0], 1 / self._steps.shape[0])
         change = 1.0
         while change > NEAR * TAX / (1 - TAX):
-            before, x = x, self._steps @ x
-            x += (1 - x.sum()) / len(x)
+            before, x = x, self.step(x)
             change = float(np.abs(x - before).sum())
         self.found["scipy"] = x
 
     def networkit(self) -> None:
         """Its PageRank, with the same test."""
-        rank = networkit.centrality.PageRank(self._graph, 1 - TAX, NEAR * TAX / (1 - TAX))
+        rank = networkit.centrality.PageRank(self._graph, 1 - TAX, NEAR * TAX / (1 - TAX), distributeSinks=self._sinks)
         rank.norm = networkit.centrality.Norm.L1_NORM
         rank.run()
         self.found["networkit"] = np.array(rank.scores())
 
     def certificate(self, x: Floats) -> float:
         """Return at most how far `x` is from importance, without any code of ours."""
-        return float(np.abs(self._steps @ x + TAX / len(x) - x).sum()) / TAX
+        return float(np.abs(self.step(x) - x).sum()) / TAX
+
+    def step(self, x: Floats) -> Floats:
+        """Return what a step makes of shares: pages give to their links, and what they keep is given to all."""
+        moved: Floats = self._steps @ x
+        moved += (1 - moved.sum()) / len(x)
+        return moved
 
 
 def solving(graph: Graph, runs: int) -> Iterator[Figure]:
@@ -167,18 +177,28 @@ def large(pages: int) -> Iterator[Figure]:
     yield Figure("  memory at its peak", peak, "GiB", at_most=8)
 
 
+def read(path: Path) -> Graph:
+    """Return the graph that a file holds, a row a link."""
+    table = parquet.read_table(path, columns=["src", "dst"])
+    source, target = (table[name].to_numpy() for name in ("src", "dst"))
+    return offline.Graph.between(int(max(source.max(), target.max())) + 1, source, target)
+
+
 def main() -> int:
     """Print all figures; return 1 when a goal is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--pages", type=int, default=1_000_000, help="of the graph, ten links each (default 1 million)")
     parser.add_argument("--large", type=int, default=10_000_000, help="pages of the large graph (default 10 million)")
     parser.add_argument("--runs", type=int, default=5, help="of which the quickest counts")
+    parser.add_argument("--graph", type=Path, help="Parquet with columns src and dst: only solve this one")
     parser.add_argument("--json", action="store_true", help="one JSON array instead of lines")
     o = parser.parse_args()
-    graph, small = sites(o.pages), sites(1_000)
+    small = sites(1_000)
     offline.hits(small), offline.pagerank(small), next(iter(visiting(small, 1)))  # compiles what has to be
-    parts = [visiting(graph, o.runs), solving(graph, o.runs), yardsticks(graph)] + [large(o.large)] * bool(o.large)
-    figures = []
+    graph, figures = read(o.graph) if o.graph else sites(o.pages), []
+    parts = [solving(graph, o.runs)]
+    if not o.graph:
+        parts = [visiting(graph, o.runs), *parts, yardsticks(graph)] + [large(o.large)] * bool(o.large)
     for figure in (figure for part in parts for figure in part):
         figures.append(figure)
         print(figure, file=sys.stderr if o.json else sys.stdout, flush=True)
