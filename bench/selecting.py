@@ -1,8 +1,8 @@
 """Where importance of sites falls among experts: planted sites, links and raters, so that the truth is known.
 
-    python bench/select.py
-    python bench/select.py --standing 1       # a site matters by who links to it, and not else
-    python bench/select.py --standing 0       # a site matters in itself, whoever links to it
+    python bench/selecting.py
+    python bench/selecting.py --standing 1       # a site matters by who links to it, and not else
+    python bench/selecting.py --standing 0       # a site matters in itself, whoever links to it
 
 Each site has a worth of its own, and sites mean to link to what is worth it; they err, each by itself and all together.
 From the links that are meant follows what a site's standing is: importance, in the whole web. What raters try to see is
