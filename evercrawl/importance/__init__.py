@@ -1,26 +1,45 @@
-"""How much a page matters, learned from the links of the pages that are fetched."""
+"""How much a page matters, learned from the links of the pages that are fetched.
+
+A `Ledger` holds pages and cash, and a scheme says what a visit moves: `AOPIC` with its windows, or `Push`. A `Matrix`
+says which link gets what, an `Order` who is next, `shares` what follows, and `error_bound` how far off that can be.
+`offline` works importance out from all links at once.
+"""
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Importance, Links, Transfer
+from evercrawl.importance.certificate import error_bound
 from evercrawl.importance.estimates import shares
+from evercrawl.importance.kleinberg import Kleinberg
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.matrices import Google, Internal, Lazy, Matrix, Row, Weighted
 from evercrawl.importance.orders import Cycle, Greedy, Order, Random
 from evercrawl.importance.push import Push
+from evercrawl.importance.shards import Shard
 from evercrawl.importance.uniform import Uniform
-from evercrawl.importance.windows import Window
-from evercrawl.importance.windows.interpolation import Interpolation
-from evercrawl.importance.windows.unbounded import Unbounded
+from evercrawl.importance.windows import (
+    Exponential,
+    Fixed,
+    Improved,
+    Interpolation,
+    TwoWindows,
+    Unbounded,
+    Variable,
+    Window,
+)
 
 __all__ = [
     "AOPIC",
     "Account",
     "Cycle",
+    "Exponential",
+    "Fixed",
     "Google",
     "Greedy",
     "Importance",
+    "Improved",
     "Internal",
     "Interpolation",
+    "Kleinberg",
     "Lazy",
     "Ledger",
     "Links",
@@ -29,10 +48,14 @@ __all__ = [
     "Push",
     "Random",
     "Row",
+    "Shard",
     "Transfer",
+    "TwoWindows",
     "Unbounded",
     "Uniform",
+    "Variable",
     "Weighted",
     "Window",
+    "error_bound",
     "shares",
 ]

@@ -72,6 +72,8 @@ class Kleinberg:
         for child in children.keys() | mine.children.keys():
             more, other = children[child] - mine.children[child], self._open(child)
             other.parents[page] += more
+            if not other.parents[page]:
+                del other.parents[page]
             self._bring(other, mine.hub * more, 0)
             self._bring(mine, 0, other.authority * more)
         mine.children = children

@@ -50,7 +50,7 @@ def test_authorities_are_those_of_the_whole_matrix():
 def test_links_that_change_on_the_way_do_not_matter_in_the_end():
     links, ranks, random = drawn(1), Kleinberg(), np.random.default_rng(2)
     for page in range(PAGES):
-        ranks.read(page, links[page][:3])
+        ranks.read(page, [*links[page][:3], *links[(7 * page) % PAGES]])
         ranks.visit(page)
     for page in random.integers(0, PAGES, 50 * PAGES).tolist():
         ranks.visit(page)
