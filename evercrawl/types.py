@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,7 @@ Keys: TypeAlias = NDArray[np.uint64]
 Spans: TypeAlias = NDArray[np.int32]
 
 NO_SLOT = 0xFFFFFFFF
+_NO_SPANS: Spans = np.empty((0, 3), np.int32)
 
 
 class Outcome(enum.IntEnum):
@@ -35,8 +37,7 @@ class Outcome(enum.IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """One exchange to be made.
 
     Attributes
@@ -64,8 +65,7 @@ class Request:
     packed: bool = False
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(msgspec.Struct):
     """What came of a `Request`: bytes as sent and as received, and nothing judged.
 
     Attributes
@@ -105,7 +105,7 @@ class Exchange:
     head: bytes = b""
     wire: bytes = b""
     body: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict[str, str])
+    headers: dict[str, str] = {}
     ip: str = ""
     error: str = ""
     detail: str = ""
@@ -162,7 +162,7 @@ class Document:
     refresh: str = ""
     feeds: list[str] = field(default_factory=list[str])
     utf8: bytes = b""
-    anchors: Spans = field(default_factory=lambda: np.empty((0, 3), np.int32), compare=False)
+    anchors: Spans = field(default_factory=lambda: _NO_SPANS, compare=False)
     simhash: int = 0
     words: int = 0
     noindex: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import os
@@ -25,9 +26,13 @@ _EPILOG = (
 )
 
 
+_SELDOM = (50_000, 20, 100)  # new objects before the collector looks for rings among them, of which we make hardly any
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
+    gc.set_threshold(*_SELDOM)
     args = parser().parse_args(argv)
     try:
         code: int = args.run(args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -84,8 +83,7 @@ class Before(msgspec.Struct, frozen=True):
     findable: bool = False
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(msgspec.Struct):
     """One visit, understood but not yet remembered.
 
     Attributes
@@ -123,9 +121,9 @@ class Reading:
     redirect: str = ""
     canonical: str = ""
     withheld: int = 0
-    unpaid: list[str] = field(default_factory=list[str])
-    feeds: list[str] = field(default_factory=list[str])
-    targets: list[str] = field(default_factory=list[str])
+    unpaid: list[str] = []
+    feeds: list[str] = []
+    targets: list[str] = []
     keys: bytes = b""
 
     @property
