@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.crawl.site_graph import SiteGraph, pages_that_count, site_numbers
+from evercrawl.crawl.site_graph import OWN, SiteGraph, pages_that_count, site_numbers
 from evercrawl.crawl.top_sites import importance_of_pages
-from evercrawl.store.records import MEMBER
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def _extent(state: State) -> tuple[Ints, Floats]:
     there = pages_that_count(state)
     there[rows["slot"][rows["outcome"] == Outcome.GONE]] = False
     pages = np.bincount(site_numbers(state)[there], minlength=count).astype(np.int64)
-    held = rows[(rows["flags"] & MEMBER) != 0]
+    held = rows[np.isin(rows["outcome"], OWN)]
     site = state.site_of[held["host"]]
     read = np.bincount(site, minlength=count)
     size = np.bincount(site, held["wire_bytes"].astype(np.float64), count)

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
     from evercrawl.types import Floats
 
+OWN: Final = (Outcome.OK, Outcome.TRUNCATED)
+"""Outcomes of pages with content of their own."""
+
+HELD: Final = (*OWN, Outcome.DUPLICATE)
+"""Outcomes of pages with content."""
+
 _PENDING: Final = 1 << 16  # pages whose links are put together at a time
 
 
@@ -27,8 +33,8 @@ class SiteGraph:
     """Sites by their index in the crawl's state, linked as the pages are that were read.
 
     Links within a site do not count. A page that only leads to another (a redirect, a copy) links to that one alone,
-    and one that is gone links nowhere. Each site of which a page was read, or the front page is known, has the same
-    source; see `Accounts`.
+    and one that is gone links nowhere. Each site with content of its own has the same source: that the front page of
+    one is known which nobody has read says nothing of how much it matters, and a mirror has nothing of its own.
 
     Parameters
     ----------
@@ -40,7 +46,7 @@ class SiteGraph:
     links
         Between the sites.
     importance
-        Of each site, shape (sites,); it sums to 1.
+        Of each site, shape (sites,); it sums to 1, and is 0 where nothing was read at all.
 
     Raises
     ------
@@ -52,8 +58,8 @@ class SiteGraph:
         state = view.state
         self._view = view
         self.links = site_links(view)
-        members = state.accounts.sites["members"][: len(state.sites)]
-        self.importance = site_importance(self.links, (members > 0).astype(np.float64), tax=view.scheme.tax)
+        source = (read_pages(state, OWN) > 0).astype(np.float64)
+        self.importance = site_importance(self.links, source, tax=view.scheme.tax)
 
     def pages(self) -> Floats:
         """Return the importance of each known page by site and, inside a site, by page; shape (known,), 0 for aliases.
@@ -79,6 +85,13 @@ def site_numbers(state: State) -> Ints:
     """Return the index of the site of each known page, shape (known,)."""
     numbers: Ints = state.site_of[state.known.rows()["host"]].astype(np.int64)
     return numbers
+
+
+def read_pages(state: State, outcomes: tuple[Outcome, ...] = HELD) -> Ints:
+    """Return how many pages of each site hold content, or had another of these outcomes; shape (sites,)."""
+    rows: Any = state.records.rows[: state.records.count]
+    hosts = rows["host"][np.isin(rows["outcome"], outcomes)]
+    return np.bincount(state.site_of[hosts], minlength=len(state.sites)).astype(np.int64)
 
 
 def site_links(view: View) -> SiteLinks:

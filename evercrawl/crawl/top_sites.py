@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.crawl.site_graph import SiteGraph, site_numbers
+from evercrawl.crawl.site_graph import SiteGraph, read_pages, site_numbers
 from evercrawl.crawl.top import largest
-from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from evercrawl.crawl.view import View
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Ints
-
-_HELD = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +74,3 @@ def importance_of_pages(view: View) -> Floats:
 def known_pages(state: State) -> Ints:
     """Return how many pages of each site are known, shape (sites,)."""
     return np.bincount(site_numbers(state), minlength=len(state.sites)).astype(np.int64)
-
-
-def read_pages(state: State) -> Ints:
-    """Return how many pages of each site hold content, shape (sites,)."""
-    rows: Any = state.records.rows[: state.records.count]
-    held = rows["host"][np.isin(rows["outcome"], _HELD)]
-    return np.bincount(state.site_of[held], minlength=len(state.sites)).astype(np.int64)

@@ -77,18 +77,19 @@ def test_pages_and_sizes_are_those_that_there_are_to_keep(made):
     """Of a.example two pages are held and one was never read; what is gone or only leads elsewhere takes no room."""
     made._learner._scope.add_root("b.example")
     made.seed("http://a.example/")
-    links = ("/big", "/later", "/gone", "/moved", "/copy", "http://b.example/")
+    links = ("/big", "/later", "/gone", "/moved", "/copy", "http://b.example/", "http://b.example/x")
     made.visit("http://a.example/", made.page("Home", *links))
     made.visit("http://a.example/big", made.page("Big", text="word " * 400))
     made.visit("http://a.example/gone", b"no", 404)
     made.visit("http://a.example/moved", b"", 301, location="/big")
     made.visit("http://a.example/copy", made.page("Big", text="word " * 400))
+    made.visit("http://b.example/", b"", 0, error="timeout")
     made.stop()
     crawl = opened(made.directory)
     found = sites_of(View(crawl, Config(), made.now))
     crawl.close()
     held = [len(made.page("Home", *links)), len(made.page("Big", text="word " * 400))]
     assert found.names == ["a.example", "b.example"]
-    assert found.pages.tolist() == [3, 1]
-    assert found.size_bytes.tolist() == pytest.approx([3 * np.mean(held), np.mean(held)])
+    assert found.pages.tolist() == [3, 2]
+    assert found.size_bytes.tolist() == pytest.approx([3 * np.mean(held), 2 * np.mean(held)])
     assert found.linking.tolist() == [0, 1]

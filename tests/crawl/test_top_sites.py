@@ -123,8 +123,20 @@ def test_a_redirect_and_a_copy_link_to_where_they_lead(made, asked):
 def test_a_site_of_which_nothing_is_read_has_what_links_bring_and_no_source(made, asked):
     made.seed(f"{A}/")
     visit(made, f"{A}/", f"{B}/deep", f"{A}/1")
+    made.seed(f"{C}/", f"{D}/")  # their front pages are known: they could not be read, or were not yet
+    made.visit(f"{D}/", b"", 0, error="dns")
     sites = {site.site: site.importance for site in top_sites(asked(), 5)}
     assert sites["b.example"] == pytest.approx(0.85 * sites["a.example"])
+    assert sites["c.example"] == sites["d.example"] == 0.0
+
+
+def test_a_mirror_has_no_source(made, asked):
+    made.seed(f"{A}/", f"{B}/")
+    for site in (A, B):
+        made.visit(f"{site}/", made.page("Home", f"{C}/", text="the same " * 400))
+    sites = {site.site: site for site in top_sites(asked(), 5)}
+    assert (sites["b.example"].importance, sites["b.example"].read) == (0.0, 1)
+    assert sites["c.example"].importance == pytest.approx(0.85 * sites["a.example"].importance)
 
 
 def test_pages_by_site_compare_sites_first(made, asked):
