@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PLACES: Final = pointer(np.int64)
 _SLOTS: Final = pointer(np.uint32)
 _FLOATS: Final = pointer(np.float64)
-_AHEAD: Final = 48  # links, in the pages' order
+_AHEAD: Final = 256  # links, in the pages' order; the farther memory is, the more it takes
 _ROWS, _LINKS, _CASH = 32, 16, 8  # visits ahead, in any other: where a row begins, the row, the cash of those it names
 
 

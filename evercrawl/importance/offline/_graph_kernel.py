@@ -12,7 +12,7 @@ from evercrawl.kernels.prefetch import prefetch
 _PLACES: Final = pointer(np.int64)
 _SLOTS: Final = pointer(np.uint32)
 _FLOATS: Final = pointer(np.float64)
-_AHEAD: Final = 48  # links
+_AHEAD: Final = 256  # links; the farther memory is (10 million pages, a busy machine), the more it takes
 
 
 @entry(i64, _SLOTS, i64, _PLACES, i64)
