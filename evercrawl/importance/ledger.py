@@ -9,19 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from evercrawl.importance.base import Account, Transfer
-from evercrawl.importance.cells import Cells
-from evercrawl.importance.network import Event, Held, Page, gifts
-from evercrawl.importance.windows.base import Past
+from evercrawl.importance.book import Book
+from evercrawl.importance.network import Event, Held, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from evercrawl.importance.base import Importance, Links
+    from evercrawl.importance.base import Importance
     from evercrawl.importance.matrices import Matrix
 
 
-class Ledger:
-    """Pages, links and cash under one scheme.
+class Ledger(Book):
+    """Pages, links and cash under one scheme: what may happen to them, each of which ends in one event of its `Book`.
 
     A visit costs as much as the page has links, however many pages there are; what the virtual page hands out is kept
     as one number (`Cells`).
@@ -43,19 +42,6 @@ class Ledger:
         What the links get of each other's share; by default the same, but for the scheme's weight within a site.
     rebase
         Whether keys are put right once in as many events as there are pages.
-
-    Attributes
-    ----------
-    pages
-        By name, in the order in which they became known.
-    virtual_history
-        Cash that the virtual page moved when it was visited.
-    gone_history
-        Cash that pages had moved which are no more: with it the histories sum to the clock.
-    total
-        The clock G.
-    journal
-        Every event so far; folding them into a new ledger makes this one again.
 
     Examples
     --------
@@ -110,27 +96,10 @@ class Ledger:
     ) -> None:
         assert convention == "tax" or not scheme.tax, "where the virtual page is one more link, nothing else is taxed"
         assert convention == "tax" or matrix is None, "a matrix itself says what it spares for the virtual page"
-        self.scheme = scheme
-        self.cells = Cells()
-        self.pages = self.cells.pages
-        self.virtual_history: float = 0
-        self.gone_history: float = 0
-        self.total: float = 0
-        self.journal: list[Event] = []
-        self._extra = int(convention == "link")
-        self._at_once = at_once
+        super().__init__(scheme, extra=int(convention == "link"), at_once=at_once, rebase=rebase)
         self._site = site
         self._raw = raw
         self._matrix = matrix
-        self._rebase = rebase
-        self._unrebased = 0
-
-    @property
-    def virtual(self) -> float:
-        """Cash of the virtual page."""
-        return self.cells.virtual
-
-    # What may happen; each ends in one event
 
     def add(self, page: Hashable, weight: float = 1, cash: float = 0) -> None:
         """Let the virtual page know a page, and put cash in."""
@@ -170,50 +139,6 @@ class Ledger:
         """Let the virtual page spend what it has, as a visit that the clock counts."""
         self.fold(Event(None, self.total + self.virtual))
 
-    # The state
-
-    def fold(self, event: Event) -> None:
-        """Let an event happen, now or again."""
-        if event.page is None:
-            self.virtual_history += self.virtual
-        else:
-            self._move(event.page, event)
-        if self.scheme.handout and (self._at_once or event.page is None):
-            self.cells.spend()
-        self.total = event.total
-        self.journal.append(event)
-        self._unrebased += 1
-        if self._rebase and self._unrebased >= len(self.pages):
-            self._unrebased = 0
-            self.cells.rebase()
-
-    def owed(self) -> float:
-        """Return the sum of all cash, the virtual page's included, less what it should be: 0, by the law of cash."""
-        pages = self.pages.values()
-        there = sum(page.cash - page.put_in for page in pages) + self.virtual
-        return there if self.scheme.handout else there - sum(page.weight for page in pages)
-
-    def inflow(self) -> dict[Hashable, float]:
-        """Return what the known links bring to each page, xM, if x is the history of the pages."""
-        return self.passed_on({name: page.history for name, page in self.pages.items()})
-
-    def passed_on(self, value: dict[Hashable, float]) -> dict[Hashable, float]:
-        """Return what each page gets if each passes its value on along its known links."""
-        inflow: dict[Hashable, float] = dict.fromkeys(self.pages, 0)
-        for name, page in self.pages.items():
-            for target, amount in self.given(page, value[name]):
-                inflow[target] += amount
-        return inflow
-
-    def given(self, page: Page, value: float) -> Iterable[tuple[Hashable, float]]:
-        """Return to whom a page gives what of a value, along its known links; the virtual page gets the rest."""
-        links = self.links(page)
-        return () if page.held is None or links is None else gifts(page.held, *self.scheme.each(value, links))
-
-    def links(self, page: Page) -> Links | None:
-        """Return what a scheme is told of the known links of a page."""
-        return None if page.held is None else page.held.counted(self._extra)
-
     def _visit(self, name: Hashable, held: Held, weight: float) -> None:
         account, page = self._account(name, weight), self.pages[name]
         links = held.counted(self._extra)
@@ -225,32 +150,6 @@ class Ledger:
         page = self.pages[name]
         source = 0 if self.scheme.handout else weight - page.weight
         return Account(page.cash + source, *page.past, page.born, page.unmoved)
-
-    def _move(self, name: Hashable, event: Event) -> None:
-        cells, moved = self.cells, event.transfer
-        page = cells.open(name, self.total)
-        for target in event.held.targets if event.held is not None else ():
-            cells.open(target, self.total)
-        source = 0 if self.scheme.handout else event.weight - page.weight
-        cells.weigh(page, event.weight)
-        page.key += source + event.put_in - moved.moved
-        page.put_in += event.put_in
-        page.unmoved = 0 if moved.moved else page.unmoved + event.put_in
-        cells.tell(name)
-        back = cells.pay(page.held, -moved.back_internal, -moved.back_external)
-        paid = cells.pay(event.held, moved.internal, moved.external)
-        cells.virtual += moved.moved - back - paid
-        self._remember(page, event)
-
-    def _remember(self, page: Page, event: Event) -> None:
-        moved = event.transfer
-        if event.held is not None and event.held.through and not page.leads_on and self.scheme.handout:
-            self.pages[event.held.external[0]].history += page.history  # push gives the value itself
-            page.history = 0
-        if event.ends:
-            self.gone_history += page.history
-        page.history = 0 if event.ends else page.history + moved.moved
-        page.past, page.held = Past(moved.history, moved.mark, moved.kept), event.held
 
     def _held(self, page: Hashable, targets: Iterable[Hashable]) -> Held:
         if self._matrix is not None:
