@@ -34,7 +34,8 @@ class SiteGraph:
 
     Links within a site do not count. A page that only leads to another (a redirect, a copy) links to that one alone,
     and one that is gone links nowhere. Each site with content of its own has the same source: that the front page of
-    one is known which nobody has read says nothing of how much it matters, and a mirror has nothing of its own.
+    one is known which nobody has read says nothing of how much it matters, and a mirror has nothing of its own. Where
+    the crawl trusts some sites, only these have one.
 
     Parameters
     ----------
@@ -58,7 +59,8 @@ class SiteGraph:
         state = view.state
         self._view = view
         self.links = site_links(view)
-        source = (read_pages(state, OWN) > 0).astype(np.float64)
+        trusted = state.accounts.sites["trusted"][: len(state.sites)] > 0
+        source = (trusted & (read_pages(state, OWN) > 0)).astype(np.float64)
         self.importance = site_importance(self.links, source, tax=view.scheme.tax)
 
     def pages(self) -> Floats:

@@ -139,6 +139,15 @@ def test_a_mirror_has_no_source(made, asked):
     assert sites["c.example"].importance == pytest.approx(0.85 * sites["a.example"].importance)
 
 
+def test_where_some_sites_are_trusted_only_they_have_a_source(made, asked):
+    three_sites(made)
+    view = asked()
+    view.state.accounts.sites["trusted"][[0, 2]] = 0  # all but b
+    sites = {site.site: site.importance for site in top_sites(view, 5)}
+    assert sites["a.example"] == 0.0
+    assert sites["c.example"] == pytest.approx(0.85 * sites["b.example"])
+
+
 def test_pages_by_site_compare_sites_first(made, asked):
     """The one page of c comes first, for c is the most important site; and inside a site the order is the pages'."""
     three_sites(made)
