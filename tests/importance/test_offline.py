@@ -83,6 +83,16 @@ def test_what_is_passed_on_and_back(drawn, internal):
     np.testing.assert_allclose(graph.weight, matrix.sum(1), rtol=1e-14)
 
 
+def test_links_of_pages_made_on_demand_weigh_like_those_within_a_site(drawn):
+    random = np.random.default_rng(9)
+    value, site, dynamic = random.random(PAGES), random.integers(0, 4, PAGES), random.random(PAGES) < 0.3
+    weighed = dense(drawn, site, 0.2)
+    weighed[dynamic] = 0.2 * dense(drawn)[dynamic]
+    graph = drawn.with_sites(site, 0.2, dynamic)
+    np.testing.assert_allclose(graph.pass_on(value, np.ones(PAGES)), value @ weighed, rtol=1e-14)
+    np.testing.assert_allclose(graph.weight, weighed.sum(1), rtol=1e-14)
+
+
 def test_arrays_need_not_lie_close_together(drawn):
     value, each = np.random.default_rng(6).random((2 * PAGES, 2)).T
     expected = drawn.pass_on(value[::2].copy(), each[::2].copy())

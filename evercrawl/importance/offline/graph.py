@@ -101,11 +101,22 @@ class Graph:
         left = _KERNELS["tidy"](pointer(found.start), pointer(found.target), self.pages)
         return replace(found, target=found.target[:left])
 
-    def with_sites(self, site: NDArray[np.integer], internal: float) -> Graph:
-        """Return the graph with a weight for links within a site; `site` numbers the site of each page, shape (n,).
+    def with_sites(self, site: NDArray[np.integer], internal: float, dynamic: NDArray[np.bool] | None = None) -> Graph:
+        """Return the graph with a weight for links within a site, and for all links of pages made on demand.
 
         What a weight below 1 holds back goes to the virtual page; the other links get no more for it.
 
+        Parameters
+        ----------
+        site
+            The number of the site of each page, shape (n,).
+        internal
+            The weight.
+        dynamic
+            Which pages are made on demand (calendars, listings, answers to questions), shape (n,); by default none.
+
+        Examples
+        --------
         >>> Graph.of(3, [(0, 1), (0, 2)]).with_sites(np.array([7, 7, 8]), 0.1).weight
         array([1.1, 0. , 0. ])
         """
@@ -113,6 +124,8 @@ class Graph:
         of = np.ascontiguousarray(site, np.uint32)
         rows = pointer(self.start), pointer(self.target), self.pages
         _KERNELS["part"](*rows, pointer(of), pointer(leaving), pointer(out))
+        if dynamic is not None:
+            leaving[dynamic] = self.start[1:][dynamic]
         return Graph(self.start, out, leaving, internal)
 
     def pass_on(self, value: Floats, each: Floats) -> Floats:
