@@ -11,6 +11,7 @@ from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.directives import x_robots
 from evercrawl.parse import feed, html
 from evercrawl.parse.digest import digest, keys
+from evercrawl.search.condense import HEAD_BYTES, condense
 from evercrawl.store.warc import payload_digest
 from evercrawl.types import Exchange, Request
 
@@ -77,6 +78,8 @@ class Content(msgspec.Struct, array_like=True):
     text, anchors
         Visible text in UTF-8, and for each link with words where they stand in it: i4 start, end, index of the target;
         empty unless they were asked for.
+    indexed
+        Of a long text, what the search index takes in; "" where that is the text.
     """
 
     size_bytes: int = 0
@@ -99,6 +102,7 @@ class Content(msgspec.Struct, array_like=True):
     anchors: bytes = b""
     keys: bytes = b""
     payload: str = ""
+    indexed: str = ""
 
 
 def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
@@ -141,6 +145,8 @@ def contents(body: Body) -> Content:
         content.text = document.utf8 if body.text else b""
     if content.targets:
         content.keys = keys(content.targets).tobytes()
+    if len(content.text) > HEAD_BYTES and not content.noindex:
+        content.indexed = condense(content.text)
     return content
 
 

@@ -97,7 +97,7 @@ def page_of(state: State, slot: int, url: str, digest: int, content: Content, *,
     site, name = state.sites[int(state.site_of[host])], state.hosts[host]
     if hidden or not (content.text or content.title):
         return Page(slot, digest, "", site, name, "", "", "")
-    return Page(slot, digest, url, site, name, content.title, content.text, content.language)
+    return Page(slot, digest, url, site, name, content.title, content.indexed or content.text, content.language)
 
 
 def _content(partition: Partition, event: Visit, url: str) -> Content:

@@ -47,7 +47,7 @@ class Page(msgspec.Struct, frozen=True):
     url, site, host
         Where it is; the registrable domain, and the host's name.
     title, text
-        What it says, as plain text; the text may be UTF-8 as well.
+        What it says, as plain text; or the text in UTF-8, which is then condensed where it is long.
     language
         BCP 47 tag, or "".
     """
@@ -95,7 +95,7 @@ def fields_of(page: Page) -> dict[str, Any]:
     return {
         KEY: str(page.slot),
         TITLE: page.title,
-        BODY: condense(page.text if isinstance(page.text, bytes) else page.text.encode(errors="replace")),
+        BODY: condense(page.text) if isinstance(page.text, bytes) else page.text,
         ADDRESS: address_words(page.url),
         SITE: page.site,
         HOST: page.host,
