@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.importance.offline import damped
 from evercrawl.importance.windows.two_windows import TwoWindows
-from evercrawl.lab.accuracy import Truth, graph_of, importance
+from evercrawl.lab.accuracy import RANKED, Truth, graph_of, importance
 from evercrawl.lab.engine import Opic, Push
 from evercrawl.lab.picking import Cycle, Greedy, Random, xyleme
 from evercrawl.lab.windows import looking_on
@@ -26,7 +26,6 @@ ORDERS: Final[dict[str, Callable[[int], Picker]]] = {
 }  # fmt: skip
 _WATCHED: Final = "greedy"
 _PUSHED: Final = ("cycle", "greedy")
-_RANKED: Final = 2_000_000  # sorting more pages after every turn would take longer than visiting them
 
 
 def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] = ORDERS) -> list[Row]:
@@ -35,7 +34,7 @@ def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] =
     A row has scheme (`opic`, `push`, `off line`), order, estimate, pages, turn, clock, `far_max` and `far_sum` (the
     distance of H/G from being kept by a step, times G), and the fields of `Accuracy`.
     """
-    truth = Truth(importance(web), ranks=web.pages <= _RANKED)
+    truth = Truth(importance(web), ranks=web.pages <= RANKED)
     rows: list[Row] = []
     for name, order in orders.items():
         say(f"OPIC, {name}")

@@ -20,7 +20,7 @@ _CURVES: Final = {
     "push, greedy (our default)": ("push", "greedy", "residual"),
 }
 _OURS: Final = "push, greedy (our default)"
-_MEASURES: Final = {
+MEASURES: Final = {
     "mean": ("mean error, all pages", "%", 100.0),
     "top": ("mean error, the most important tenth", "%", 100.0),
     "variance": ("variance of the error, all pages", "", 1.0),
@@ -29,11 +29,12 @@ _MEASURES: Final = {
     "rank": ("rank error, 1 - Spearman", "", 1.0),
     "top_rank": ("pairs of the top 1,000 in wrong order", "%", 100.0),
 }
+"""Of each measure of error what it is called, its unit, and how many of that are 1."""
 
 
 def panels(rows: list[Row], measures: tuple[str, ...]) -> list[Panel]:
     """Return a panel for each measure of error, with a curve for each scheme."""
-    return [_panel(rows, *_MEASURES[name], name) for name in measures if rows[0][name] == rows[0][name]]
+    return [_panel(rows, *MEASURES[name], name) for name in measures if rows[0][name] == rows[0][name]]
 
 
 def _panel(rows: list[Row], title: str, unit: str, scale: float, name: str) -> Panel:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _KERNELS: Final = Library("evercrawl.lab._windows_kernel")
 _START: Final = np.finfo(np.float64).tiny  # all pages are known from G = 0 on, but 0 would say that nobody noted it
+_HISTORY_AND_MARK: Final = 2
 _KINDS: Final[dict[type[Window], int]] = {Variable: 0, Fixed: 1, Improved: 2}
 
 
@@ -31,9 +32,9 @@ class Smooth(Watcher):
     Examples
     --------
     >>> watcher = Smooth(Exponential(4.0), 2)
-    >>> watcher.watch(Visits(np.array([1], np.int32), np.array([0.1]), np.array([1.0])))
+    >>> watcher.watch(Visits(np.array([1, 0], np.int32), np.array([0.1, 0.3]), np.array([1.0, 1.0])))
     >>> watcher.estimate(np.zeros(2), 1.0)
-    array([0. , 0.1])
+    array([0.75, 0.25])
     """
 
     def __init__(self, window: Exponential | Interpolation, pages: int) -> None:
@@ -48,6 +49,10 @@ class Smooth(Watcher):
             pointer(page), pointer(earned), pointer(clock), len(page), pointer(self.history), pointer(self.mark),
             pointer(self.missing), len(self.mark), self.window.length,
         )  # fmt: skip
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page, two numbers being one."""
+        return (_HISTORY_AND_MARK + self.window.width) / 2
 
     def estimate(self, earned: Floats, total: float) -> Floats:
         """Return what the window says."""
@@ -65,6 +70,10 @@ class Both(Watcher):
         """Let both take in some visits."""
         self._short.watch(visits)
         self._long.watch(visits)
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page, two numbers being one."""
+        return (_HISTORY_AND_MARK + self.window.width) / 2
 
     def estimate(self, earned: Floats, total: float) -> Floats:
         """Return what the window makes of both."""
