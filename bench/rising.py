@@ -49,8 +49,8 @@ def first(view: View, most: int) -> dict[str, list[str]]:
 def precision(args: argparse.Namespace, seed: int) -> dict[str, float]:
     """Return which part of the first pages of each list was planted."""
     web = RisingWeb(
-        seed, risers=args.risers, linkers=args.linkers, lasts_s=LASTS_S, passing=args.passing, hosts=max(args.pages // 40, 2),
-        pages=args.pages, cycle_s=CYCLE_S, began_at=BEGAN_AT,
+        seed, risers=args.risers, linkers=args.linkers, lasts_s=LASTS_S, passing=args.passing,
+        hosts=max(args.pages // 40, 2), pages=args.pages, cycle_s=CYCLE_S, began_at=BEGAN_AT,
     )  # fmt: skip
     found: dict[str, float] = {}
 
