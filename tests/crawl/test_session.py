@@ -9,11 +9,13 @@ import pytest
 
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl import crawl
+from evercrawl.crawl.schemes import LASTING
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
 from evercrawl.store.lock import holder, lock_for_crawl
 from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.scheme import Scheme
 
 NOTHING = Limits(seconds=0.0)
 SEED = "http://127.0.0.1:9/"
@@ -130,3 +132,41 @@ def test_a_clock_that_was_set_back_is_said(tmp_path, monkeypatch):
     _, said = once(tmp_path)
     assert "this machine's clock is 3 hours behind this crawl's last visit" in said[0].message
     assert said[1].at > said[0].at - 1.0
+
+
+def scheme(directory) -> Scheme:
+    partition = Partition(directory, keys, random.randbytes, now=0.0, writable=False)
+    assert not partition.unswitched
+    found = partition.scheme
+    partition.close()
+    return found
+
+
+def test_another_importance_is_a_lasting_change_and_is_said(tmp_path):
+    once(tmp_path, delay_s=7.0)
+    assert scheme(tmp_path) == Scheme("push", internal=1.0)
+    file = tmp_path / FILE_NAME
+    file.write_text(file.read_text() + "# by hand\n")
+    _, said = once(tmp_path, (), importance="aopic", delay_s=9.0)
+    assert said[0].message.startswith("from now on importance is learned by aopic (window two_windows")
+    assert scheme(tmp_path) == Scheme("aopic", True, 1.0, "two_windows", 3)
+    assert (load(file).importance, load(file).window, load(file).delay_s) == ("aopic", "auto", 7.0)
+    assert file.read_text().endswith("# by hand\n")
+
+    _, said = once(tmp_path, (), importance="aopic", window="unbounded", internal="0.5", trusted=("www.a.example",))
+    assert scheme(tmp_path) == Scheme("aopic", True, 0.5, "unbounded", 0, ("a.example",))
+    assert load(file).trusted == ("www.a.example",)
+    _, said = once(tmp_path, (), **{name: getattr(load(file), name) for name in LASTING})
+    assert not [one.message for one in said if "importance" in one.message]
+
+
+def test_without_a_word_on_windows_a_crawl_keeps_its_own(tmp_path):
+    once(tmp_path, importance="aopic", window="variable")
+    once(tmp_path, (), importance="aopic")
+    assert scheme(tmp_path).window == "variable"
+
+
+def test_a_window_that_does_not_exist_is_told_with_those_that_do(tmp_path):
+    with pytest.raises(ConfigError, match=r"no window is called 'longest'; choose one of: .*two_windows"):
+        once(tmp_path, importance="aopic", window="longest")
+    assert not is_crawl(tmp_path)

@@ -71,3 +71,41 @@ def test_it_becomes_what_was_saved():
     accounts.spend()
     again.spend()
     assert (again.share(0), again.held()) == (accounts.share(0), accounts.held())
+
+
+@pytest.mark.parametrize("handout", [False, True])
+def test_only_trusted_sites_are_given_anything(handout):
+    accounts = Accounts(handout=handout)
+    for site, trusted in enumerate((True, False, True)):
+        accounts.add_site(trusted=trusted)
+        for _ in range(site + 1):
+            accounts.join(site)
+    accounts.spend()
+    assert accounts.shares().tolist() == ([0.5, 0.0, 0.5 / 3] if handout else [1.0, 0.0, 1.0 / 3])
+    assert [accounts.share(site) for site in range(3)] == accounts.shares().tolist()
+    assert accounts.sources() == (0.0 if handout else 2.0)
+    assert accounts.leave(1) == 0.0
+    accounts.leave(1)
+    assert accounts.held() == (1.0 if handout else 0.0)
+    accounts.leave(0)
+    assert accounts.sources() == (0.0 if handout else 1.0)
+
+
+def test_beginning_anew_forgets_the_cash_and_keeps_the_members():
+    accounts = Accounts(handout=True)
+    for site in (0, 1):
+        accounts.add_site()
+        accounts.join(site)
+    accounts.spend()
+    accounts.total = 7.0
+    accounts.join(0)
+    accounts.sites["date_true"][1] = 3
+    accounts.begin(handout=False, trusted=[True, True])
+    assert (accounts.virtual, accounts.total, accounts.held()) == (0.0, 0.0, 0.0)
+    assert accounts.shares().tolist() == [0.5, 1.0]
+    assert accounts.join(1) == 0.0
+    assert accounts.sites["date_true"][1] == 3
+    accounts.begin(handout=True, trusted=[False, True])
+    accounts.spend()
+    assert accounts.shares().tolist() == [0.0, 0.5]
+    assert accounts.held() == 1.0

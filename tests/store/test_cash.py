@@ -15,11 +15,24 @@ from hypothesis import strategies as st
 from evercrawl.parse.digest import keys
 from evercrawl.store import snapshot
 from evercrawl.store.codec import encode_slots
-from evercrawl.store.events import HAS_LINKS, JOINS, KEEP, LEAVES, MEMBER, UNCHANGED, Discovery, Found, Lost, Visit
+from evercrawl.store.events import (
+    HAS_LINKS,
+    JOINS,
+    KEEP,
+    LEAVES,
+    MEMBER,
+    UNCHANGED,
+    Discovery,
+    Found,
+    Lost,
+    Passed,
+    Switched,
+    Visit,
+)
 from evercrawl.store.partition import Partition, Scheme
 from evercrawl.store.records import MEMBER as IS_MEMBER
 from evercrawl.store.table import NO_RECORD, ROOT
-from evercrawl.store.transfers import Moved, pack, rounded, unpack
+from evercrawl.store.transfers import Moved, pack, pack_numbers, rounded, unpack
 from evercrawl.types import NO_SLOT, Outcome
 
 BEGAN_AT = 1_700_000_000.0
@@ -34,13 +47,17 @@ class Anything:
     """A crawl to which anything happens that an event can say, with amounts that no scheme would think of."""
 
     def __init__(self, directory: Path, seed: int, *, handout: bool) -> None:
-        self.directory, self.draw, self.handout = directory, random.Random(seed), handout
+        self.directory, self.draw, self.begun = directory, random.Random(seed), Scheme("any", handout, 1.0, width=2)
         self.partition = self.opened()
         self.know(NO_SLOT, 1 + self.draw.randrange(3), depth=0)
 
     def opened(self, **how: bool) -> Partition:
         return Partition(self.directory, keys, random.Random(1).randbytes, now=BEGAN_AT, site=site,
-                         scheme=Scheme("any", self.handout, 1.0), **how)  # fmt: skip
+                         scheme=self.begun, **how)  # fmt: skip
+
+    @property
+    def handout(self) -> bool:
+        return self.partition.state.scheme.handout
 
     def know(self, source: int, count: int, depth: int = 2) -> None:
         found = self.discover(source, count, depth)
@@ -62,13 +79,32 @@ class Anything:
         return found
 
     def step(self, *, may_lose: bool = False) -> None:
-        """Let something happen; a page is lost while a crawl is opened only, never while a snapshot is written."""
+        """Let something happen.
+
+        While a crawl is opened only, and never while a snapshot is written, a page is lost or the scheme another.
+        """
         draw, state = self.draw, self.partition.state
         slot = draw.randrange(state.known.count)
         if may_lose and draw.random() < 0.1:
             self.partition.remember(Lost(slot, 0, BEGAN_AT, (0, 0, 1), "test"))
             return
+        if may_lose and draw.random() < 0.05:
+            trusted = draw.choice([(), ("1.example", "3.example")])
+            scheme = Scheme("other", draw.random() < 0.5, 1.0, width=draw.randrange(3), trusted=trusted)
+            self.partition.remember(Switched(BEGAN_AT, scheme))
+            return
+        if draw.random() < 0.1 and state.record_of(slot) is not None:
+            self.pass_on(slot)
         self.visit(slot)
+
+    def pass_on(self, slot: int) -> None:
+        state = self.partition.state
+        row = state.records.rows[state.record_of(slot)]
+        moved = self.moved(slot, was=bool(row["flags"] & IS_MEMBER), back=False)
+        self.partition.remember(Passed(slot, BEGAN_AT, int(row["event"]), pack(moved), self.kept()))
+
+    def kept(self) -> bytes:
+        return pack_numbers([self.draw.random() for _ in range(self.partition.state.scheme.width)])
 
     def visit(self, slot: int) -> None:
         draw, state = self.draw, self.partition.state
@@ -88,7 +124,7 @@ class Anything:
         event = Visit(
             slot, int(state.known.row(slot)["host"]), BEGAN_AT, draw.choice([Outcome.OK, Outcome.GONE]), 200, flags,
             visits=1 if cell & NO_RECORD else int(row["visits"]) + 1, digest=slot + 1, found=found, transfer=transfer,
-            links=before if takes else 0, **links,
+            links=before if takes else 0, kept=self.kept() if transfer else b"", **links,
         )  # fmt: skip
         self.partition.remember(event)
 
@@ -151,6 +187,9 @@ def same(one: Partition, other: Partition, *, exactly: bool) -> None:
     rows, others = one.state.records.rows[:records], other.state.records.rows[:records]
     assert all((rows[name] == others[name]).all() for name in rows.dtype.names)
     assert one.state.lost == other.state.lost
+    assert one.state.scheme == other.state.scheme
+    assert one.state.records.kept[:records].tolist() == other.state.records.kept[:records].tolist()
+    assert one.state.accounts.total == pytest.approx(other.state.accounts.total)
     assert +one.state.outcomes == +other.state.outcomes
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from evercrawl.store.records import RECORD, Records
+from evercrawl.store.table import NO_RECORD
 
 
 def test_record_is_a_cache_line_with_aligned_fields():
@@ -38,3 +39,19 @@ def test_records_taken_away_come_back_empty():
     assert records.count == 1
     assert records.add() == 1
     assert records.rows["slot"][:2].tolist() == [3, 0]
+
+
+def test_what_is_kept_of_pages_grows_with_them_and_is_forgotten_when_it_is_another():
+    records = Records(1000, width=2)
+    for i in range(3):
+        records.kept[records.add()] = i, 10 * i
+    cells = np.array([2, NO_RECORD | 5, 0], np.uint32)
+    assert records.kept_at(cells).tolist() == [[2.0, 20.0], [0.0, 0.0], [0.0, 0.0]]
+    records.resize(2)
+    records.resize(3)
+    assert records.kept_at(cells).tolist() == [[0.0, 0.0]] * 3
+    assert records.kept_at(np.array([1], np.uint32)).tolist() == [[1.0, 10.0]]
+    records.keep(1)
+    assert records.kept_at(cells).tolist() == [[0.0]] * 3
+    records.keep(0)
+    assert records.kept_at(cells) is None

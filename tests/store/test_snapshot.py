@@ -11,8 +11,10 @@ from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.store import snapshot
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import HAS_LINKS, Discovery, Found, Visit
+from evercrawl.store.events import HAS_LINKS, Discovery, Found, Passed, Switched, Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.scheme import Scheme
+from evercrawl.store.transfers import Moved, pack, pack_numbers
 from evercrawl.types import Outcome
 
 
@@ -61,6 +63,35 @@ def test_what_is_written_is_read(partition):
     assert (head.sequence, head.known, head.records, head.hosts, head.visits) == (41, 100, 40, ["a.example"], 40)
     assert head.tail == [f"http://a.example/{i}" for i in range(96, 100)]
     assert {piece.column for piece in loaded.pieces} == {"cash", "record", "records"}
+
+
+def test_what_a_scheme_keeps_of_pages_is_there_too(partition, monkeypatch):
+    monkeypatch.setattr(snapshot, "RECORDS_A_PIECE", 16)
+    scheme = Scheme("aopic", True, 0.1, "two_windows", 3, ("a.example",))
+    partition.remember(Switched(1.7e9, scheme))
+    for slot in range(40):
+        kept = pack_numbers((slot, 0.5, -1.0 / (slot + 1)))
+        partition.remember(Passed(slot, 1.7e9, 0, pack(Moved(1.0, 2.0, 0.0, 0.0, 0.0)), kept))
+    write(partition)
+    loaded, _ = snapshot.load(partition.disk)
+    assert loaded.head.scheme == scheme
+    assert [piece.count for piece in loaded.pieces if piece.column == "kept"] == [16, 16, 8]
+    again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
+    assert again.repairs == []
+    assert again.scheme == scheme
+    assert again.state.records.kept[:40].tolist() == partition.state.records.kept[:40].tolist()
+    assert again.state.records.kept[39].tolist() == [39.0, 0.5, -1.0 / 40]
+    again.close()
+
+
+def test_one_of_an_older_version_is_passed_over(partition, monkeypatch):
+    monkeypatch.setattr(snapshot, "VERSION", snapshot.VERSION - 1)
+    write(partition)
+    monkeypatch.undo()
+    again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
+    assert "older evercrawl" in again.repairs[0]
+    assert again.state.visits == 40
+    again.close()
 
 
 def test_pieces_say_when_they_were_copied(partition, monkeypatch):

@@ -4,13 +4,14 @@ import random
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.parse.digest import keys
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Lost, Visit
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Event, Found, Lost, Passed, Visit
 from evercrawl.store.state import RETRIES, State
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -207,3 +208,15 @@ def test_host_numbers_are_given_before_they_are_admitted(folder):
     assert folder.state.host_number("b.example", new) == 1
     assert [folder.state.host_number(name, new) for name in ("c.example", "d.example", "c.example")] == [2, 3, 2]
     assert new == ["c.example", "d.example"]
+
+
+def test_events_of_an_older_journal_read_on():
+    """What was added since stands at their end."""
+    old = (
+        Visit(3, 1, 1.7e9, Outcome.OK, 200, HAS_LINKS, 1, transfer=b"x" * 24),
+        Passed(3, 1.7e9, 77, b"x" * 24),
+    )
+    for event in old:
+        written = msgspec.msgpack.decode(msgspec.msgpack.encode(event))
+        assert written.pop() == b""  # what is kept of the page
+        assert msgspec.msgpack.decode(msgspec.msgpack.encode(written), type=Event) == event
