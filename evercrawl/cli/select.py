@@ -18,7 +18,8 @@ from evercrawl.config import values
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.crawl.ratings import Agreement, Ratings
+    from evercrawl.crawl.agreement import Agreement
+    from evercrawl.crawl.ratings import Ratings
     from evercrawl.crawl.select import Selection, Sites
 
 _MORE = (
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _agreement(ratings: Ratings, sites: Sites) -> Agreement:
-    from evercrawl.crawl.ratings import agreement
+    from evercrawl.crawl.agreement import agreement
 
     return agreement(ratings, sites.names, {name: getattr(sites, name) for name in _MEASURES})
 

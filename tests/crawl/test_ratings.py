@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.crawl.ratings import agreement, read_ratings
+from evercrawl.crawl.agreement import agreement
+from evercrawl.crawl.ratings import read_ratings
 from evercrawl.errors import ConfigError
 
 NAMES = ["a.example", "b.example", "c.example", "d.example"]
