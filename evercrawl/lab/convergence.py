@@ -25,7 +25,6 @@ ORDERS: Final[dict[str, Callable[[int], Picker]]] = {
     "random": Random, "cycle": Cycle, "greedy": lambda _: Greedy(), "80/20": xyleme,
 }  # fmt: skip
 _WATCHED: Final = "greedy"
-_PUSHED: Final = ("cycle", "greedy")
 
 
 def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] = ORDERS) -> list[Row]:
@@ -39,9 +38,9 @@ def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] =
     for name, order in orders.items():
         say(f"OPIC, {name}")
         rows += _opic(web, turns, name, order(seed), truth)
-    for name in [name for name in _PUSHED if name in orders]:
-        say(f"push, {name}")
-        rows += _push(web, turns, name, orders[name](seed), truth)
+    best = "greedy" if "greedy" in orders else "cycle"
+    say(f"push, {best}")
+    rows += _push(web, turns, best, ORDERS[best](seed), truth)
     say("off line")
     return [*rows, *_offline(web, turns, truth)]
 

@@ -17,9 +17,9 @@ _CURVES: Final = {
     "greedy, identity": ("opic", "greedy", "identity"),
     "greedy, two windows (default of AOPIC)": ("opic", "greedy", "two windows"),
     "off line (power iteration)": ("off line", "", "power"),
+    "push, cycle": ("push", "cycle", "residual"),
     "push, greedy (our default)": ("push", "greedy", "residual"),
 }
-_OURS: Final = "push, greedy (our default)"
 MEASURES: Final = {
     "mean": ("mean error, all pages", "%", 100.0),
     "top": ("mean error, the most important tenth", "%", 100.0),
@@ -41,6 +41,8 @@ def _panel(rows: list[Row], title: str, unit: str, scale: float, name: str) -> P
     curves = list[Curve]()
     for label, (scheme, order, estimate) in _CURVES.items():
         at = chosen(rows, scheme=scheme, order=order, estimate=estimate)
+        if not at:
+            continue
         x, y = [float(row["turn"]) for row in at], [scale * float(row[name]) for row in at]
-        curves.append(Curve(label, x, y, ours=label == _OURS))
+        curves.append(Curve(label, x, y, ours=scheme == "push"))
     return Panel(title, "visits a page", unit, curves, log=True)
