@@ -100,7 +100,7 @@ def test_cash_that_is_shared_out_both_ways_finds_no_more_than_the_number_of_link
     parents = {page: [at for at in links for to in links[at] if to == page] for page in range(PAGES)}
     for page in range(PAGES):
         ledger.add(("authority", page), cash=1 / PAGES)
-    for _ in range(200):
+    for _ in range(100):
         for page in range(PAGES):
             ledger.visit(("authority", page), [("hub", at) for at in parents[page]])
         for page in range(PAGES):
