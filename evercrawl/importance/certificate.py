@@ -41,8 +41,8 @@ def certificate(ledger: Ledger) -> float:
 
     References
     ----------
-    Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors, section 2. Abiteboul, Preda, Cobena
-    (2003), theorem 3.2: it has 1/G for the largest |difference|; their sum can be twice that.
+    Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors. Abiteboul, Preda, Cobena (2003),
+    section 3: it has 1/G, which is right for the largest |difference|; their sum can be twice that.
     """
     spends = ledger.scheme.handout
     waiting = ledger.virtual / ledger.cells.weights if spends and ledger.virtual else 0
