@@ -125,10 +125,11 @@ class Columns:
 
     def _importance(self, cash: Floats, rows: NDArray[Any], slots: Slots, cells: Slots) -> Floats:
         """Return how much pages matter; half as much for each visit in a row that found them gone."""
-        history = np.where(rows["alias"] == NO_SLOT, rows["importance"], 0.0)
-        importance = self._scheme.importance(
-            cash, history, rows["mark"], self._state.accounts.total, self._state.kept_of(slots, cells)
-        )
+        own = rows["alias"] == NO_SLOT  # else it weighs no more than what it has yet to pass on
+        history, mark = np.where(own, rows["importance"], 0.0), np.where(own, rows["mark"], 0.0)
+        kept = self._state.kept_of(slots, cells)
+        kept = kept * own[:, None] if kept is not None else None
+        importance = self._scheme.importance(cash, history, mark, self._state.accounts.total, kept)
         misses = rows["misses"]
         return importance * 0.5**misses if misses.any() else importance
 

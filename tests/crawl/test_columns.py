@@ -6,7 +6,9 @@ import pytest
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import HEAD_BYTES, Columns
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.schemes import scheme_of, stored
 from evercrawl.importance.push import Push
+from evercrawl.store.events import Switched
 from evercrawl.store.spread import ELSEWHERE, IN_CELL, thinner
 from evercrawl.store.transfers import unpack
 from evercrawl.types import NO_SLOT
@@ -48,6 +50,20 @@ def test_a_page_that_only_leads_on_has_no_importance_of_its_own_left(made):
     aliases = rows["slot"][rows["alias"] != NO_SLOT]
     assert len(aliases) == 2
     assert columns(made).importance[aliases].max() < 0.01 < rows["importance"][rows["alias"] != NO_SLOT].min()
+
+
+def test_nor_what_a_window_keeps_of_it(made):
+    made.fill()
+    state, scheme = made.state, stored("aopic", 0.1, "two_windows")
+    made.partition.remember(Switched(made.now, scheme))
+    rows, kept = state.records.rows[: state.records.count], state.records.kept
+    rows["importance"], rows["mark"], state.accounts.total = 0.5, 90.0, 100.0
+    kept[: len(rows)] = 3.0, 0.1, 0.1
+    state.table.cash[: state.known.count] = 0.01
+    judged = Columns(state, scheme_of(scheme), priors_of(state), Notices(state.accounts), in_bytes=False)
+    importance = judged(rows["slot"].copy()).importance
+    only_lead = rows["alias"] != NO_SLOT
+    assert importance[only_lead].max() < 0.01 < 0.02 < importance[~only_lead & (rows["misses"] == 0)].min()
 
 
 def test_a_page_that_vanished_matters_half_as_much_each_time(made):
