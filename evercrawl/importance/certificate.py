@@ -48,7 +48,7 @@ def certificate(ledger: Ledger) -> float:
     waiting = ledger.virtual / ledger.cells.weights if spends and ledger.virtual else 0
     pages = ledger.pages.values()
     difference = sum(abs(page.cash + spends * (waiting * page.weight - page.put_in)) for page in pages)
-    moved = sum(page.history for page in pages) if spends else 1
+    moved = sum(page.history for page in pages if not page.leads_on) if spends else 1
     return _over(difference, least_tax(ledger) * moved)
 
 

@@ -106,6 +106,23 @@ def test_the_bound_by_links_holds_after_anything(web, scheme):
     assert error_bound(ledger, exact) < 1e-3
 
 
+@pytest.mark.parametrize("turns", [3, 30])
+def test_pages_that_only_lead_on_take_nothing_from_what_is_certain(turns):
+    """Half of what is linked to are aliases, and aliases of aliases, from the first visit on."""
+    random, opic, push = np.random.default_rng(5), Ledger(AOPIC()), Ledger(Push())
+    links = random.integers(0, 40, (40, 4)).tolist()
+    for page in range(40):
+        opic.add(page, weight=page < 20, cash=1 / 40)
+        push.add(page, weight=page < 20)
+    for turn in range(40 * 60):
+        page = turn % 40
+        for ledger in (opic, push)[turn >= 40 * turns :]:
+            ledger.visit(page, links[page]) if page < 20 else ledger.alias(page, page - 15)
+    exact, found = shares(push, "paper"), shares(opic, "history")
+    error = sum(abs(found[page] - exact[page]) for page in exact)
+    assert 0.01 * certificate(opic) < error <= certificate(opic)
+
+
 def test_the_tax_that_counts_is_the_least():
     ledger = Ledger(Push(tax=0), convention="link")
     for page in "ab":
