@@ -63,7 +63,8 @@ def test_nor_what_a_window_keeps_of_it(made):
     judged = Columns(state, scheme_of(scheme), priors_of(state), Notices(state.accounts), in_bytes=False)
     importance = judged(rows["slot"].copy()).importance
     only_lead = rows["alias"] != NO_SLOT
-    assert importance[only_lead].max() < 0.01 < 0.02 < importance[~only_lead & (rows["misses"] == 0)].min()
+    usual = importance[~only_lead & (rows["misses"] == 0)]
+    assert 0.0 < importance[only_lead].max() < usual.min() / 5
 
 
 def test_a_page_that_vanished_matters_half_as_much_each_time(made):
