@@ -48,25 +48,27 @@ _NAMES: Final = ("url", "type", "words")
 
 
 def discovery_weight(discovery: float) -> float:
-    """Return how many times as much a page counts that was never read.
+    """Return how many times as much a page counts that was never read: the square of d / (1 - d), within bounds.
 
     The paper has two knobs for this: which part of the virtual page's cash goes to pages never read, and how much cash
     the virtual page gets, the tax. To the order of visits both do the same thing, they move worth between these two
     classes of pages: a part d of that cash for the one and 1 - d for the other weighs them as d to 1 - d, and a higher
     tax, whose proceeds go to pages never read, takes more from what pages that were read earn by links. So one number
-    stands for both, and the tax itself, which is part of what importance *means*, stays what it is.
+    stands for both, and the tax itself, which is part of what importance *means*, stays what it is. It is squared,
+    because what a visit is worth grows at first with the square of the time that a page was left alone: so that time
+    changes as d to 1 - d does. With a quarter, pages that were read are left alone for a third of the time.
 
     Examples
     --------
     >>> [round(discovery_weight(d), 4) for d in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    [0.0, 0.3333, 1.0, 3.0, 1000000.0]
+    [0.0, 0.1111, 1.0, 9.0, 1000000.0]
 
     References
     ----------
     Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation, on the focus of a crawl.
     """
-    least = 1 / MOST_DISCOVERY
-    return min(max(discovery / (1 - discovery), least), MOST_DISCOVERY) if discovery < 1 else MOST_DISCOVERY
+    odds = discovery / (1 - discovery) if discovery < 1 else MOST_DISCOVERY
+    return min(max(odds**2, 1 / MOST_DISCOVERY), MOST_DISCOVERY)
 
 
 class Focusing:
@@ -144,7 +146,7 @@ class Focusing:
         count = int(records.max()) + 1
         self._events = _grown(self._events, count)
         self._titled, self._typed = _grown(self._titled, count), _grown(self._typed, count)
-        pointers = self._state.records.rows["event"].take(records)
+        pointers = self._state.records.rows["event"][records]
         for place in np.flatnonzero(pointers != self._events.take(records))[:AT_ONCE].tolist():
             index = int(records[place])
             event = self._event_of(int(pointers[place]))

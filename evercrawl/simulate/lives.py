@@ -7,14 +7,15 @@ import tempfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from evercrawl import catalog, importance, schedule
+from evercrawl import catalog, schedule
 from evercrawl.config import Config
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.robots import RobotsKeeper
+from evercrawl.crawl.schemes import scheme_of, stored
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.parse.digest import keys
@@ -23,9 +24,9 @@ from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.simulate import freshness, truth
 from evercrawl.simulate.clock import VirtualClock, run_virtual
-from evercrawl.simulate.network import MadeNetwork, inline
+from evercrawl.simulate.network import Asked, MadeNetwork, Web, inline
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.partition import Partition, Scheme
+from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -115,6 +116,30 @@ class _Hasty(RealDisk):
         pass
 
 
+class Place(Web, Protocol):
+    """A made-up web with all that a crawl of it has to be told."""
+
+    @property
+    def seed(self) -> int:
+        """Draw what is left to chance."""
+        ...
+
+    @property
+    def began_at(self) -> float:
+        """Return when the crawl begins, in seconds since the epoch."""
+        ...
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Return where the hosts are."""
+        ...
+
+    @property
+    def seeds(self) -> list[str]:
+        """Return the URLs that the crawl starts from."""
+        ...
+
+
 def relive(
     web: LivingWeb,
     fetches_per_s: float,
@@ -123,6 +148,7 @@ def relive(
     policy: str = "price",
     scheme: str = "push",
     look: Callable[[Partition], None] = lambda _: None,
+    **settings: Any,
 ) -> Life:
     """Crawl a living web on a virtual clock, from the instant at which it begins to change.
 
@@ -134,34 +160,45 @@ def relive(
         Names of policy and importance.
     look
         Shown what was learned when the crawl has ended.
+    settings
+        Others of the crawl's, such as `discovery`.
     """
+    config = Config(
+        rate_per_s=fetches_per_s,
+        delay_s=LATENCY_S,
+        refresh_after_s=0.0,
+        policy=policy,
+        importance=scheme,
+        **settings,
+    )
+    asked = explore(web, config, seconds, look)
+    log = ((one.at, one.url, one.status) for one in asked)
+    return life(web, log, web.began_at, web.began_at + seconds)
+
+
+def explore(
+    web: Place, config: Config, seconds: float, look: Callable[[Partition], None] = lambda _: None
+) -> list[Asked]:
+    """Crawl a made-up web on a virtual clock for so long; return all that was asked of it, in order."""
     with tempfile.TemporaryDirectory(prefix="evercrawl-life-") as folder:
-        return run_virtual(_lived(web, Path(folder), fetches_per_s, seconds, policy, scheme, look), start=web.began_at)
+        return run_virtual(_explored(web, Path(folder), config, seconds, look), start=web.began_at)
 
 
-async def _lived(
-    web: LivingWeb,
-    folder: Path,
-    fetches_per_s: float,
-    seconds: float,
-    policy: str,
-    scheme: str,
-    look: Callable[[Partition], None],
-) -> Life:
-    clock, guard = VirtualClock(), Guard()
-    config = Config(rate_per_s=fetches_per_s, delay_s=LATENCY_S, refresh_after_s=0.0, policy=policy, importance=scheme)
+async def _explored(
+    web: Place, folder: Path, config: Config, seconds: float, look: Callable[[Partition], None]
+) -> list[Asked]:
+    clock, guard, scheme = VirtualClock(), Guard(), stored(config.importance, truth.INTERNAL, config.window)
     network = MadeNetwork(web, clock, lambda _: LATENCY_S, judge=guard.judge)
-    judge = catalog.pick(importance, importance.Importance, scheme)(internal=truth.INTERNAL)  # type: ignore[type-abstract]
     partition = Partition(
         folder, keys, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder), site=site,
-        scheme=Scheme(scheme, judge.handout, truth.INTERNAL),
+        scheme=scheme,
     )  # fmt: skip
     robots = RobotsKeeper(":memory:", config.product_token, config.exchange_deadline_s)
     try:
         one = Crawl(
             partition, config, network, _names(web.origins), clock, inline, guard,
-            catalog.pick(schedule, schedule.Policy, policy)(),  # type: ignore[type-abstract]
-            robots, importance=judge,
+            catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
+            robots, importance=scheme_of(scheme),
         )  # fmt: skip
         await one.run(web.seeds, Limits(seconds=seconds))
         look(partition)
@@ -169,8 +206,7 @@ async def _lived(
         await network.close()
         robots.close()
         partition.close()
-    log = ((asked.at, asked.url, asked.status) for asked in network.log)
-    return life(web, log, web.began_at, web.began_at + seconds)
+    return network.log
 
 
 def _names(origins: Sequence[str]) -> StaticResolver:

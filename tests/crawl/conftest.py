@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.config import Config, save
+from evercrawl.config import Config, Focus, save
 from evercrawl.crawl import reading
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns
+from evercrawl.crawl.contents import body_of, contents
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.recall import recall
@@ -22,6 +23,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
+from evercrawl.schedule.hosts import Host
 from evercrawl.store.partition import Partition
 from evercrawl.types import Exchange, Outcome, Request
 
@@ -33,7 +35,7 @@ SITE = "http://example.org"
 class HandMade:
     """A crawl of which each visit is written out; `save` commits, `stop` also ends it as a crawl ends itself."""
 
-    def __init__(self, directory: Path, *, segment_bytes: int = 1 << 30) -> None:
+    def __init__(self, directory: Path, *, segment_bytes: int = 1 << 30, focus: tuple[Focus, ...] = ()) -> None:
         self.directory, self.config = directory, Config()
         self.now = BEGAN_AT
         directory.mkdir(exist_ok=True)
@@ -48,7 +50,7 @@ class HandMade:
             self._frontier.add_host(name)
         self._learner = Learner(
             self.partition, self._frontier, Scope(self.config, lambda _: 0), Cashier(self.state, scheme), changes,
-            max_redirects=10, refresh_after_s=3600.0,
+            focus=focus, max_redirects=10, refresh_after_s=3600.0,
         )  # fmt: skip
 
     def seed(self, *urls: str) -> None:
@@ -75,7 +77,14 @@ class HandMade:
             f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() if status else b"", wire, body, fields if status else {},
             "192.0.2.1", str(error), "it was made so" if error else "", bool(truncated), tls_ok,  # type: ignore[arg-type]
         )  # fmt: skip
-        self._learn(url, lambda host, slot, before: reading.read(exchange, host, slot, before, "evercrawl"))
+        self._learn(url, lambda host, slot, before: self._read(exchange, host, slot, before))
+
+    @staticmethod
+    def _read(exchange: Exchange, host: Host, slot: int, before: reading.Before) -> reading.Reading:
+        one = reading.judge(exchange, host, slot, before)
+        if one.unread:
+            reading.understand(one, contents(body_of(exchange, reading.held(before), "evercrawl", text=True)))
+        return one
 
     def refuse(self, url: str, why: str) -> None:
         """Do not ask, and remember why."""
