@@ -8,14 +8,15 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
 
-def _imported() -> set[str]:
-    """Return the top-level names that any file of the package imports, at whatever depth."""
+def _imported(folder: str = "*") -> set[str]:
+    """Return the top-level names that any file of the package, or of one folder of it, imports, at whatever depth."""
     names: set[str] = set()
-    for path in (ROOT / "evercrawl").rglob("*.py"):
+    for path in (ROOT / "evercrawl").glob(f"{folder}/**/*.py" if folder != "*" else "**/*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
@@ -24,21 +25,42 @@ def _imported() -> set[str]:
     return names - set(sys.stdlib_module_names) - {"evercrawl"}
 
 
-def test_every_library_that_is_imported_is_declared() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {_plain(re.split(r"[^\w.-]", line)[0]) for line in project["dependencies"]}
+def _project() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project
+
+
+def _declared(lines: list[str]) -> set[str]:
+    return {_plain(re.split(r"[^\w.-]", line)[0]) for line in lines}
+
+
+def _used(names: set[str]) -> set[str]:
+    """Return the names of what has to be installed for these imports, the imports' own included."""
     sources = importlib.metadata.packages_distributions()
-    missing = {name for name in _imported() if declared.isdisjoint(map(_plain, [name, *sources.get(name, [])]))}
+    return {_plain(name) for imported in names for name in [imported, *sources.get(imported, [])]}
+
+
+def _missing(names: set[str], declared: set[str]) -> list[str]:
+    return sorted(name for name in names if declared.isdisjoint(_used({name})))
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    """What only figures need is in the lab extra."""
+    always = _declared(_project()["dependencies"])
+    for_figures = always | _declared(_project()["optional-dependencies"]["lab"])
+    missing = set(_missing(_imported(), always)) - set(_imported("lab"))
     assert not missing, f"pyproject.toml does not declare {sorted(missing)}"
+    missing = set(_missing(_imported("lab"), for_figures))
+    assert not missing, f"the extra lab in pyproject.toml does not declare {sorted(missing)}"
 
 
 def test_every_library_that_is_declared_is_imported() -> None:
-    """What only the tests need is in the dev extra."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    sources = importlib.metadata.packages_distributions()
-    used = {_plain(name) for imported in _imported() for name in [imported, *sources.get(imported, [])]}
-    declared = {_plain(re.split(r"[^\w.-]", line)[0]) for line in project["dependencies"]}
-    assert not declared - used, f"pyproject.toml declares {sorted(declared - used)} for nothing"
+    """What only the tests need is in the dev extra, and the lab's with it."""
+    extras = _project()["optional-dependencies"]
+    declared = _declared(_project()["dependencies"]) | _declared(extras["lab"])
+    unused = declared - _used(_imported())
+    assert not unused, f"pyproject.toml declares {sorted(unused)} for nothing"
+    assert _declared(extras["lab"]) <= _declared(extras["dev"])
 
 
 def _plain(name: str) -> str:
