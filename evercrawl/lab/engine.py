@@ -110,6 +110,8 @@ class Opic(Engine):
         The web, the order (greedy by default), and what goes to the virtual page of each visit's cash.
     watchers
         Who looks on.
+    given
+        The cash that each page is given to begin with, C0, shape (n,), summing to 1; by default 1 / n.
     link
         Whether the virtual page is one more link of every page; `tax` then has to be 0.
 
@@ -136,14 +138,15 @@ class Opic(Engine):
         tax: float = 0.15,
         watchers: Sequence[Watcher] = (),
         *,
+        given: Floats | None = None,
         link: bool = False,
     ) -> None:
         assert not (link and tax), "where the virtual page is one more link, nothing else is taxed"
         super().__init__(web, picker, tax)
         self.watchers = watchers
         self.history = np.zeros(self.pages)
-        self._key = np.full(self.pages, 1 / self.pages)
-        self._put_in = self._key.copy()
+        self.given = np.full(self.pages, 1 / self.pages) if given is None else given
+        self._key, self._put_in = self.given.copy(), self.given.copy()
         self._state = np.zeros(2)
         self._link = int(link)
 
@@ -166,7 +169,7 @@ class Opic(Engine):
 
     def estimate(self) -> Floats:
         """Return H + C - C0: the history after one more step of the power iteration, where links stay as they are."""
-        ahead: Floats = self.history + self.cash - 1 / self.pages
+        ahead: Floats = self.history + self.cash - self.given
         return ahead
 
     def paper(self) -> Floats:

@@ -16,6 +16,7 @@ from evercrawl.lab.base import Claim, Options
 from evercrawl.lab.catalogue import experiment, experiments, keep
 from evercrawl.lab.convergence import chosen, converge
 from evercrawl.lab.engine import Opic
+from evercrawl.lab.errata import self_links
 from evercrawl.lab.picking import xyleme
 from evercrawl.lab.printed import Printed
 from evercrawl.lab.webs import KINDS
@@ -126,6 +127,22 @@ def test_every_figure_is_made_and_says_what_came_of_each_claim(name, kind, tmp_p
     files = keep(findings, tmp_path, name)
     assert [file.suffix for file in files] == [".parquet", ".png"]
     assert files[1].stat().st_size < 100_000
+
+
+def test_cash_is_lost_along_self_links_if_it_is_set_to_0_last():
+    rows, claims = self_links(1)
+    last, first = ([row["value"] for row in rows if row["what"] == f"zeroed {name}"] for name in ("last", "first"))
+    assert first == pytest.approx([1.0] * len(first))
+    assert last[0] == pytest.approx(1 - 0.01 / 3), "a third of what the first page has goes to itself"
+    assert (np.diff(last) < 0).all()
+    assert [claim.holds for claim in claims] == [False, False]
+
+
+def test_what_is_refuted_at_full_size_is_refuted_at_a_small_one_too():
+    findings = experiment("errata").run(Options(pages=3000, turns=5), quiet)
+    assert [claim.holds for claim in findings.claims] == [False] * 5
+    pooled = next(row["value"] for row in findings.rows if "pooled" in str(row["what"]))
+    assert pooled == pytest.approx(1.0, abs=0.1)
 
 
 def test_experiments_are_found_by_their_files():
