@@ -68,7 +68,8 @@ class TopicWeb:
         self.seed, self.began_at, self.told = seed, began_at, told
         self.origins = tuple(f"http://site-{i + 1:02}.example" for i in range(hosts))
         self.topics: Ints = draw.integers(0, len(TOPICS), pages)
-        folders = ["page" if opaque else TOPICS[topic] for topic in self.topics.tolist()]
+        topics: list[int] = self.topics.tolist()
+        folders = ["page" if opaque else TOPICS[topic] for topic in topics]
         self.urls = [f"{self.origins[n % hosts]}/{folder}/{n}" for n, folder in enumerate(folders)]
         self._number = {url: n for n, url in enumerate(self.urls)}
         self._entrances = [draw.permutation(np.arange(host, pages, hosts))[:ENTRANCES] for host in range(hosts)]
@@ -102,8 +103,9 @@ class TopicWeb:
     def links(self, url: str) -> list[str]:
         """Return the other pages that a page links to, each once, in order."""
         number = self._number.get(url)
-        targets = self._entrances[self.seeds.index(url)] if number is None else self._targets[number]
-        return [link for link in dict.fromkeys(self.urls[n] for n in targets.tolist()) if link != url]
+        row = self._entrances[self.seeds.index(url)] if number is None else self._targets[number]
+        targets: list[int] = row.tolist()
+        return [link for link in dict.fromkeys(self.urls[n] for n in targets) if link != url]
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
         """Return what `origin` answers to a GET of `path`; it is the same at all times."""

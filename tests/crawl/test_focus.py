@@ -1,5 +1,7 @@
 """Focus and discovery: which pages are wanted more, by how much, and that rankings hear nothing of it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -25,14 +27,14 @@ def slots(made):
     return np.arange(made.state.known.count, dtype=np.uint32)
 
 
-def entries(made, *focus):
+def entries(made, *focus: Focus):
     """Return by path which entry means each page."""
     found = Focusing(made.state, focus, made.partition.journal.read).entries(slots(made))
     urls = made.state.urls.get_many(range(len(found)))
     return {url.removeprefix(SITE): place for url, place in zip(urls, found.tolist(), strict=True) if place >= 0}
 
 
-def view(made, **settings):
+def view(made, **settings: Any):
     return View(made.partition, Config(**settings), made.now)
 
 
