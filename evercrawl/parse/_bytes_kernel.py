@@ -7,12 +7,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.kernels.build import compiled, trailing_zeros
+from evercrawl.kernels.build import compiled
+from evercrawl.kernels.eight import EACH, eight, equal, first
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Spans: TypeAlias = NDArray[np.int64]
 
-EACH, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _CLASS = np.zeros(256, np.uint8)
 _CLASS[[9, 10, 12, 13, 32]], _CLASS[[47, 62]] = 1, 2
 
@@ -52,38 +52,6 @@ def upto(src: Bytes, i: int, n: int, stop: int) -> int:
     while i < n and src[i] != stop:
         i += 1
     return i
-
-
-@compiled
-def eight(src: Bytes, i: int) -> np.uint64:
-    """Return the eight bytes from `i` on as one number, the first its lowest; to look at each alone would take longer.
-
-    The loops over single bytes end at places that a processor cannot guess, and each wrong guess costs as much as
-    twenty bytes.
-    """
-    at, number = np.uint64(i), np.uint64(0)
-    for k in range(8):
-        number |= np.uint64(src[at + np.uint64(k)]) << np.uint64(8 * k)
-    return number
-
-
-@compiled
-def equal(bytes8: np.uint64, pattern: np.uint64) -> np.uint64:
-    """Return the high bit of each of eight bytes that is that of `pattern`, right up to the first of them."""
-    differ = bytes8 ^ pattern
-    return (differ - EACH) & ~differ & HIGH
-
-
-@compiled
-def below(bytes8: np.uint64, limit: int) -> np.uint64:
-    """Return the high bit of each of eight bytes that is less than `limit`, at most 128; right up to the first."""
-    return (bytes8 - np.uint64(limit) * EACH) & ~bytes8 & HIGH
-
-
-@compiled
-def first(high_bits: np.uint64) -> int:
-    """Return which of eight bytes is the first with its high bit set; 8 where there is none."""
-    return int(trailing_zeros(high_bits) >> 3)
 
 
 @compiled

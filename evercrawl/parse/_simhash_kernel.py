@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
-from evercrawl.parse._bytes_kernel import HIGH, eight, first
+from evercrawl.kernels.eight import EACH, HIGH, digits, eight, first, letters
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from evercrawl.parse._bytes_kernel import Bytes
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start
-_EACH = np.uint64(0x0101010101010101)
 _PRIME, _SEED, _ONE = np.uint64(PRIME), np.uint64(SEED), np.uint64(1)
 _FIRST, _SECOND = np.uint64(SHINGLE_1), np.uint64(SHINGLE_2)
 
@@ -88,14 +87,9 @@ def _next_word(src: Bytes, i: int, n: int) -> tuple[np.uint64, int, int]:
 @compiled
 def _told_apart(text: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return eight bytes in lower case, and the high bits of those in words, and of those that begin one alone."""
-    high, low = text & HIGH, text & ~HIGH
-    letters = ((low | _EACH * np.uint64(0x20)) + _EACH * np.uint64(0x1F)) ^ (
-        (low | _EACH * np.uint64(0x20)) + _EACH * np.uint64(0x05)
-    )
-    letters &= HIGH & ~high
-    digits = (low + _EACH * np.uint64(0x50)) ^ (low + _EACH * np.uint64(0x46))
-    alone = ((low + _EACH * np.uint64(0x1D)) ^ (low + _EACH * np.uint64(0x12))) & high
-    return text | letters >> np.uint64(2), letters | (digits & HIGH & ~high) | (high & ~alone), alone
+    high, low, capitals = text & HIGH, text & ~HIGH, letters(text)
+    alone = ((low + EACH * np.uint64(0x1D)) ^ (low + EACH * np.uint64(0x12))) & high
+    return text | capitals >> np.uint64(2), capitals | digits(text) | (high & ~alone), alone
 
 
 @compiled

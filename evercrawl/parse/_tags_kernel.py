@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.parse._bytes_kernel import EACH, Bytes, Spans, below, blank, eight, ends_name, equal, first, upto
+from evercrawl.kernels.eight import EACH, below, eight, equal, first, upto_eight
+from evercrawl.parse._bytes_kernel import Bytes, Spans, blank, ends_name, upto
 from evercrawl.parse._entities_kernel import PRIME, SEED
 
 if TYPE_CHECKING:
@@ -103,12 +104,7 @@ def _code(src: Bytes, i: int, end: int) -> np.uint64:
     code = SEED
     while i < end:
         size = min(end - i, 8)
-        if i + 8 <= len(src):
-            text = eight(src, i) & np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
-        else:
-            text = np.uint64(0)
-            for k in range(size):
-                text |= np.uint64(src[i + k]) << np.uint64(8 * k)
+        text = upto_eight(src, i) & np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
         # no name that is known has a byte that this takes for a letter and is none
         code = (code ^ (text | _SMALL >> np.uint64(64 - 8 * size))) * PRIME
         code ^= code >> np.uint64(32)

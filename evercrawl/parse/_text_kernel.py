@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.parse._bytes_kernel import EACH, HIGH, below, eight, equal, first
+from evercrawl.kernels.eight import EACH, HIGH, below, eight, equal, first
 from evercrawl.parse._entities_kernel import reference
 
 if TYPE_CHECKING:

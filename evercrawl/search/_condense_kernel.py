@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
+from evercrawl.kernels.eight import HIGH, digits, first, letters, upto_eight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,13 +38,8 @@ def _condense(text: NDArray[np.uint8], head: int, times: int, table: Keys, out: 
     table[:] = 0
     count, room, i, n = 0, len(table) // 4 * 3, 0, len(text)
     while i < n and room > 0 and count + _LONGEST < len(out):
-        start, code = i, np.uint64(0)
-        while i < n:
-            letter = _LETTERS[text[i]]
-            if letter == 0 or (letter >= 0xC2 and _sign(text, i) != 0):
-                break
-            code = (code << np.uint64(5)) - code + np.uint64(letter)
-            i += 1
+        start = i
+        code, i = _word(text, i, n)
         if start < i <= start + _LONGEST:
             before = _put(table, code * _MIX, times)
             room -= before == 0
@@ -52,6 +48,31 @@ def _condense(text: NDArray[np.uint8], head: int, times: int, table: Keys, out: 
         if i < n:
             i += max(_sign(text, i), 1)
     return count
+
+
+@compiled
+def _word(text: NDArray[np.uint8], i: int, n: int) -> tuple[np.uint64, int]:
+    """Return a number for the word at `i`, whose ASCII letters may be of either case, and where it ends."""
+    code = np.uint64(0)
+    while i < n:
+        some = upto_eight(text, i)
+        capitals = letters(some)
+        size = first(~(capitals | digits(some)) & HIGH)
+        if size == 0:
+            break
+        whole = (some | capitals >> np.uint64(2)) & np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
+        code = (code ^ whole) * _MIX
+        code ^= code >> np.uint64(32)
+        i += size
+        if size < 8 and i < n and text[i] < 128:
+            return code, i
+    while i < n:
+        letter = _LETTERS[text[i]]
+        if letter == 0 or (letter >= 0xC2 and _sign(text, i) != 0):
+            break
+        code = (code << np.uint64(5)) - code + np.uint64(letter)
+        i += 1
+    return code, i
 
 
 @compiled

@@ -85,3 +85,9 @@ def test_words_at_the_end_of_a_long_page_are_found_and_phrases_at_its_beginning(
     index.commit(0)
     for words in ("pagoda", '"green tea"'):
         assert index.search(parse(words)).slot.tolist() == [1, 2]
+
+
+def test_no_short_word_is_taken_for_another():
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    words = [one + other for one in letters for other in letters]
+    assert words_of(condense(" ".join(["x", *words]).encode(), 2)) == ["x", *words]
