@@ -11,7 +11,7 @@ from evercrawl.lab.base import Claim, Experiment, Findings, Options
 from evercrawl.lab.convergence import ORDERS, chosen, converge
 from evercrawl.lab.curves import panels
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import both, percent
+from evercrawl.lab.words import both, percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ def _promises(rows: list[Row], turns: int) -> list[Claim]:
         found = _errors(rows, turns, scheme, "greedy", estimate)
         holds = found[0] <= bounds[0] and found[1] <= bounds[1]
         label = {"opic": "AOPIC, greedy, identity", "push": "push, greedy"}[scheme]
-        claims.append(Claim(f"{label}, after {turns} visits a page", f"(ours) {both(*bounds)}", both(*found), holds))
+        claims.append(Claim(f"{label}, after {turns} visits a page", f"(ours) {plain(*bounds)}", both(*found), holds))
     return claims
 
 

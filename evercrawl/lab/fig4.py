@@ -9,7 +9,7 @@ from evercrawl.lab.adapting import EVERYWHERE, PRINTED, PUSH, RATES, adapt, mean
 from evercrawl.lab.adapting import both as errors
 from evercrawl.lab.base import Claim, Experiment, Findings
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import both, percent
+from evercrawl.lab.words import both, percent, plain
 
 if TYPE_CHECKING:
     from evercrawl.importance.windows.base import Window
@@ -48,17 +48,17 @@ def _claims(rows: list[Row]) -> list[Claim]:
     return [
         Claim("where nothing changes, a larger window is more precise", "", said[0],
               still[_LARGE][0] < still[_MIDDLE][0] < still[_SMALL][0]),
-        Claim(f"where {percent(RATES[-1])} change in a turn, a smaller one is better, for it reacts", "", said[1],
+        Claim(f"where {plain(RATES[-1])} change in a turn, a smaller one is better, for it reacts", "", said[1],
               wild[_SMALL][0] < wild[_MIDDLE][0] < wild[_LARGE][0]),
         Claim("a window of 8 measures comes reasonably close to the truth", "8 of 4, 8, 16",
               f"{both(*still[_MIDDLE])} where nothing changes, {both(*errors(rows, _MIDDLE, 0.1))} at 10 %: push has "
               f"{both(*errors(rows, PUSH, RATES[0]))} and {both(*errors(rows, PUSH, 0.1))}",
               None),
         Claim("what pages are given to begin with should not count: 8 measures, of what was earned", "(ours)",
-              "; ".join(f"{percent(rate)}: {both(*without)} for {both(*whole)}" for rate, without, whole in earned),
+              "; ".join(f"{plain(rate)}: {both(*without)} for {both(*whole)}" for rate, without, whole in earned),
               all(without[0] <= whole[0] for _, without, whole in earned)),
         Claim("no window of measures is as good as push, at any rate", "(ours)",
-              ", ".join(f"{percent(rate)}: {percent(min(mean(rows, name, rate) for name in _WINDOWS))} for "
+              ", ".join(f"{plain(rate)}: {percent(min(mean(rows, name, rate) for name in _WINDOWS))} for "
                         f"{percent(mean(rows, PUSH, rate))}" for rate in RATES),
               all(mean(rows, PUSH, rate) < min(mean(rows, name, rate) for name in _WINDOWS) for rate in RATES)),
     ]  # fmt: skip
@@ -67,4 +67,4 @@ def _claims(rows: list[Row]) -> list[Claim]:
 def _promise(rows: list[Row], rate: float) -> Claim:
     found, promised = errors(rows, PUSH, rate), _PROMISED[rate]
     holds = found[0] <= promised[0] and found[1] <= promised[1]
-    return Claim(f"push, where {percent(rate)} change in a turn", f"(ours) {both(*promised)}", both(*found), holds)
+    return Claim(f"push, where {plain(rate)} change in a turn", f"(ours) {plain(*promised)}", both(*found), holds)

@@ -14,7 +14,7 @@ from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, PRINTED, RATES, TW
 from evercrawl.lab.adapting import both as errors
 from evercrawl.lab.base import Claim, Experiment, Findings
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import both, percent
+from evercrawl.lab.words import both, percent, plain
 
 if TYPE_CHECKING:
     from evercrawl.importance.windows.base import Window
@@ -61,14 +61,14 @@ def _claims(rows: list[Row]) -> list[Claim]:
     others = [name for name in MEASURED if name != ONE]
     best = {rate: min(mean(rows, name, rate) for name in others) for rate in RATES}
     ahead = {rate: mean(rows, ONE, rate) <= best[rate] for rate in RATES}
-    said = "; ".join(f"{percent(rate)}: {percent(mean(rows, ONE, rate))} for {percent(best[rate])}"
+    said = "; ".join(f"{plain(rate)}: {percent(mean(rows, ONE, rate))} for {percent(best[rate])}"
                      for rate in RATES)  # fmt: skip
     fixed, improved = ([errors(rows, name, rate) for rate in RATES] for name in (FIXED, IMPROVED))
     return [
         Claim("interpolation, with one measure, is about as good as windows of 4 to 8 measures", "",
               f"{said} (the best of those)", all(ahead.values())),
         Claim("three measures at least make a fixed window better", "",
-              "; ".join(f"{percent(rate)}: {both(*one)} for {both(*other)}"
+              "; ".join(f"{plain(rate)}: {both(*one)} for {both(*other)}"
                         for rate, one, other in zip(RATES, improved, fixed, strict=True)),
               all(one[0] < other[0] for one, other in zip(improved, fixed, strict=True))),
     ]  # fmt: skip
@@ -76,6 +76,6 @@ def _claims(rows: list[Row]) -> list[Claim]:
 
 def _promise(rows: list[Row]) -> Claim:
     pairs = [(rate, errors(rows, TWO, rate), errors(rows, INTERPOLATION, rate)) for rate in RATES]
-    said = "; ".join(f"{percent(rate)}: {both(*two)} for {both(*one)}" for rate, two, one in pairs)
+    said = "; ".join(f"{plain(rate)}: {both(*two)} for {both(*one)}" for rate, two, one in pairs)
     holds = all(two[0] <= one[0] + _POINTS and two[1] <= one[1] + _POINTS for _, two, one in pairs)
     return Claim("two windows are nowhere worse than interpolation by more than 0.2 points", "(ours)", said, holds)

@@ -9,7 +9,7 @@ from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
 from evercrawl.lab.fig5 import FIXED, IMPROVED, MEASURED, ONE
 from evercrawl.lab.plotting import formed
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import percent
+from evercrawl.lab.words import percent, plain
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Row, Say
@@ -41,7 +41,7 @@ def _panel(rows: list[Row], rate: float) -> Panel:
         Curve(name, [mean(rows, name, rate, "held")], formed([mean(rows, name, rate)]), name == PUSH)
         for name in schemes
     ]
-    title = f"{percent(rate)} of the pages change in a turn"
+    title = f"{plain(rate)} of the pages change in a turn"
     return Panel(title, "measures kept of a page (two numbers each)", "mean error, all pages, %", curves, log=True)
 
 
@@ -56,7 +56,8 @@ def _claims(rows: list[Row], turns: int) -> list[Claim]:
         Claim("interpolation keeps least", "1 measure",
               ", ".join(f"{name} {value:.1f}" for name, value in held.items()),
               held[ONE] < min(held[name] for name in several)),
-        Claim(f"two windows, and push, keep less and are better, where 10 % change, after {turns} turns", "(ours)",
+        Claim(f"two windows, and push, which has the links of the last visit at hand, keep less and are better where "
+              f"10 % change, after {turns} turns", "(ours)",
               ", ".join(f"{name} {percent(value)}" for name, value in error.items()),
               all(held[name] < min(held[other] for other in several) and error[name] < min(error[n] for n in several)
                   for name in (TWO, PUSH))),

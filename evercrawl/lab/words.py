@@ -23,3 +23,12 @@ def both(mean: float, top: float) -> str:
     '1.94 / 0.83 %'
     """
     return f"{percent(mean)[:-2]} / {percent(top)}"
+
+
+def plain(*parts: float) -> str:
+    """Return round parts of 1, which were chosen and not measured, as percentages.
+
+    >>> plain(0.1), plain(0.025, 0.011)
+    ('10 %', '2.5 / 1.1 %')
+    """
+    return " / ".join(f"{100 * part:.6g}" for part in parts) + " %"
