@@ -139,11 +139,12 @@ class Cashier:
         moved = max(moved, 0.0) if state.accounts.handout else moved
         index = state.record_of(slot)
         index = state.lost.get(slot) if index is None else index
+        born = state.born.item(slot) if len(state.born) else 0.0
         if index is None:
-            return Account(moved, 0.0, 0.0, self._nothing)
+            return Account(moved, 0.0, 0.0, self._nothing, born)
         row = state.records.rows[index]
         kept = tuple(state.records.kept[index].tolist()) if self._nothing else ()
-        return Account(moved, row["importance"].item(), row["mark"].item(), kept)
+        return Account(moved, row["importance"].item(), row["mark"].item(), kept, born)
 
 
 def _moved(transfer: Transfer) -> transfers.Moved:

@@ -129,7 +129,9 @@ class Columns:
         history, mark = np.where(own, rows["importance"], 0.0), np.where(own, rows["mark"], 0.0)
         kept = self._state.kept_of(slots, cells)
         kept = kept * own[:, None] if kept is not None else None
-        importance = self._scheme.importance(cash, history, mark, self._state.accounts.total, kept)
+        importance = self._scheme.importance(
+            cash, history, mark, self._state.accounts.total, kept, self._state.born_of(slots)
+        )
         misses = rows["misses"]
         return importance * 0.5**misses if misses.any() else importance
 
@@ -152,7 +154,9 @@ class Columns:
         self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
         zeros = np.zeros(count)
         size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
-        importance = self._scheme.importance(self._expected(cash, cells), zeros, zeros, state.accounts.total)
+        importance = self._scheme.importance(
+            self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots)
+        )
         importance, cash = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
         return Pages(
             slot=slots,

@@ -159,6 +159,8 @@ def compare(state: State, folded: State, found: Findings) -> None:
     found.count("known URLs", count)
     _column("the table's keys", state.table.keys()[:count], folded.table.keys()[:count], found)
     _column("the snapshot's record cells", state.table.record[:count], folded.table.record[:count], found)
+    if state.scheme == folded.scheme:
+        _column("the snapshot's births", state.born[:count], folded.born[:count], found)
     compare_cash(state, folded, found)
     records = min(state.records.count, folded.records.count)
     _rows("the snapshot's records", RECORD.names, state.records.rows[:records], folded.records.rows[:records], 0, found)

@@ -211,6 +211,7 @@ def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]
         ("cash", head.known, SLOTS_A_PIECE),
         ("record", head.known, SLOTS_A_PIECE),
         ("records", head.records, RECORDS_A_PIECE),
+        ("born", head.known if head.scheme.handout else 0, SLOTS_A_PIECE),
         ("kept", head.records if head.scheme.width else 0, RECORDS_A_PIECE),
     ):
         for start in range(0, total, size):
@@ -218,9 +219,14 @@ def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]
 
 
 def _column(state: State, column: str) -> NDArray[Any]:
-    if column in ("records", "kept"):
-        return state.records.rows if column == "records" else state.records.kept
-    return state.table.cash if column == "cash" else state.table.record
+    columns = {
+        "cash": state.table.cash,
+        "record": state.table.record,
+        "records": state.records.rows,
+        "kept": state.records.kept,
+        "born": state.born,
+    }
+    return columns[column]
 
 
 def _pack(column: str, start: int, array: NDArray[Any], sequence: int) -> bytes:

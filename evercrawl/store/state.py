@@ -99,6 +99,9 @@ class State:
         Sites by index, and the index of each host's, u32 by host.
     accounts
         Cash that is in no page's cell.
+    born
+        The clock G when each URL became known, f32 by slot, where cash goes round; 0 for those known since before the
+        scheme was another. Empty under other schemes, which have no use for it.
     lost
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     notes
@@ -135,6 +138,7 @@ class State:
         self.site_of: Slots = reserve(np.uint32, 1 << 28)
         self._site_numbers: dict[str, int] = {}
         self.accounts = Accounts(handout=self.scheme.handout)
+        self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
         self.saved: Saved | None = None
         self.notes: dict[str, float] = {}
@@ -238,7 +242,9 @@ class State:
 
     def _welcome(self, found: Discovery, number: int) -> None:
         """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""
-        cells = self.table.record[found.first_slot : found.first_slot + len(found.urls)]
+        new = slice(found.first_slot, found.first_slot + len(found.urls))
+        cells = self.table.record[new]
+        self.born[new] = self.accounts.total  # nothing where births are not noted
         for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
             self._join(found.first_slot + place, found.hosts[place], number)
 
@@ -369,6 +375,11 @@ class State:
         self.scheme = scheme
         self.accounts.handout = scheme.handout
         self.records.keep(scheme.width)
+        self.born = self._births()
+
+    def _births(self) -> NDArray[np.float32]:
+        births: NDArray[np.float32] = reserve(np.float32, len(self.table.cash) if self.scheme.handout else 0)
+        return births
 
     def _join(self, slot: int, host: int, number: int) -> None:
         given = self.accounts.join(int(self.site_of[host]))
@@ -478,6 +489,10 @@ class State:
             found = zip(slots.tolist(), cells.tolist(), strict=True)
             cells = np.array([self.lost.get(slot, cell) for slot, cell in found], np.uint32)
         return self.records.kept_at(cells)
+
+    def born_of(self, slots: Slots) -> Floats | None:
+        """Return the clock G when URLs became known, shape (n,); None where that is not noted."""
+        return self.born.take(slots).astype(np.float64) if len(self.born) else None
 
     def ticks(self, at: float) -> int:
         """Return an instant as records keep it."""
