@@ -5,6 +5,9 @@ from collections import Counter
 
 import pytest
 
+from evercrawl.catalog import find
+from evercrawl.crawl.schemes import stored
+from evercrawl.importance import windows
 from evercrawl.simulate.made_web import MadeWeb
 from evercrawl.store.disk import TEMPORARY, RealDisk
 from evercrawl.types import Outcome
@@ -96,12 +99,20 @@ def visited(run) -> set[str]:
     return {url for url, (_, visits) in run.outcomes().items() if visits}
 
 
+SCHEMES = [stored("push", 0.1), *(stored("aopic", 0.1, name) for name in find(windows, windows.Window))]
+
+
+def scheme(number: int):
+    """Return one of all schemes and windows."""
+    return SCHEMES[number % len(SCHEMES)]
+
+
 def crawl_and_die(run, dies_at: int, *, power: bool) -> list[tuple[str, str]]:
     """Crawl until the disk dies; what was acknowledged must be there. Return its operations."""
     disk = DyingDisk(run.directory, dies_at, power=power)
     crawls = []
     try:
-        run(run.World(WEB), SEEDS, disk=disk, during=crawls.append, **SETTINGS)
+        run(run.World(WEB), SEEDS, disk=disk, during=crawls.append, scheme=scheme(dies_at), **SETTINGS)
     except Crash:
         run.now += 5.0
         if (run.directory / "crawl.json").exists():
@@ -111,10 +122,11 @@ def crawl_and_die(run, dies_at: int, *, power: bool) -> list[tuple[str, str]]:
     return disk.operations
 
 
-def go_on(run, wanted) -> None:
-    """Start again, crawl to the end, and hold the end against the undisturbed one."""
+def go_on(run, wanted, number: int) -> None:
+    """Start again, now and then with another scheme, crawl to the end, and hold the end against the undisturbed one."""
     done = visited(run)
-    rest = run(run.World(WEB), SEEDS, **SETTINGS)
+    switch = scheme(number // 3) if number % 3 == 0 else None
+    rest = run(run.World(WEB), SEEDS, scheme=scheme(number), switch=switch, **SETTINGS)
     assert not rest.pages.keys() & done
     assert outcomes(run) == wanted
     assert Counter(run.archived()) == Counter({url for url, (what, _) in wanted.items() if what != "refused"})
@@ -139,4 +151,4 @@ def test_a_crash_at_any_operation_loses_and_doubles_nothing(run, power, again):
         crawl_and_die(run, dies_at, power=power)
         if again:
             crawl_and_die(run, 1 + dies_at % again, power=power)
-        go_on(run, wanted)
+        go_on(run, wanted, dies_at)
