@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account
+from evercrawl.importance.estimates import shares
+from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.windows.base import Pasts
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
@@ -72,3 +75,19 @@ def test_every_window_finds_the_importance_of_links_that_stay(window):
     opic.run(200 * 60)
     found = watcher.estimate(opic.earned, opic.total)
     assert np.corrcoef(found, importance(web))[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda w: f"{type(w).__name__}-{w.length:g}-{w.width}")
+def test_a_ledger_says_the_same(window):
+    web = power_law(40, 5)
+    ledger = Ledger(AOPIC(tax=0.15, window=window))
+    for page in range(40):
+        ledger.add(page, cash=1 / 40)
+    order = Cycle(5).next(400, web)  # all are visited once before any window is over
+    for page in order.tolist():
+        ledger.visit(page, web.target[web.start[page] : web.start[page + 1]].tolist())
+    watcher = looking_on(window, 40)
+    opic = Opic(web, Cycle(5), watchers=[watcher])
+    opic.run(400)
+    told = shares(ledger)
+    assert watcher.estimate(opic.earned, opic.total) == pytest.approx([told[page] for page in range(40)], rel=1e-9)
