@@ -168,6 +168,14 @@ class Config:
         network.strategy(),
         "what of a page's history counts, where importance has windows (aopic); auto = as it is, or the scheme's own",
     )
+    newcomers: str = _setting(
+        "pooled",
+        "strategy",
+        "--newcomers",
+        values.choice("pooled", "paper", "floor", "alone"),
+        "what a page is thought to be worth for the part of its window in which it was not known (aopic): what pages "
+        "never read earn, what those introduced lately are worth, what the virtual page gives, or by itself alone",
+    )
     internal: str = _setting(
         values.AUTO,
         "strategy",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.change.prior import SHAPE
+from evercrawl.crawl.newcomers import ALONE, Guess
 from evercrawl.schedule.base import Pages
 from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.records import MEMBER, VALIDATED
@@ -49,6 +50,8 @@ class Columns:
     focus
         Says how many times as much as others pages are wanted; without it none is. With these two, importance and cash
         are the keys by which visits are chosen, and no longer what rankings tell.
+    newcomers
+        What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Columns:
         expecting: bool = False,
         new_weight: float = 1.0,
         focus: Focusing | None = None,
+        newcomers: str = ALONE,
     ) -> None:
         self._state = state
         self._scheme = scheme
@@ -71,6 +75,7 @@ class Columns:
         self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
         self._new_weight = new_weight
         self._focus = focus
+        self._guess = Guess(state, scheme, newcomers)
 
     def __call__(self, slots: Slots) -> Pages:
         """Return the columns of `slots`, shape (n,) each."""
@@ -130,7 +135,7 @@ class Columns:
         kept = self._state.kept_of(slots, cells)
         kept = kept * own[:, None] if kept is not None else None
         importance = self._scheme.importance(
-            cash, history, mark, self._state.accounts.total, kept, self._state.born_of(slots)
+            cash, history, mark, self._state.accounts.total, kept, self._state.born_of(slots), self._guess()
         )
         misses = rows["misses"]
         return importance * 0.5**misses if misses.any() else importance
@@ -155,7 +160,7 @@ class Columns:
         zeros = np.zeros(count)
         size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
         importance = self._scheme.importance(
-            self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots)
+            self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots), self._guess()
         )
         importance, cash = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
         return Pages(

@@ -142,6 +142,7 @@ class Crawl:
             expecting=True,
             new_weight=discovery_weight(config.discovery),
             focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
+            newcomers=config.newcomers,
         )
         self.frontier = Frontier(
             policy,

@@ -72,12 +72,13 @@ class View:
         self.in_bytes = counts_bytes(config)
         gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
-        self.columns = Columns(*gathered, in_bytes=self.in_bytes)
+        self.columns = Columns(*gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.candidates = Columns(
             *gathered,
             in_bytes=self.in_bytes,
             expecting=True,
             new_weight=discovery_weight(config.discovery),
+            newcomers=config.newcomers,
             focus=self.focus,
         )
         self.policy = _policy(config, self.state.notes)
