@@ -95,21 +95,48 @@ def _pair(slot: np.uint64, text: NDArray[np.uint8], i: int, end: int) -> np.uint
     return (code ^ code >> np.uint64(32)) | np.uint64(1)
 
 
-_I32, _U64 = pointer(np.int32), pointer(np.uint64)
+_I32, _I64, _U64 = pointer(np.int32), pointer(np.int64), pointer(np.uint64)
+_U8, _U32 = pointer(np.uint8), pointer(np.uint32)
 
 
-@entry(i64, _I32, i64, pointer(np.uint32), i64, pointer(np.uint8), i64, _U64, i64, _U64, _I32)
+@entry(i64, _I32, i64, _U32, i64, _U8, i64, _U64, i64, _U64, _I32, _U32, _U8, i64, _I64)
 def new(
-    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int, pairs: Any, fresh: Any
-) -> int:
+    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int,
+    pairs: Any, fresh: Any, to: Any, words: Any, room: int, size: Any,
+) -> int:  # fmt: skip
     """Write which of the spans are new pairs, and put them into `said`; see `evercrawl.search.anchors`.
+
+    Of each new pair its slot is written, and its words, ASCII in lower case, with a newline behind them; `size` becomes
+    how many bytes that makes, -1 where there is not room for all.
 
     Return how many they are, -1 where a span leads out of what it is a span of. `pairs`, n numbers, is scratch.
     """
-    names = view(pairs, n)
-    if not _name(view(spans, (n, 3)), view(slots, n_slots), view(text, n_text), names):
+    rows, targets, source = view(spans, (n, 3)), view(slots, n_slots), view(text, n_text)
+    names, found = view(pairs, n), view(fresh, n)
+    if not _name(rows, targets, source, names):
         return -1
-    return _keep(names, view(said, places), view(fresh, n))
+    count = _keep(names, view(said, places), found)
+    view(size, 1)[0] = _write(rows, targets, source, found[:count], view(to, n), view(words, room))
+    return count
+
+
+@compiled
+def _write(
+    spans: Spans, slots: Slots, text: NDArray[np.uint8], fresh: NDArray[np.int32], to: Slots, words: NDArray[np.uint8]
+) -> int:
+    """Write slots and words of the spans that are `fresh`; return how many bytes the words take, -1 for too many."""
+    at = 0
+    for k in range(len(fresh)):
+        start, end, target = spans[fresh[k], 0], spans[fresh[k], 1], spans[fresh[k], 2]
+        to[k] = slots[target]
+        if at < 0 or at + end - start >= len(words):
+            at = -1
+            continue
+        for i in range(start, end):
+            words[at + i - start] = _lower(text[i])
+        at += end - start + 1
+        words[at - 1] = 10
+    return at
 
 
 @compiled

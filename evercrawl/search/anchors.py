@@ -22,6 +22,8 @@ from evercrawl.kernels import Library, pointer
 if TYPE_CHECKING:
     from evercrawl.types import Slots, Spans
 
+_USUAL_LINKS: Final = 1_024
+_USUAL_BYTES: Final = 64  # of the words of a link
 _KERNELS: Final = Library("evercrawl.search._anchors_kernel")
 
 
@@ -47,6 +49,7 @@ class Anchors:
         assert places.bit_count() == 1, f"{places} is not a power of two"
         self._said = np.zeros(places, np.uint64)
         self._table = pointer(self._said)
+        self._memory = _Memory()
 
     def forget(self) -> None:
         """Take everything for new again."""
@@ -71,13 +74,39 @@ class Anchors:
         """
         if not len(spans):
             return []
-        pairs, fresh = np.empty(len(spans), np.uint64), np.empty(len(spans), np.int32)
-        page = pointer(spans), len(spans), pointer(slots), len(slots), text, len(text)
-        count = _KERNELS["new"](*page, self._table, len(self._said), pointer(pairs), pointer(fresh))
+        memory, n = self._memory, len(spans)
+        memory.fit(n)
+        page = pointer(spans), n, pointer(slots), len(slots), text, len(text)
+        count = _KERNELS["new"](*page, self._table, len(self._said), *memory.pointers)
         assert count >= 0, "a span leads out of the text, or out of the targets"
         if not count:
             return []
-        rows = spans[fresh[:count]]
-        lines = b"\n".join([text[start:end] for start, end, _ in rows.tolist()])  # a visible text holds no newline
-        words = lines.decode("utf-8", "replace").lower().split("\n")
-        return list(zip(slots[rows[:, 2]].tolist(), words, strict=True))
+        return list(zip(memory.to[:count].tolist(), memory.lines(spans, text, count), strict=True))
+
+
+class _Memory:
+    """What the kernel writes to, kept from page to page."""
+
+    def __init__(self) -> None:
+        self._room = 0
+        self._size = np.empty(1, np.int64)
+
+    def fit(self, n: int) -> None:
+        """Have room for the links of a page that has `n`."""
+        if n <= self._room:
+            return
+        self._room = n = max(n, _USUAL_LINKS)
+        self._pairs, self._fresh = np.empty(n, np.uint64), np.empty(n, np.int32)
+        self.to, self._words = np.empty(n, np.uint32), np.empty(n * _USUAL_BYTES, np.uint8)
+        arrays = self._pairs, self._fresh, self.to, self._words
+        self.pointers = (*map(pointer, arrays), len(self._words), pointer(self._size))
+
+    def lines(self, spans: Spans, text: bytes, count: int) -> list[str]:
+        """Return the words of the links that were found to be new, in lower case."""
+        size = self._size.item()
+        if size >= 0:
+            words = self._words[:size].tobytes()
+        else:  # a visible text holds no newline
+            rows: list[tuple[int, int, int]] = spans[self._fresh[:count]].tolist()
+            words = b"\n".join([*(text[start:end] for start, end, _ in rows), b""])
+        return words.decode("utf-8", "replace").lower().split("\n")[:-1]

@@ -155,3 +155,13 @@ def test_a_memory_that_is_emptied_takes_everything_for_new():
     said(anchors, [(1, "words")])
     anchors.forget()
     assert said(anchors, [(1, "words")]) == [(1, "words")]
+
+
+def test_more_words_than_links_usually_have_are_told_whole():
+    pairs = [(slot, f"Word {slot} " + "\xdcber " * 2_000) for slot in range(100)]
+    assert said(Anchors(), pairs) == [(slot, words.lower()) for slot, words in pairs]
+
+
+def test_a_page_of_more_links_than_usual_is_read_whole():
+    pairs = [(slot, f"Word {slot}") for slot in range(5_000)]
+    assert said(Anchors(), pairs) == [(slot, words.lower()) for slot, words in pairs]
