@@ -180,6 +180,7 @@ def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:
         "importance": draw.choice(["push", "push", "aopic", draw.choice(schemes)]),
         "window": draw.choice([AUTO, *known]),
         "internal": draw.choice(["0.1", "1"]),
+        "newcomers": draw.choice(["pooled", "pooled", "paper", "floor", "alone"]),
         "trusted": tuple(sorted(draw.sample(names, 1 + len(names) // 3))) if draw.random() < 0.15 else (),
     }
 
