@@ -25,8 +25,8 @@ def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
     Examples
     --------
     >>> from evercrawl import schedule
-    >>> sorted(find(schedule, schedule.Policy))
-    ['breadth_first', 'cycle', 'greedy', 'price', 'random', 'xyleme']
+    >>> {"breadth_first", "price"} < set(find(schedule, schedule.Policy))
+    True
     """
     found = {name: _in_file(package, base, name) for name in names(package)}
     return {name: strategy for name, strategy in found.items() if strategy is not None}

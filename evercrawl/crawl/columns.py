@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.change.prior import SHAPE
+from evercrawl.crawl.known_graph import Asked, KnownGraph
 from evercrawl.crawl.newcomers import ALONE, Guess
 from evercrawl.schedule.base import Pages
 from evercrawl.store.known import TICKS_PER_S
@@ -50,6 +51,8 @@ class Columns:
     focus
         Says how many times as much as others pages are wanted; without it none is. With these two, importance and cash
         are the keys by which visits are chosen, and no longer what rankings tell.
+    known
+        Gathers what only some policies need.
     newcomers
         What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
     """
@@ -65,6 +68,7 @@ class Columns:
         expecting: bool = False,
         new_weight: float = 1.0,
         focus: Focusing | None = None,
+        known: KnownGraph | None = None,
         newcomers: str = ALONE,
     ) -> None:
         self._state = state
@@ -75,6 +79,7 @@ class Columns:
         self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
         self._new_weight = new_weight
         self._focus = focus
+        self._known = known
         self._guess = Guess(state, scheme, newcomers)
 
     def __call__(self, slots: Slots) -> Pages:
@@ -108,6 +113,7 @@ class Columns:
             cost=cost,
             cost_changed=cost_changed,
             notice=self._notices.of(slots, sites),
+            **self._asked(slots),
         )
 
     def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
@@ -173,7 +179,12 @@ class Columns:
             cost=np.full(count, size),
             cost_changed=zeros,
             notice=zeros,
+            **self._asked(slots),
         )
+
+    def _asked(self, slots: Slots) -> Asked:
+        """Return the columns that only this crawl's policy needs."""
+        return self._known.of(slots) if self._known is not None else Asked()
 
     def _never(self, unread: NDArray[np.bool_], slots: Slots) -> NDArray[np.bool_]:
         """Return which pages were never read; what is lost was."""

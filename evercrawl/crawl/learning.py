@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.changes import Changes
     from evercrawl.crawl.contents import Content
     from evercrawl.crawl.indexing import Indexing
+    from evercrawl.crawl.known_graph import KnownGraph
     from evercrawl.crawl.probes import Probes
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
@@ -55,6 +56,8 @@ class Learner:
         What is told of each visit, so that it can be searched for.
     budgets
         How many URLs of a host and of a site are taken in; the usual where none are given.
+    known
+        What is told of all links and pages, where the policy needs to know.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
@@ -81,6 +84,7 @@ class Learner:
         changes: Changes,
         indexing: Indexing | None = None,
         budgets: Budgets | None = None,
+        known: KnownGraph | None = None,
         *,
         focus: Sequence[Focus] = (),
         max_redirects: int,
@@ -95,6 +99,7 @@ class Learner:
         self._near = NearDuplicates(partition)
         self._words = LinkWords(focus)
         self._budgets = budgets or Budgets(self._state, Config())
+        self._known = known
         self._indexing = indexing
         self._probes: Probes | None = None
         self._max_redirects = max_redirects
@@ -121,8 +126,7 @@ class Learner:
         if new:
             found = self._admit(new, NO_SLOT, 0, 0, at)
             assert found is not None, "what the table does not know is new"
-            self._partition.remember(Found(at, found))
-            self._queue(found)
+            self._named(Found(at, found))
         return len(new)
 
     def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
@@ -136,13 +140,19 @@ class Learner:
         new = self._budgets.within(inside)
         found = self._admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
         if found is not None:
-            self._partition.remember(Found(at, found))
-            self._queue(found)
+            self._named(Found(at, found))
             self.news += 1
         said = [(slot, date) for slot, date in zip(slots.tolist(), dates, strict=True) if slot != NO_SLOT and date]
         later = [(slot, date) for slot, date in said if date > self._seen_at(slot)]
         self._changes.notices.listed([slot for slot, _ in later], [date for _, date in later])
         return len(new) == len(inside)
+
+    def _named(self, event: Found) -> None:
+        """Remember and queue URLs that no page led to."""
+        self._partition.remember(event)
+        if self._known is not None:
+            self._known.found(event.found)
+        self._queue(event.found)
 
     def _seen_at(self, slot: int) -> float:
         """Return when the content of a page was last seen; infinity where it never was, so that nothing is news."""
@@ -167,6 +177,8 @@ class Learner:
             self._partition.remember(event, reading.before.held)
             self._near.learned(event)
             self._budgets.learned(event, reading.before)
+            if self._known is not None:
+                self._known.learned(event, reading.before.held)
             self._suspect(reading, event)
             if self._indexing is not None:
                 self._indexing.learned(reading, event, slots)

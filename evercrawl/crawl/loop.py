@@ -18,6 +18,7 @@ from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
+from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.leisure import Leisure
 from evercrawl.crawl.notices import Notices
@@ -133,6 +134,7 @@ class Crawl:
         changes = Changes(state, notices)
         self._policy, self._changes = policy, changes
         policy.resume(state.notes)
+        known = KnownGraph(partition, policy.needs) if policy.needs else None
         self.columns = Columns(
             state,
             scheme,
@@ -142,6 +144,7 @@ class Crawl:
             expecting=True,
             new_weight=discovery_weight(config.discovery),
             focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
+            known=known,
             newcomers=config.newcomers,
         )
         self.frontier = Frontier(
@@ -166,6 +169,7 @@ class Crawl:
             changes,
             indexing,
             self._budgets,
+            known,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,

@@ -13,6 +13,7 @@ from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
+from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.waits import again_at
@@ -55,9 +56,6 @@ class View:
         As the crawl has them; the policy with the price that the last snapshot notes.
     columns
         Slots -> `Pages`.
-    candidates
-        The same as the crawl's policy sees them, who expects something of pages that were never read, and is told which
-        are wanted more.
     focus
         Which entry of the focus means which page; None where there is no focus.
     """
@@ -70,18 +68,28 @@ class View:
         self.scheme = scheme_of(partition.scheme)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
-        gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
+        self._gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
-        self.columns = Columns(*gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
-        self.candidates = Columns(
-            *gathered,
+        self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
+        self.policy = _policy(config, self.state.notes)
+
+    @cached_property
+    def candidates(self) -> Columns:
+        """Slots -> `Pages` as the crawl's policy sees them.
+
+        It expects something of pages that were never read, and is told which are wanted more. The journal is read
+        through where it needs to know of all links.
+        """
+        needs = self.policy.needs
+        return Columns(
+            *self._gathered,
             in_bytes=self.in_bytes,
             expecting=True,
-            new_weight=discovery_weight(config.discovery),
-            newcomers=config.newcomers,
+            new_weight=discovery_weight(self.config.discovery),
+            newcomers=self.config.newcomers,
             focus=self.focus,
+            known=KnownGraph(self.partition, needs) if needs else None,
         )
-        self.policy = _policy(config, self.state.notes)
 
     @property
     def price(self) -> float:

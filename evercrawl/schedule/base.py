@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats, Slots
+
+Need: TypeAlias = Literal["in_links", "rank", "backlog"]
+"""A column that costs memory and time for each page that is known, so that it is kept only where it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,13 @@ class Pages:
     notice
         Evidence from outside that it changed since the last visit (a sitemap's date): -ln of the probability that it
         did not; 0 for none.
+    in_links
+        How many of the pages that were read link to each, by their links as they were last read. This and what follows
+        is None unless the policy says that it `needs` it.
+    rank
+        PageRank on the known graph, up to one factor; roughly, of what was found since it was last solved.
+    backlog
+        How many pages of the page's site were never read.
     """
 
     slot: Slots
@@ -44,14 +54,17 @@ class Pages:
     cost: Floats
     cost_changed: Floats
     notice: Floats
+    in_links: Floats | None = None
+    rank: Floats | None = None
+    backlog: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
-        rows = slice(first, last)
-        return Pages(
-            self.slot[rows], self.visited_at[rows], self.importance[rows], self.cash[rows], self.shape[rows],
-            self.scale_s[rows], self.cost[rows], self.cost_changed[rows], self.notice[rows],
-        )  # fmt: skip
+        columns = (getattr(self, name) for name in _COLUMNS)
+        return Pages(*(None if column is None else column[first:last] for column in columns))  # type: ignore[arg-type]
+
+
+_COLUMNS: Final = tuple(column.name for column in fields(Pages))
 
 
 class Policy(ABC):
@@ -61,6 +74,9 @@ class Policy(ABC):
     """Whether, on a host, new pages come as they were found, and visited ones strictly by `due`, which never changes
     between two visits: then only the first of each is valued. Otherwise several are, and new ones are ranked anew now
     and then."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    """Columns that are gathered for this policy only."""
 
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from evercrawl import catalog, schedule
 from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.discovery import Discovery
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.types import Floats, Slots
 
@@ -34,6 +35,9 @@ PAGES = st.builds(
     cost=floats(1e-3, 1e6),
     cost_changed=floats(0, 1e7),
     notice=floats(0, 5),
+    in_links=hnp.arrays(np.float64, N, elements=st.integers(0, 10**6).map(float)),
+    rank=floats(0, 1e3),
+    backlog=hnp.arrays(np.float64, N, elements=st.integers(0, 10**9).map(float)),
 )
 
 
@@ -87,8 +91,23 @@ class World:
     def columns(self, slots: Slots) -> Pages:
         one, none = np.ones(len(slots)), np.zeros(len(slots))
         return Pages(
-            slots, self.visited_at[slots], self.weight[slots], self.cash[slots], one, 100 * one, one, none, none
+            slots,
+            self.visited_at[slots],
+            self.weight[slots],
+            self.cash[slots],
+            one,
+            100 * one,
+            one,
+            none,
+            none,
+            self.weight[slots] // 0.1,
+            self.weight[slots],
+            self.backlog[self.host[slots]],
         )
+
+    @property
+    def backlog(self) -> Floats:
+        return np.bincount(self.host[np.isnan(self.visited_at)], minlength=len(self.frontier.hosts)).astype(float)
 
     def find(self, first: int, last: int) -> None:
         self.frontier.add_found(self.host[first:last].tolist(), first)
@@ -136,7 +155,7 @@ def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts
             break
         world.now = max(world.now + 0.25, min(world.frontier.next_at(), world.now + 5.0))
     assert visits
-    if name in ("breadth_first", "cycle"):
+    if name in ("breadth_first", "cycle") or issubclass(POLICIES[name], Discovery):
         assert not np.isnan(world.visited_at).any()
     world.now += 31.0
     assert len(world.turn(pages)) == len(set(world.host.tolist()))  # everybody has rested and has something to offer
@@ -164,4 +183,7 @@ def test_a_policy_from_outside_needs_only_a_value(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_policy_is_found() -> None:
-    assert set(POLICIES) == {"breadth_first", "cycle", "greedy", "price", "random", "xyleme"}
+    assert set(POLICIES) == {
+        "breadth_first", "cycle", "greedy", "in_degree", "larger_sites", "opic", "pagerank", "price", "random",
+        "xyleme",
+    }  # fmt: skip

@@ -1,0 +1,159 @@
+"""What some orders ask of the links known so far: in-degree, PageRank, and how many pages of each site wait.
+
+Each is a fold over the journal, like everything that is known: made of it at a start, and kept up visit by visit. So a
+crawl that was interrupted goes on in the same order as one that was not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypedDict
+
+import numpy as np
+
+from evercrawl.crawl.known_links import grown
+from evercrawl.crawl.known_ranks import Ranks
+from evercrawl.crawl.reader import events
+from evercrawl.store.codec import decode_slots
+from evercrawl.store.events import HAS_LINKS, Visit
+from evercrawl.store.table import NO_RECORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evercrawl.schedule.base import Need
+    from evercrawl.store.events import Discovery
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
+    from evercrawl.types import Floats, Ints, Slots
+
+
+class Asked(TypedDict, total=False):
+    """Columns of `Pages` that only some policies need; those that nobody asks for are not there."""
+
+    in_links: Floats
+    rank: Floats
+    backlog: Floats
+
+
+class Column(Protocol):
+    """One of them, of all known pages."""
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Take note of a visit, and of the visit that brought the links the page had before."""
+        ...
+
+    def found(self, found: Discovery) -> None:
+        """Take note of pages that became known."""
+        ...
+
+    def of(self, slots: Slots) -> Floats:
+        """Return the column of `slots`, shape (n,)."""
+        ...
+
+
+class KnownGraph:
+    """Keeps the columns that a policy needs, and nothing else.
+
+    Parameters
+    ----------
+    partition
+        The crawl. Its journal is read once from end to end, if links are asked for.
+    needs
+        Which columns.
+    """
+
+    def __init__(self, partition: Partition, needs: Iterable[Need]) -> None:
+        made: dict[Need, type[InLinks | Ranks | Backlog]] = {"in_links": InLinks, "rank": Ranks, "backlog": Backlog}
+        self._columns: dict[Need, Column] = {name: made[name](partition) for name in sorted(needs)}
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Take note of a visit, and of the visit that brought the links the page had before."""
+        if event.found is not None:
+            self.found(event.found)
+        for column in self._columns.values():
+            column.learned(event, held)
+
+    def found(self, found: Discovery) -> None:
+        """Take note of pages that became known."""
+        for column in self._columns.values():
+            column.found(found)
+
+    def of(self, slots: Slots) -> Asked:
+        """Return the columns of `slots`, shape (n,) each."""
+        columns = Asked()
+        for name, column in self._columns.items():
+            columns[name] = column.of(slots)
+        return columns
+
+
+class Backlog:
+    """How many pages of each site were never read; 4 bytes a page."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._state = state = partition.state
+        self._known = 0
+        self._site: Slots = np.zeros(0, np.uint32)  # by slot
+        self._of_site: Ints = np.zeros(0, np.int64)
+        hosts = state.known.rows()["host"]
+        self._add(hosts)
+        read = (state.table.record[: len(hosts)] & np.uint32(NO_RECORD)) == 0
+        np.subtract.at(self._of_site, state.site_of[hosts[read]], 1)
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Count the page as read, if this is its first visit."""
+        if event.visits == 1:
+            self._of_site[self._state.site_of[event.host]] -= 1
+
+    def found(self, found: Discovery) -> None:
+        """Count pages that wait to be read."""
+        self._add(np.array(found.hosts, np.int64))
+
+    def of(self, slots: Slots) -> Floats:
+        """Return how many pages wait on the site of each, shape (n,)."""
+        return self._of_site[self._site[slots]].astype(np.float64)
+
+    def _add(self, hosts: Ints | Slots) -> None:
+        sites, first = self._state.site_of[hosts], self._known
+        self._known += len(sites)
+        self._site = grown(self._site, self._known)
+        self._site[first : self._known] = sites
+        self._of_site = grown(self._of_site, int(sites.max(initial=0)) + 1)
+        np.add.at(self._of_site, sites, 1)
+
+
+class InLinks:
+    """How many pages that were read link to each page; 4 bytes a page."""
+
+    def __init__(self, partition: Partition) -> None:
+        state = partition.state
+        self._count: Slots = np.zeros(state.known.count, np.uint32)
+        for pointer, _, event in events(partition, partition.journal.sequence):
+            if isinstance(event, Visit) and event.flags & HAS_LINKS and _last(state, event.slot) == pointer:
+                self._add(event, 1)
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Count the links of a page instead of those it had."""
+        if event.flags & HAS_LINKS and (held is None or held.targets != event.targets):
+            if held is not None:
+                self._add(held, -1)
+            self._add(event, 1)
+
+    def found(self, found: Discovery) -> None:
+        """Count nothing: links will tell."""
+
+    def of(self, slots: Slots) -> Floats:
+        """Return how many pages link to each, shape (n,)."""
+        self._count = grown(self._count, int(slots.max(initial=0)) + 1)
+        return self._count[slots].astype(np.float64)
+
+    def _add(self, event: Visit, by: int) -> None:
+        targets = decode_slots(event.targets)  # ascending, and each once
+        self._count = grown(self._count, int(targets[-1]) + 1 if len(targets) else 0)
+        self._count[targets] += np.uint32(by & 0xFFFFFFFF)
+
+
+def _last(state: State, slot: int) -> int:
+    """Return the pointer of the event that has the links of a page."""
+    index = state.record_of(slot)
+    index = state.lost.get(slot) if index is None else index
+    return 0 if index is None else int(state.records.rows["event"][index])

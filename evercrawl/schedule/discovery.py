@@ -1,0 +1,41 @@
+"""What policies for discovery share: pages never read come first, in whatever order; all others wait their turn."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.schedule.base import Policy
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+_READ: Final = float(1 << 33)  # seconds, more than anybody waited; below the value of any page never read
+_TIE: Final = 2.0**-33  # a slot counts for less than half of what tells two pages apart
+
+
+class Discovery(Policy):
+    """Visit pages never read in an order of their own; when there is none, the one whose last visit is longest ago."""
+
+    @abstractmethod
+    def promise(self, pages: Pages) -> Floats:
+        """Return what pages never read promise, shape (n,), above -1e9; the rows of others are not used."""
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return what pages promise, and for those that were read how long they waited, less 2^33 s."""
+        waited = now - pages.visited_at
+        return np.where(np.isnan(waited), self.promise(pages), waited - _READ)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return the instant of the last visit: who has waited longest is first."""
+        return pages.visited_at
+
+
+def counted(count: Floats | None, pages: Pages) -> Floats:
+    """Return a whole number of each page as what it promises; of equal ones the page found first promises more."""
+    assert count is not None, "who gathers the columns asks what the policy needs"
+    found: Floats = count - pages.slot * _TIE
+    return found
