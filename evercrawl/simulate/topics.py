@@ -40,7 +40,7 @@ class TopicWeb:
     told
         Share of links whose words name the topic of the page they lead to.
     opaque
-        Whether URLs keep silent about topics: then they are `/page/number`.
+        Whether URLs keep silent about topics: then they are `/item/number`.
     began_at
         When a crawl of it begins, in seconds since the epoch.
 
@@ -69,7 +69,7 @@ class TopicWeb:
         self.origins = tuple(f"http://site-{i + 1:02}.example" for i in range(hosts))
         self.topics: Ints = draw.integers(0, len(TOPICS), pages)
         topics: list[int] = self.topics.tolist()
-        folders = ["page" if opaque else TOPICS[topic] for topic in topics]
+        folders = ["item" if opaque else TOPICS[topic] for topic in topics]
         self.urls = [f"{self.origins[n % hosts]}/{folder}/{n}" for n, folder in enumerate(folders)]
         self._number = {url: n for n, url in enumerate(self.urls)}
         self._entrances = [draw.permutation(np.arange(host, pages, hosts))[:ENTRANCES] for host in range(hosts)]
