@@ -9,7 +9,7 @@ import webencodings
 WINDOW_BYTES = 1024
 """How far into a body browsers look for a declaration."""
 
-_START_BYTES = 256
+_STARTS = (64, 128, 256)  # bytes; a declaration within so many is remembered by them
 _MOST_KNOWN = 4096
 _known: dict[bytes, str] = {}  # first bytes of a page -> the encoding they declare
 
@@ -62,29 +62,30 @@ def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
     >>> prescan(b"<meta http-equiv=Content-Type content='text/html; charset=utf-16'>")
     'utf-8'
     """
-    start = body[:_START_BYTES]
-    known = _known.get(start)
-    if known:
-        return known
+    for size in _STARTS:
+        known = _known.get(body[:size])
+        if known:
+            return known
     head = body[:window_bytes]
     if b"charset" in head.lower():
         at = head.find(b"<")
         while at >= 0:
             found, at = _step(head, at)
             if found:
-                _remember(start, found, at)
+                _remember(head, found, at)
                 return found
             at = head.find(b"<", at) if at >= 0 else -1
     declared = _XML.match(head)
     return _as_meta(named(declared[1].decode("latin-1"))) if declared else None
 
 
-def _remember(start: bytes, name: str, at: int) -> None:
-    """Remember what first bytes said, where they are enough to say it: those of the pages of a site are the same."""
-    if at <= min(len(start), _START_BYTES - 1):
+def _remember(head: bytes, name: str, at: int) -> None:
+    """Remember what the bytes before `at` said, if they are few: those of the pages of a site are the same."""
+    size = next((size for size in _STARTS if at <= size), 0)
+    if size:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[start] = name
+        _known[head[:size]] = name
 
 
 def _step(head: bytes, at: int) -> tuple[str | None, int]:
