@@ -75,6 +75,9 @@ class Policy(ABC):
     between two visits: then only the first of each is valued. Otherwise several are, and new ones are ranked anew now
     and then."""
 
+    reviews: ClassVar[int] = 1
+    """How many new pages are ranked anew for each page that is chosen, where they are ranked at all."""
+
     needs: ClassVar[frozenset[Need]] = frozenset()
     """Columns that are gathered for this policy only."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -18,7 +18,13 @@ _TIE: Final = 2.0**-33  # a slot counts for less than half of what tells two pag
 
 
 class Discovery(Policy):
-    """Visit pages never read in an order of their own; when there is none, the one whose last visit is longest ago."""
+    """Visit pages never read in an order of their own; when there is none, the one whose last visit is longest ago.
+
+    What a page promises changes with every page that is read. So of those that wait, many are ranked anew at each
+    visit: all where fewer wait than `reviews`, and of more each in its turn.
+    """
+
+    reviews: ClassVar[int] = 64
 
     @abstractmethod
     def promise(self, pages: Pages) -> Floats:

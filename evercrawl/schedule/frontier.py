@@ -74,7 +74,7 @@ class Frontier(Manners):
         self._columns = columns
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
-        self._lots = Lots(in_order=policy.in_order)
+        self._lots = Lots(in_order=policy.in_order, reviews=policy.reviews)
         self._choices = 0
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")

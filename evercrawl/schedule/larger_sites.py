@@ -31,6 +31,7 @@ class LargerSites(Discovery):
     page ordering, section 3.
     """
 
+    in_order: ClassVar[bool] = True
     needs: ClassVar[frozenset[Need]] = frozenset({"backlog"})
 
     def promise(self, pages: Pages) -> Floats:

@@ -58,17 +58,19 @@ class Lots:
     ----------
     in_order
         New pages are offered as they were found, visited ones strictly by when they fall due: nothing is compared.
+    reviews
+        How many pages are looked at again for each that is chosen.
     capacity
         Hosts that there is room for, and twice as many blocks of pages; memory is used as it is needed.
     """
 
-    def __init__(self, *, in_order: bool = False, capacity: int = 1 << 27) -> None:
-        self._in_order = int(in_order)
+    def __init__(self, *, in_order: bool = False, reviews: int = 1, capacity: int = 1 << 27) -> None:
+        self._in_order, self._reviews = int(in_order), reviews
         self._lots, self._lines, self._entries, self._chunks = _reserved(
             (LOT, (ENTRY, 3), ENTRY, f"{CHUNK}u4"), capacity
         )
         self._size = len(self._lots)
-        self._again = 0  # pages chosen the last time: as many are looked at again
+        self._again = 0  # to be looked at again: in proportion to the pages chosen the last time
         self._control: Ints = np.zeros(CONTROL, np.int64)
         self._slots, self._of, self._places = (np.zeros(MOST_ROWS, np.uint32) for _ in range(3))
         self._kinds = np.zeros(MOST_ROWS, np.uint8)
@@ -162,7 +164,7 @@ class Lots:
             *self._memory, *self._rows, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
             len(chosen), pointer(out), len(out), self._in_order,
         )  # fmt: skip
-        self._again = len(chosen)
+        self._again = self._reviews * len(chosen)
         self._check()
 
     def _check(self) -> None:
