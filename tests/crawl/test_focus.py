@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.config import Config, Focus
+from evercrawl.crawl import focus as focus_module
 from evercrawl.crawl.contents import Content
 from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.link_words import BESIDE_BYTES, LinkWords, marks_of, near
@@ -72,6 +73,21 @@ def test_words_of_the_title_mean_a_page_once_it_is_read(made):
     assert (focusing.weights(slots(made)) == 1.0).all()
     made.visit(f"{SITE}/later", made.page("After A HIGH TIDE"))
     assert (focusing.weights(slots(made)) == 4.0).sum() == 1  # it asks again, for the event is another
+
+
+def test_the_journal_is_asked_of_so_many_pages_at_a_time_and_of_each_once(made, monkeypatch):
+    made.fill()
+    asked = list[int]()
+    monkeypatch.setattr(focus_module, "AT_ONCE", 2)
+    focusing = Focusing(
+        made.state, [Focus(content_type="image/png")], lambda at: asked.append(at) or made.partition.journal.read(at)
+    )
+    while (focusing.weights(slots(made)) == 1.0).all():
+        assert len(asked) % 2 == 0
+    for _ in range(9):
+        focusing.weights(slots(made))
+    events = made.state.records.rows["event"][: made.state.records.count]
+    assert sorted(asked) == sorted(events[events > 0].tolist())
 
 
 def test_words_of_a_link_are_remembered_and_folded(tmp_path, made):
