@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evercrawl.importance.base import Account
     from evercrawl.types import Floats
 
-_THRESHOLD: Final = 0.25  # of |ln(short / long)|: chance alone seldom puts them further apart
+_THRESHOLD: Final = 0.3  # of |ln(short / long)|: chance alone seldom puts them further apart
 _STEEPNESS: Final = 24.0
 
 
@@ -21,7 +21,7 @@ class TwoWindows(Window):
     """The average over one turn or over eight, whichever the page's own past speaks for.
 
     Nobody knows beforehand how fast links change; a long window is quiet and late, a short one is at once there and
-    noisy. With z = |ln(x1/x8)| the estimate is w x1 + (1 - w) x8, w = 1 / (1 + exp(-24 (z - 0.25))).
+    noisy. With z = |ln(x1/x8)| the estimate is w x1 + (1 - w) x8, w = 1 / (1 + exp(-24 (z - 0.3))).
 
     The windows were chosen in turns: T = 1 and 8 times as many visits as there are pages. Windows run by G-time, so the
     turns are those of greedy order, in which G grows by `TURN` a turn. In an order that moves less cash a visit (at
@@ -100,7 +100,7 @@ def blend(short: Floats, long: Floats) -> Floats:
     """Return what to make of the estimates of two windows; shape (n,).
 
     >>> blend(np.array([1.1, 2.0, 0.0]), np.array([1.0, 1.0, 1.0])).round(3)
-    array([1.002, 2.   , 0.   ])
+    array([1.001, 2.   , 0.   ])
     """
     tiny = np.finfo(np.float64).tiny
     apart = np.abs(np.log(np.maximum(short, tiny) / np.maximum(long, tiny)))
