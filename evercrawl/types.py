@@ -140,8 +140,8 @@ class Document:
         Those of `targets` that the page does not vouch for (ugc, sponsored); how many more it does not let be followed.
     canonical, refresh
         Target of rel=canonical, of a meta refresh; "" where there is none.
-    feeds
-        Where the page says that its feeds are, normalised.
+    feeds, forms
+        Where the page says that its feeds are, normalised; its search forms, see `parse.search_forms`.
     anchors
         Which words link to which target: where they start and end in `utf8`, and an index into `targets`; shape (k, 3).
         Of links to other pages only, and of those the page vouches for.
@@ -161,6 +161,7 @@ class Document:
     canonical: str = ""
     refresh: str = ""
     feeds: list[str] = field(default_factory=list[str])
+    forms: list[str] = field(default_factory=list[str])
     utf8: bytes = b""
     anchors: Spans = field(default_factory=lambda: _NO_SPANS, compare=False)
     simhash: int = 0

@@ -118,6 +118,13 @@ class Config:
         values.whole(),
         "unread URLs of one host, at most, or 100 for each of its pages with content of its own; 0 = any number",
     )
+    max_search_results: int = _setting(
+        50,
+        "scope",
+        "--max-search-results",
+        values.whole(),
+        "results of one site's own search form that are taken in, at most; 0 = any number",
+    )
     sitemaps: bool = _setting(
         True,
         "scope",

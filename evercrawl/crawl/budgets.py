@@ -1,15 +1,16 @@
 """How many URLs of a host and of a site are taken in, so that endless ones cost neither memory nor queue.
 
-Two budgets, judged after scope and before a URL becomes known:
+Three budgets, judged after scope and before a URL becomes known:
 
 * a **site that no seed is on** may have `max_pages_per_link` pages, and as many again for each other site that links to
   it: a name that nobody speaks of has little to say, and to make a site of its own speak for it costs a spammer a
   domain. It is counted by site, because names below a domain cost nothing.
 * on **every host** no more than `max_backlog_per_host` URLs wait to be read for the first time, or `PER_OWN` for each
-  page that was read and has content of its own: a host earns a longer queue by what it has shown.
+  page that was read and has content of its own: a host earns a longer queue by what it has shown;
+* of the results of a **site's own search form** no more than `max_search_results` are taken in (`search_results`).
 
 What is refused is not remembered, but that something was: a page whose links did not all get in is read anew at its
-next visit, though it may not have changed, and what it links to may come in then.
+next visit, though it may not have changed, and what it links to may come in then; results of a search are not worth it.
 
 References
 ----------
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.crawl.search_results import SearchResults
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.store.arena import reserve
@@ -58,7 +60,8 @@ class Budgets:
     state
         What is known already is counted.
     config
-        `scope`, `max_pages_per_link` and `max_backlog_per_host`. Only with scope "any" are there sites without a seed.
+        `scope`, `max_pages_per_link`, `max_backlog_per_host` and `max_search_results`. Only with scope "any" are there
+        sites without a seed.
 
     Attributes
     ----------
@@ -77,6 +80,7 @@ class Budgets:
         self._seeded: set[int] = set()
         self._pairs = KeyMap(1 << 20)
         self.refused: Counter[str] = Counter()
+        self._results = SearchResults(state, config.max_search_results)
         self._count()
 
     def _count(self) -> None:
@@ -107,6 +111,13 @@ class Budgets:
             self._link(source, target)
 
     # What may come in
+
+    def without_results(self, urls: Sequence[str]) -> list[str]:
+        """Return those of `urls`, none of them known, that are not too many results of a site's search form."""
+        taken = self._results.within(urls)
+        for _ in range(len(urls) - len(taken)):
+            self._refuse("max_search_results")
+        return taken
 
     def within(self, urls: Sequence[str], source: int | None = None) -> list[str]:
         """Return those of `urls`, none of them known, that there is budget for.
@@ -172,6 +183,7 @@ class Budgets:
     def admitted(self, found: Discovery) -> None:
         """Count URLs that became known."""
         state = self._state
+        self._results.admitted(found.urls)
         for host in found.hosts:
             self._unread[host] += 1
         if self._per_link:
@@ -191,6 +203,10 @@ class Budgets:
             numbers = {state.host_numbers.get(name, -1) for name in {hostname(url) for url in urls}} - {-1}
             for number in {int(state.site_of[number]) for number in numbers if number < len(state.hosts)}:
                 self._link(source, number)
+
+    def searched(self, host: int, forms: Iterable[str]) -> None:
+        """Hear which search forms a page of a host has."""
+        self._results.learned(host, forms)
 
     def learned(self, event: Visit, before: Before) -> None:
         """Count a visit that is remembered."""

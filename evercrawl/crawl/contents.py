@@ -80,6 +80,8 @@ class Content(msgspec.Struct, array_like=True):
         empty unless they were asked for.
     indexed
         Of a long text, what the search index takes in; "" where that is the text.
+    forms
+        The search forms of the page; see `Document`.
     """
 
     size_bytes: int = 0
@@ -103,6 +105,7 @@ class Content(msgspec.Struct, array_like=True):
     keys: bytes = b""
     payload: str = ""
     indexed: str = ""
+    forms: list[str] = []
 
 
 def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
@@ -177,7 +180,7 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, *, n
     content.title = document.title[:_TITLE_CHARS]
     content.language = document.language[:35]
     content.simhash, content.words = document.simhash, document.words
-    content.feeds = document.feeds
+    content.feeds, content.forms = document.feeds, document.forms
     content.noindex = content.noindex or document.noindex
     if not (nofollow or document.nofollow):
         content.targets, content.withheld = _targets(document), document.withheld

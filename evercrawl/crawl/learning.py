@@ -171,6 +171,8 @@ class Learner:
         pointers = self._archive(readings)
         for reading in readings:
             self._budgets.linked(reading.host.number, reading.targets)
+            if reading.content is not None and reading.content.forms:
+                self._budgets.searched(reading.host.number, reading.content.forms)
         targets = self._targets(readings)
         for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
             event = self._event(reading, pointer, slots, found)
@@ -277,7 +279,7 @@ class Learner:
                 self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
         else:
             depth, hops = before.depth + 1, 0
-        inside = self._in_scope(urls, depth, refused)
+        inside = self._budgets.without_results(self._in_scope(urls, depth, refused))
         allowed = self._budgets.within(inside, reading.host.number) if depth else inside
         reading.flags |= PARTIAL if len(allowed) < len(inside) else 0
         if not allowed:

@@ -10,6 +10,7 @@ import webencodings
 from evercrawl.parse.digest import digest
 from evercrawl.parse.encoding import decode, utf8
 from evercrawl.parse.scan import anchors, scan
+from evercrawl.parse.search_forms import search_forms
 from evercrawl.parse.simhash import simhash, simhash_bytes
 from evercrawl.parse.tree import links, markdown
 from evercrawl.parse.urls import normalise, resolve, resolve_each
@@ -71,6 +72,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         unpaid=resolve(base, found.unpaid) if found.unpaid else [],
         withheld=len(set(resolve(base, found.withheld)).difference(targets)) if found.withheld else 0,
         feeds=resolve(base, found.feeds) if found.feeds else [],
+        forms=search_forms(source, base),
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),

@@ -1,0 +1,95 @@
+"""Forms by which visitors search a site: their results are pages without end, one for each question.
+
+A form counts as one only where it says so plainly: it is sent as a query (GET), has a field to write in, and that
+field, or the form, is called what searches are called. A form by which one jumps to a sheet of a listing is none, for
+the pages that its field leads to are real.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from evercrawl.parse.urls import normalise
+
+MOST_FORMS: Final = 8
+"""Forms of one page that are looked at."""
+
+_LONGEST_BYTES: Final = 16_000  # of a form
+_INPUT: Final = re.compile(r"<input\b([^>]{0,2000})>", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(
+    r"([a-z][a-z-]{0,40})\s{0,20}=\s{0,20}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
+)
+_SEARCH: Final = re.compile(
+    r"search|query|such(?:e|en|begriff|wort)|recherche|busca|cerca|zoek|szukaj|hleda", re.IGNORECASE
+)
+_NAMES: Final = frozenset(
+    ("q", "qs", "s", "kw", "wd", "keyword", "keywords", "term", "terms", "words", "find", "ricerca")
+)
+_TEXTS: Final = ("", "text", "search")
+_PLAIN: Final = re.compile(r"[\w.\-]{1,100}", re.ASCII)
+
+
+def search_forms(source: bytes, base: str) -> list[str]:
+    """Return the search forms of a page in UTF-8, each as the address it is sent to, `?`, and the name of its field.
+
+    Parameters
+    ----------
+    source
+        The page; any bytes will do.
+    base
+        What its addresses are relative to.
+
+    Examples
+    --------
+    >>> search_forms(b"<form action=/find?lang=en><input type=hidden name=x><input name=q></form>", "http://a.example/b")
+    ['http://a.example/find?q']
+    >>> search_forms(b"<form method=post><input name=q></form><form><input name=page></form>", "http://a.example/b")
+    []
+    """
+    found, at = list[str](), _next(source, 0)
+    for _ in range(MOST_FORMS):
+        if at < 0:
+            break
+        after = _next(source, at + 5)
+        end = min(after if after >= 0 else len(source), at + _LONGEST_BYTES)
+        form = _form(source[at:end].decode("utf-8", "replace"), base)
+        if form and form not in found:
+            found.append(form)
+        at = after
+    return found
+
+
+def _next(source: bytes, start: int) -> int:
+    """Return where the next form begins, -1 where there is none; hardly ever are letters of both sizes mixed."""
+    small, large = source.find(b"<form", start), source.find(b"<FORM", start)
+    return small if large < 0 else large if small < 0 else min(small, large)
+
+
+def _form(text: str, base: str) -> str:
+    """Return the address and the field of one form; "" where it is not for searching."""
+    head, _, rest = text.partition(">")
+    about = _attributes(head[5:2000])
+    if about.get("method", "get").strip().lower() != "get":
+        return ""
+    rest = re.split("</form", rest, maxsplit=1, flags=re.IGNORECASE)[0]
+    said = bool(_SEARCH.search(" ".join(about.get(name, "") for name in ("role", "action", "id", "class", "name"))))
+    for tag in _INPUT.finditer(rest):
+        field = _attributes(tag[1])
+        name, kind = field.get("name", ""), field.get("type", "").strip().lower()
+        if kind in _TEXTS and _PLAIN.fullmatch(name) and (said or kind == "search" or _named(name)):
+            action = normalise(about.get("action", "").strip(), base) if about.get("action", "").strip() else base
+            return f"{action.partition('?')[0]}?{name}" if action else ""
+    return ""
+
+
+def _named(name: str) -> bool:
+    return name.lower() in _NAMES or _SEARCH.search(name) is not None
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    """Return the attributes of a tag by their names in small letters, the first of each."""
+    found = dict[str, str]()
+    for match in _ATTRIBUTE.finditer(tag):
+        found.setdefault(match[1].lower(), match[2] or match[3] or match[4] or "")
+    return found
