@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.parsers import Parsers
 
+_NOBODY_TRUSTED: Final = "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or others in --trusted"
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 
@@ -140,6 +141,8 @@ async def _run(
         config = replace(config, policy="breadth_first", sitemaps=False)
     policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
     await _switched(partition, config, clock, watch)
+    if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=_NOBODY_TRUSTED))
     scheme = scheme_of(partition.scheme)
     network = CurlNetwork(
         clock,
@@ -176,6 +179,11 @@ async def _run(
         threads.shutdown()
         if indexing is not None:
             indexing.close()
+
+
+def _met(partition: Partition, seeds: Sequence[str]) -> set[str]:
+    """Return the sites that the crawl knows, those of its seeds among them."""
+    return {*partition.state.sites, *(site(hostname(url)) for url in seeds)}
 
 
 async def _switched(partition: Partition, config: Config, clock: Clock, watch: Callable[[Progress], None]) -> None:

@@ -157,7 +157,7 @@ def test_another_importance_is_a_lasting_change_and_is_said(tmp_path):
     assert scheme(tmp_path) == Scheme("aopic", True, 0.5, "unbounded", 0, ("a.example",))
     assert load(file).trusted == ("www.a.example",)
     _, said = once(tmp_path, (), **{name: getattr(load(file), name) for name in LASTING})
-    assert not [one.message for one in said if "importance" in one.message]
+    assert not [one.message for one in said if "is learned" in one.message]
 
 
 def test_without_a_word_on_windows_a_crawl_keeps_its_own(tmp_path):
@@ -170,3 +170,13 @@ def test_a_window_that_does_not_exist_is_told_with_those_that_do(tmp_path):
     with pytest.raises(ConfigError, match=r"no window is called 'longest'; choose one of: .*two_windows"):
         once(tmp_path, importance="aopic", window="longest")
     assert not is_crawl(tmp_path)
+
+
+def test_trusting_sites_that_nobody_has_met_is_said(tmp_path):
+    def warned(*seeds: str) -> bool:
+        _, said = once(tmp_path, seeds, trusted=("a.example", "b.example"))
+        return any("none of the trusted sites is known yet" in one.message for one in said)
+
+    assert warned(SEED)
+    assert not warned("http://www.b.example/")
+    assert not warned()
