@@ -27,7 +27,8 @@ class Pages:
     importance
         How much each matters (w), up to one factor that is common to all pages at all times.
     cash
-        What a visit would move: the residual of push, the cash of AOPIC; may be negative.
+        What a visit would move: the residual of push, the cash of AOPIC; may be negative. Like importance, it comes
+        times the interest in the page, where the crawl has a focus or weighs discovery.
     shape, scale_s
         Posterior of the rate of change, Gamma(shape a, rate parameter b in seconds), the site's prior included.
     cost, cost_changed
