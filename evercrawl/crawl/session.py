@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.parsers import Parsers
 
-_NOBODY_TRUSTED: Final = "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or others in --trusted"
+_NOBODY_TRUSTED: Final = (
+    "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
+)
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 

@@ -219,7 +219,7 @@ def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]
 
 
 def _column(state: State, column: str) -> NDArray[Any]:
-    columns = {
+    columns: dict[str, NDArray[Any]] = {
         "cash": state.table.cash,
         "record": state.table.record,
         "records": state.records.rows,
