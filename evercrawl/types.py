@@ -141,7 +141,8 @@ class Document:
     canonical, refresh
         Target of rel=canonical, of a meta refresh; "" where there is none.
     feeds, forms
-        Where the page says that its feeds are, normalised; its search forms, see `parse.search_forms`.
+        Where the page says that its feeds are, normalised; its search forms (see `parse.search_forms`), where it links
+        to what could be results of one.
     anchors
         Which words link to which target: where they start and end in `utf8`, and an index into `targets`; shape (k, 3).
         Of links to other pages only, and of those the page vouches for.

@@ -8,6 +8,7 @@ the pages that its field leads to are real.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from evercrawl.parse.urls import normalise
@@ -16,6 +17,8 @@ MOST_FORMS: Final = 8
 """Forms of one page that are looked at."""
 
 _LONGEST_BYTES: Final = 16_000  # of a form
+_HEAD_BYTES: Final = 2_000
+_LOUD: Final = re.compile(rb"<(?:HTML|HEAD|TITLE|BODY)\b")  # a page whose tags are written large
 _INPUT: Final = re.compile(r"<input\b([^>]{0,2000})>", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(
     r"([a-z][a-z-]{0,40})\s{0,20}=\s{0,20}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
@@ -26,6 +29,7 @@ _SEARCH: Final = re.compile(
 _NAMES: Final = frozenset(
     ("q", "qs", "s", "kw", "wd", "keyword", "keywords", "term", "terms", "words", "find", "ricerca")
 )
+_CALLED: Final = ("role", "action", "id", "class", "name")
 _TEXTS: Final = ("", "text", "search")
 _PLAIN: Final = re.compile(r"[\w.\-]{1,100}", re.ASCII)
 
@@ -47,40 +51,49 @@ def search_forms(source: bytes, base: str) -> list[str]:
     >>> search_forms(b"<form method=post><input name=q></form><form><input name=page></form>", "http://a.example/b")
     []
     """
-    found, at = list[str](), _next(source, 0)
+    tag = b"<FORM" if _LOUD.search(source[:_HEAD_BYTES]) else b"<form"
+    found, at = list[str](), source.find(tag)
     for _ in range(MOST_FORMS):
         if at < 0:
             break
-        after = _next(source, at + 5)
-        end = min(after if after >= 0 else len(source), at + _LONGEST_BYTES)
-        form = _form(source[at:end].decode("utf-8", "replace"), base)
+        end = source.find(b"</", at, at + _LONGEST_BYTES)
+        after = source.find(tag, at + len(tag))
+        while end >= 0 and source[end : end + 6].lower() != b"</form":
+            end = source.find(b"</", end + 2, at + _LONGEST_BYTES)
+        stop = min(place for place in (end, after, at + _LONGEST_BYTES) if place >= 0)
+        form = _address(source[at:stop], base)
         if form and form not in found:
             found.append(form)
         at = after
     return found
 
 
-def _next(source: bytes, start: int) -> int:
-    """Return where the next form begins, -1 where there is none; hardly ever are letters of both sizes mixed."""
-    small, large = source.find(b"<form", start), source.find(b"<FORM", start)
-    return small if large < 0 else large if small < 0 else min(small, large)
+def _address(form: bytes, base: str) -> str:
+    said = _form(form)
+    if said is None:
+        return ""
+    action, name = said
+    address = normalise(action, base) if action else base
+    return f"{address.partition('?')[0]}?{name}" if address else ""
 
 
-def _form(text: str, base: str) -> str:
-    """Return the address and the field of one form; "" where it is not for searching."""
-    head, _, rest = text.partition(">")
+@lru_cache(256)
+def _form(form: bytes) -> tuple[str, str] | None:
+    """Return where a form is sent to and the name of its field, None where it is not for searching.
+
+    It is the same on most pages of a site.
+    """
+    head, _, rest = form.decode("utf-8", "replace").partition(">")
     about = _attributes(head[5:2000])
     if about.get("method", "get").strip().lower() != "get":
-        return ""
-    rest = re.split("</form", rest, maxsplit=1, flags=re.IGNORECASE)[0]
-    said = bool(_SEARCH.search(" ".join(about.get(name, "") for name in ("role", "action", "id", "class", "name"))))
+        return None
+    said = _SEARCH.search(" ".join(about.get(name, "") for name in _CALLED)) is not None
     for tag in _INPUT.finditer(rest):
         field = _attributes(tag[1])
         name, kind = field.get("name", ""), field.get("type", "").strip().lower()
         if kind in _TEXTS and _PLAIN.fullmatch(name) and (said or kind == "search" or _named(name)):
-            action = normalise(about.get("action", "").strip(), base) if about.get("action", "").strip() else base
-            return f"{action.partition('?')[0]}?{name}" if action else ""
-    return ""
+            return about.get("action", "").strip(), name
+    return None
 
 
 def _named(name: str) -> bool:

@@ -14,7 +14,7 @@ PAGE = "http://a.example/folder/page?x=1"
     ("form", "found"),
     [
         ('<form action="/search" method="get"><input type="text" name="q"></form>', "http://a.example/search?q"),
-        ("<FORM ACTION=/search METHOD=GET><INPUT TYPE=TEXT NAME=q></FORM>", "http://a.example/search?q"),
+        ("<BODY><FORM ACTION=/search METHOD=GET><INPUT TYPE=TEXT NAME=q></FORM>", "http://a.example/search?q"),
         ("<form role=search><input name='text'></form>", "http://a.example/folder/page?text"),
         ('<form action=""><input type=search name=any></form>', "http://a.example/folder/page?any"),
         ("<form action=find.php?lang=de#top><input name=suchwort></form>", "http://a.example/folder/find.php?suchwort"),
@@ -27,7 +27,7 @@ PAGE = "http://a.example/folder/page?x=1"
     ],
 )
 def test_a_search_form_is_found(form, found):
-    assert search_forms(f"<p>one</p>{form}<p>two".encode(), PAGE) == [found]
+    assert search_forms(f"{form}<p>two".encode(), PAGE) == [found]
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,10 @@ def test_each_form_is_told_once():
     assert search_forms(forms, "http://a.example/") == ["http://a.example/?q", "http://a.example/b?q"]
 
 
-def test_a_document_has_those_of_its_page():
-    page = b"<base href=/c/><form action=find><input name=q></form>"
-    assert read(page, "http://a.example/b").forms == ["http://a.example/c/find?q"]
+def test_a_document_has_those_of_its_page_where_they_matter():
+    page = b"<base href=/c/><form action=find><input name=q></form><a href=/x>x</a>"
+    assert read(page, "http://a.example/b").forms == []
+    assert read(page + b"<a href=find?q=x>y</a>", "http://a.example/b").forms == ["http://a.example/c/find?q"]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +69,9 @@ def test_a_document_has_those_of_its_page():
         b"<form " + b"a    " * 1_000_000 + b">",
         (b"<form>" + b"<input a = = = =" * 900) * 100,
         b"<FORM><form>" * 300_000,
+        (b"<form>" + b"</" * 8_000) * 500,
     ],
-    ids=range(7),
+    ids=range(8),
 )  # fmt: skip
 def test_no_page_makes_it_dear(page):
     began = time.process_time()
