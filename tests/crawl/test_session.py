@@ -5,11 +5,13 @@ import os
 import random
 import time
 
+import msgspec
 import pytest
 
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl import crawl
 from evercrawl.crawl.schemes import LASTING
+from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
@@ -180,3 +182,21 @@ def test_trusting_sites_that_nobody_has_met_is_said(tmp_path):
     assert warned(SEED)
     assert not warned("http://www.b.example/")
     assert not warned()
+
+
+def test_a_crawl_of_before_there_were_windows_goes_on_with_the_one_it_had(tmp_path):
+    """Its `crawl.json` names none, and nothing was kept of pages beside history and mark."""
+    once(tmp_path, importance="aopic", window="interpolation")
+    file = tmp_path / "crawl.json"
+    birth = msgspec.json.decode(file.read_bytes())
+    birth["scheme"] = {key: birth["scheme"][key] for key in ("name", "handout", "internal")}
+    del birth["begun"]
+    file.write_bytes(msgspec.json.encode(birth))
+    for old in tmp_path.glob("snapshot-*"):
+        old.unlink()
+    assert scheme(tmp_path) == Scheme("aopic", True, 1.0)
+    partition = Partition(tmp_path, keys, random.randbytes, now=0.0, writable=False)
+    assert View(partition, Config(), time.time()).importance.tolist() == [1.0]
+    partition.close()
+    once(tmp_path, (), importance="aopic")
+    assert scheme(tmp_path) == Scheme("aopic", True, 1.0, "interpolation", 1)

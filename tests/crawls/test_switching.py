@@ -10,6 +10,7 @@ from evercrawl.config import Config
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.schemes import stored, wanted
 from evercrawl.crawl.verify import inspect, verify
+from evercrawl.crawl.verify_state import compare
 from evercrawl.crawl.view import View
 from evercrawl.progress import Limits
 from evercrawl.simulate.beliefs import rank_correlation
@@ -231,3 +232,28 @@ def test_the_clock_and_all_histories_begin_anew(run):
     assert (state.accounts.total, state.accounts.held(), state.records.kept.shape[1]) == (0.0, 0.0, 0)
     partition.close()
     assert all(one.at <= other.at for one, other in pairwise(ran.events[-3:]) if hasattr(one, "at"))
+
+
+def test_what_a_snapshot_keeps_otherwise_is_found(run):
+    run(run.World(WEB), SEEDS, Limits(seconds=30), scheme=stored("aopic", 0.1), **SETTINGS)
+    folded, restored = run.folded(), run.restored()
+    restored.state.records.kept[3, 1] += 1.0
+    restored.state.born[4] += 1.0
+    found = Findings()
+    compare(restored.state, folded.state, found)
+    assert [sentence.partition(":")[0] for sentence in found.wrong] == [
+        "the snapshot's births",
+        "the snapshot's windows",
+    ]
+    folded.close()
+    restored.close()
+
+
+def test_how_far_it_has_come_is_said_again_and_again(run, monkeypatch):
+    monkeypatch.setattr("evercrawl.crawl.switching.TOLD_S", 0.0)
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=stored("aopic", 0.1), **SETTINGS)
+    parts = [int(one.rpartition(": ")[2].split("%")[0]) for one in ran.said if "of the past is judged" in one]
+    assert len(parts) > 10
+    assert parts == sorted(parts)
+    assert 0 <= parts[0] < 20 < 80 < parts[-1] <= 100
