@@ -25,7 +25,7 @@ class Options:
     seed
         Decides everything that is drawn.
     kind
-        Of the web: power-law, poisson, copying, bow-tie, sites.
+        Of the web: power-law, poisson, copying, bow-tie, sites; None for that, or those, the experiment is about.
     graph
         A file of links to take in its place.
     turns
@@ -34,9 +34,18 @@ class Options:
 
     pages: int | None = None
     seed: int = 1
-    kind: str = "power-law"
+    kind: str | None = None
     graph: Path | None = None
     turns: int | None = None
+
+    @property
+    def as_printed(self) -> bool:
+        """Whether the web is of the kind for which figures were printed or promised.
+
+        >>> Options().as_printed, Options(kind="poisson").as_printed
+        (True, False)
+        """
+        return self.graph is None and self.kind in (None, "power-law")
 
 
 class Claim(NamedTuple):
@@ -111,12 +120,15 @@ class Findings:
         The figure.
     title
         Of the figure.
+    missed
+        Whether a limit was missed that we promise to keep; the command then ends with 1.
     """
 
     title: str = ""
     rows: list[Row] = field(default_factory=list["Row"])
     claims: list[Claim] = field(default_factory=list[Claim])
     panels: list[Panel] = field(default_factory=list[Panel])
+    missed: bool = False
 
 
 class Experiment(ABC):

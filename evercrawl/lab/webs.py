@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
     "power-law": power_law, "poisson": poisson, "copying": copying, "bow-tie": bow_tie, "sites": sites,
 }  # fmt: skip
+USUAL: Final = "power-law"
+"""The kind of web where nobody says which."""
 _LEAST: Final = 100
 
 
@@ -38,12 +40,13 @@ def web_of(options: Options, pages: int) -> Web:
     """
     if options.graph is not None:
         return read(options.graph)
-    if options.kind not in KINDS:
-        raise ConfigError(f"--graph-kind {options.kind} is none of: {', '.join(KINDS)}")
+    kind = options.kind or USUAL
+    if kind not in KINDS:
+        raise ConfigError(f"--graph-kind {kind} is none of: {', '.join(KINDS)}")
     wanted = options.pages or pages
     if wanted < _LEAST:
         raise ConfigError(f"--pages {wanted} is too few to say anything; ask for {_LEAST} at least")
-    return KINDS[options.kind](wanted, options.seed)
+    return KINDS[kind](wanted, options.seed)
 
 
 def read(path: Path) -> Web:
