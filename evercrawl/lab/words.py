@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+_SMALL: Final = 0.1
+
 
 def percent(part: float) -> str:
     """Return a part of 1 as a percentage with as many digits as tell something.
@@ -10,10 +14,9 @@ def percent(part: float) -> str:
     ('8.4 %', '1.94 %', '0.046 %', '36 %', '0 %')
     """
     value = 100.0 * part
-    if not value:
-        return "0 %"
-    digits = 0 if abs(value) >= 20 else 1 if abs(value) >= 5 else 2 if abs(value) >= 0.1 else 3
-    return f"{value:.{digits}f} %"
+    if abs(value) < _SMALL:
+        return f"{value:.2g} %"
+    return f"{value:.{0 if abs(value) >= 20 else 1 if abs(value) >= 5 else 2}f} %"
 
 
 def both(mean: float, top: float) -> str:
