@@ -65,9 +65,9 @@ def _claims(rows: list[Row]) -> list[Claim]:
                      for rate in RATES)  # fmt: skip
     fixed, improved = ([errors(rows, name, rate) for rate in RATES] for name in (FIXED, IMPROVED))
     return [
-        Claim("interpolation, with one measure, is about as good as windows of 4 to 8 measures", "",
+        Claim("over all pages interpolation, with one measure, is as good as windows of 4 to 8 measures", "",
               f"{said} (the best of those)", all(ahead.values())),
-        Claim("three measures at least make a fixed window better", "",
+        Claim("over all pages three measures at least make a fixed window better", "",
               "; ".join(f"{plain(rate)}: {both(*one)} for {both(*other)}"
                         for rate, one, other in zip(RATES, improved, fixed, strict=True)),
               all(one[0] < other[0] for one, other in zip(improved, fixed, strict=True))),
