@@ -1,0 +1,101 @@
+"""Farms: what many pages that one owner puts up, and links to one of them, bring that one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.importance.offline import Graph, solve
+from evercrawl.simulate.graphs import Web
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats, Ints, Spans
+
+TAX: Final = 0.15
+INTERNAL: Final = 0.1
+"""Weight of a link within a site, where there is more than one site: that of our default."""
+_EXACT: Final = 1e-10
+
+
+class Rule(NamedTuple):
+    """How the virtual page spends, and what links within a site weigh.
+
+    Attributes
+    ----------
+    spends
+        `known`: the same on every URL known. `trusted`: on some pages somebody trusts. `site`: the same on each site,
+        and within it on each page.
+    internal
+        Weight of a link within a site.
+    """
+
+    spends: str
+    internal: float = 1.0
+
+
+class Farm(NamedTuple):
+    """A web with sites, and a farm within it: the last pages, all of which link to the target and it to them."""
+
+    web: Web
+    target: int
+    pages: int
+
+
+def farmed(web: Web, target: int, pages: int) -> Farm:
+    """Return a web in which the owner of `target` puts up as many pages more on the same site.
+
+    >>> farm = farmed(Web.of(2, np.array([0]), np.array([1]), np.zeros(2, np.int32), np.zeros(1, np.int32)), 1, 2)
+    >>> farm.web.source.tolist(), farm.web.target.tolist()
+    ([0, 1, 1, 2, 3], [1, 2, 3, 1, 1])
+    """
+    assert web.site is not None, "farms stand on sites"
+    new = np.arange(web.pages, web.pages + pages)
+    source: Ints = np.concatenate([web.source, np.full(pages, target), new])
+    to: Ints = np.concatenate([web.target, new, np.full(pages, target)])
+    site = np.append(web.site, np.full(pages, web.site[target])).astype(np.int32)
+    return Farm(Web.of(web.pages + pages, source, to, site, web.root), target, pages)
+
+
+def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
+    """Return how many times as important the target is with a farm of some pages as it is without.
+
+    Parameters
+    ----------
+    web, target, pages
+        The honest web, the page that gains, and the size of the farm.
+    rule
+        How importance is worked out.
+    trusted
+        Pages that somebody trusts.
+    """
+    after = farmed(web, target, pages).web
+    return _share(after, target, rule, trusted) / _share(web, target, rule, trusted)
+
+
+def targets(web: Web, count: int, seed: int) -> Ints:
+    """Return pages that may want to gain: any to which somebody links, of sites neither small nor large."""
+    assert web.site is not None, "farms stand on sites"
+    size = np.bincount(web.site)[web.site]
+    ordinary = np.flatnonzero((web.into > 0) & (size >= np.quantile(size, 0.25)) & (size <= np.quantile(size, 0.75)))
+    chosen: Ints = np.random.default_rng((seed, 31)).choice(ordinary, min(count, len(ordinary)), replace=False)
+    return chosen
+
+
+def _share(web: Web, target: int, rule: Rule, trusted: Ints) -> float:
+    assert web.site is not None, "farms stand on sites"
+    graph = Graph(web.start, web.target.view(np.uint32), web.start[:-1])
+    if rule.internal < 1:
+        graph = graph.with_sites(web.site, rule.internal)
+    found = solve(graph, TAX, _source(web.site, rule, trusted), _EXACT)
+    return float(found[target] / found.sum())
+
+
+def _source(site: Spans, rule: Rule, trusted: Ints) -> Floats:
+    """Return what the virtual page has for each page, shape (n,)."""
+    if rule.spends == "trusted":
+        source = np.zeros(len(site))
+        source[trusted] = 1 / len(trusted)
+        return source
+    own: Floats = 1 / np.bincount(site)[site] if rule.spends == "site" else np.full(len(site), 1 / len(site))
+    return own

@@ -1,0 +1,123 @@
+"""Farms and traps: what theory says they gain is what they gain, and cash is conserved in a trap."""
+
+import numpy as np
+import pytest
+
+from evercrawl.cli.main import main
+from evercrawl.importance.offline import pagerank
+from evercrawl.lab.accuracy import graph_of
+from evercrawl.lab.base import Options
+from evercrawl.lab.catalogue import experiment
+from evercrawl.lab.farming import Rule, farmed, gain, targets
+from evercrawl.lab.trapping import NEW_LINKS, Trapped
+from evercrawl.lab.traps import RULES, SPENDS, gains, swallowed
+from evercrawl.simulate.graphs import sites
+
+TAX = 0.15
+NOBODY = np.zeros(0, np.int64)
+
+
+@pytest.fixture(scope="module")
+def web():
+    return sites(2000, 1)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return experiment("traps").run(Options(pages=1500, turns=4), lambda line: None)
+
+
+def test_a_farm_is_the_pages_it_is_made_of(web):
+    made = farmed(web, 77, 50)
+    assert made.web.pages == 2050
+    assert made.web.links == web.links + 100
+    assert (made.web.site[2000:] == web.site[77]).all()
+    assert made.web.into[77] == web.into[77] + 50
+
+
+def test_where_the_virtual_page_pays_all_alike_a_farm_gains_what_theory_says(web):
+    (target,) = targets(web, 1, 1)
+    before, farm = pagerank(graph_of(web))[target] * 2000 / 2100, 100
+    expected = (before * (1 + web.out[target] * 0) + (1 - TAX) * farm * TAX / 2100) / (1 - (1 - TAX) ** 2)
+    found = gain(web, int(target), farm, Rule("known"), NOBODY) * before * 2100 / 2000
+    assert found == pytest.approx(expected, rel=0.15), "its links to others are few beside those to the farm"
+
+
+def test_a_farm_gains_the_ring_alone_where_only_honest_pages_are_paid(web):
+    (target,) = targets(web, 1, 2)
+    trusted = np.flatnonzero(web.site != web.site[target])[:50]
+    ring = 1 / (1 - (1 - TAX) ** 2)
+    assert 1.0 < gain(web, int(target), 100, Rule("trusted"), trusted) <= ring * 1.02
+
+
+def test_farms_gain_less_from_rule_to_rule(found):
+    known, trusted, site, default = (np.median(gains(found.rows, rule)) for rule in RULES)
+    assert known > site > default > 1
+    assert trusted < 4 < site
+
+
+def test_pages_that_want_to_gain_are_ordinary(web):
+    chosen = targets(web, 20, 3)
+    assert len(set(chosen.tolist())) == 20
+    assert (web.into[chosen] > 0).all()
+
+
+@pytest.mark.parametrize("spends", ["known", "site", "read"])
+def test_cash_is_conserved_in_a_trap(web, spends):
+    crawl = Trapped(web, np.arange(20), spends)
+    for _ in range(8):
+        crawl.run(500)
+        assert crawl.left() == pytest.approx(1.0, abs=1e-9)
+    assert crawl.visits == 4000
+    assert crawl.fallen > 0
+
+
+def test_push_uses_up_what_there_is_and_keeps_its_law(web):
+    crawl = Trapped(web, np.arange(20), "push")
+    left = []
+    for _ in range(4):
+        crawl.run(2000)
+        left.append(crawl.left())
+    assert left == sorted(left, reverse=True)
+    assert left[-1] < 0.2
+
+
+@pytest.mark.parametrize("spends", list(SPENDS.values()))
+def test_the_visit_goes_to_whoever_has_most_to_pass_on(web, spends):
+    crawl = Trapped(web, np.arange(20), spends)
+    crawl.run(700)
+    for _ in range(100):
+        has = {page: key + crawl._given[crawl._group[page]] for page, key in crawl._key.items()}
+        most = max(map(abs, has.values())) if spends == "push" else max(has.values())
+        chosen = has[crawl._richest()]
+        assert (abs(chosen) if spends == "push" else chosen) == pytest.approx(most, rel=1e-12)
+        crawl.run(1)
+
+
+def test_each_page_of_a_trap_leads_to_new_ones_and_is_counted(web):
+    crawl = Trapped(web, np.arange(20), "known")
+    crawl.run(6000)
+    made = [page for page in crawl._group if page >= web.pages]
+    assert crawl.fallen >= 2
+    assert (len(made) - 1) % NEW_LINKS == 0
+    assert sorted(made) == list(range(web.pages, web.pages + len(made)))
+
+
+def test_who_pays_known_urls_alike_feeds_the_trap_most(found):
+    rows = [row for row in found.rows if row["kind"] == "trap"]
+    last = {rule: [row for row in rows if row["rule"] == rule][-1] for rule in SPENDS}
+    assert last["known URLs alike"]["known"] > last["per site"]["known"]
+    assert swallowed(found.rows, "push, per site, over pages read (default)")["turn"] == 1.0
+    assert swallowed(found.rows, "per site")["turn"] == 4.0
+
+
+def test_a_missed_limit_ends_the_command_with_1(monkeypatch, capsys):
+    from evercrawl.lab import traps
+
+    flags = ["lab", "traps", "--pages", "1000", "--turns", "1"]
+    monkeypatch.setattr(traps, "MOST_GAIN", 1e9)
+    monkeypatch.setattr(traps, "MOST_SHARE", 1.0)
+    assert main(flags) == 0
+    monkeypatch.setattr(traps, "MOST_GAIN", 1.0)
+    assert main(flags) == 1
+    assert "REFUTED" in capsys.readouterr().out
