@@ -125,6 +125,13 @@ class Config:
         values.whole(),
         "results of one site's own search form that are taken in, at most; 0 = any number",
     )
+    spare_mirrors: bool = _setting(
+        True,
+        "scope",
+        "--spare-mirrors",
+        values.switch(),
+        "of a host that says what another says, path by path, read only some pages whose originals are known",
+    )
     sitemaps: bool = _setting(
         True,
         "scope",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.contents import Content
     from evercrawl.crawl.indexing import Indexing
     from evercrawl.crawl.known_graph import KnownGraph
+    from evercrawl.crawl.mirrors import Mirrors
     from evercrawl.crawl.probes import Probes
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
@@ -58,6 +59,8 @@ class Learner:
         How many URLs of a host and of a site are taken in; the usual where none are given.
     known
         What is told of all links and pages, where the policy needs to know.
+    mirrors
+        What compares hosts by what is read on them; none are compared where it is not given.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
@@ -85,6 +88,7 @@ class Learner:
         indexing: Indexing | None = None,
         budgets: Budgets | None = None,
         known: KnownGraph | None = None,
+        mirrors: Mirrors | None = None,
         *,
         focus: Sequence[Focus] = (),
         max_redirects: int,
@@ -100,6 +104,7 @@ class Learner:
         self._words = LinkWords(focus)
         self._budgets = budgets or Budgets(self._state, Config())
         self._known = known
+        self._mirrors = mirrors
         self._indexing = indexing
         self._probes: Probes | None = None
         self._max_redirects = max_redirects
@@ -179,6 +184,8 @@ class Learner:
             self._partition.remember(event, reading.before.held)
             self._near.learned(event)
             self._budgets.learned(event, reading.before)
+            if self._mirrors is not None:
+                self._mirrors.learned(event, reading.exchange.request.url)
             if self._known is not None:
                 self._known.learned(event, reading.before.held)
             self._suspect(reading, event)
@@ -188,6 +195,8 @@ class Learner:
                 self._queue(found)
             self._requeue(reading, event)
             self._count(reading, event)
+        for number, freed in self._mirrors.released() if self._mirrors is not None else ():
+            self._frontier.add_new(number, freed)
         self._cashier.audit(len(readings))
 
     def _suspect(self, reading: Reading, event: Visit) -> None:
@@ -327,6 +336,8 @@ class Learner:
         found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
         self._state.admit(found, at, keys)
         self._budgets.admitted(found)
+        if self._mirrors is not None:
+            self._mirrors.admitted(found)
         return found
 
     def _event(self, reading: Reading, pointer: Pointer | None, slots: Slots, found: Discovery | None) -> Visit:

@@ -21,6 +21,7 @@ from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.leisure import Leisure
+from evercrawl.crawl.mirrors import Mirrors
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.parsers import Inline, Parsers
@@ -159,6 +160,7 @@ class Crawl:
         )
         self._scope = Scope(config, self._pages_of)
         self._budgets = Budgets(state, config)
+        self._mirrors = Mirrors(state) if config.spare_mirrors else None
         cashier = Cashier(state, scheme)
         self._settling = Settling(partition, cashier) if scheme.settles else None
         self._learner = Learner(
@@ -170,6 +172,7 @@ class Crawl:
             indexing,
             self._budgets,
             known,
+            self._mirrors,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
@@ -333,6 +336,9 @@ class Crawl:
         return self._limits.pages - self._visits - self._underway
 
     def _begin(self, host: Host, slot: int, now: float, *, new: bool) -> None:
+        if new and self._mirrors is not None and self._mirrors.spared(slot):
+            self.frontier.release(host)
+            return
         url = self._state.urls.get(slot)
         leave = self._access.judge(host, url, now)
         if leave == GO:

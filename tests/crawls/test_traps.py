@@ -181,7 +181,8 @@ def test_a_mirror_gains_next_to_nothing(run):
             return html(f"Page {number}", text(number, 900) + more, *links)
 
     for site in (SITES[0], TRAP):
-        run(Mirrored(), [f"{site}/p1"], Limits(until_idle=True, seconds=3600), polite=False, **FAST)
+        limits = Limits(until_idle=True, seconds=3600)
+        run(Mirrored(), [f"{site}/p1"], limits, polite=False, spare_mirrors=False, **FAST)
     partition = run.folded()
     state = partition.state
     rows = state.records.rows[: state.records.count]
