@@ -22,6 +22,7 @@ _MORE: Final = (
     "and by our default, and prints what was claimed beside what was found; the numbers go to NAME.parquet, the figure "
     "to NAME.png. The same seed gives the same numbers."
 )
+_FOLDER: Final = "lab"
 _ENGINE: Final = "evercrawl.lab.windows"
 
 
@@ -38,14 +39,16 @@ def add(verbs: arguments.Verbs) -> None:
         help="power-law, poisson, copying, bow-tie or sites (default: mostly power-law)",
     )
     parser.add_argument("--graph", metavar="FILE", help="take the links of a Parquet file with columns src and dst")
-    parser.add_argument("--out", metavar="DIR", help="where numbers and figure go (default: nowhere)")
+    parser.add_argument(
+        "--out", metavar="DIR", help=f"where numbers and figure go, a folder that is made (default: {_FOLDER})"
+    )
     arguments.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Make the experiment, say what holds, and keep the numbers."""
     from evercrawl.lab.catalogue import experiment, keep
-    from evercrawl.lab.plotting import require
+    from evercrawl.lab.plotting import can_draw, require
 
     if args.name is None:
         return _list(as_json=args.json)
@@ -53,11 +56,13 @@ def run(args: argparse.Namespace) -> int:
     made = experiment(args.name)
     if args.out:
         require()
+    elif not can_draw():
+        print("no figure will be drawn: that needs matplotlib: pip install evercrawl[lab]", file=sys.stderr)
     warm.before_reading(_ENGINE)
     began = time.monotonic()
     findings = made.run(options, lambda line: print(f"... {line}", file=sys.stderr, flush=True))
     name = args.name.partition(":")[0].replace("-", "_")
-    files = keep(findings, Path(args.out), name) if args.out else []
+    files = keep(findings, Path(args.out or _FOLDER), name)
     if args.json:
         _as_json(findings, files)
     else:

@@ -6,8 +6,9 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from evercrawl import catalog, lab
+from evercrawl.errors import StoreError
 from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.plotting import draw
+from evercrawl.lab.plotting import can_draw, draw
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,21 +42,24 @@ def summary(kind: type[Experiment]) -> str:
 
 
 def keep(findings: Findings, folder: Path, name: str) -> list[Path]:
-    """Write the numbers (Parquet) and the figure (PNG) to a folder, which is made; return the files.
+    """Write the numbers (Parquet) and, if it can be drawn, the figure (PNG) to a folder; return the files.
 
     Raises
     ------
-    ConfigError
-        When a figure is to be drawn and matplotlib is not there.
+    StoreError
+        When the folder cannot be made, or written to.
     """
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
-    folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}.parquet"]
     columns = {column: [row[column] for row in findings.rows] for column in (findings.rows or [{}])[0]}
-    write_table(pa.table(columns), files[0], compression="zstd")
-    if findings.panels:
-        files.append(folder / f"{name}.png")
-        draw(findings, files[1])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_table(pa.table(columns), files[0], compression="zstd")
+        if findings.panels and can_draw():
+            files.append(folder / f"{name}.png")
+            draw(findings, files[1])
+    except OSError as error:
+        raise StoreError(f"cannot write to {folder}: {error.strerror or error}; name another with --out") from error
     return files

@@ -48,6 +48,11 @@ def draw(findings: Findings, path: Path) -> None:
     drawn.quantize(_COLOURS).save(path, optimize=True)  # the same numbers make the same file
 
 
+def can_draw() -> bool:
+    """Whether figures can be drawn here."""
+    return find_spec("matplotlib") is not None
+
+
 def require() -> None:
     """See that figures can be drawn.
 
@@ -56,7 +61,7 @@ def require() -> None:
     ConfigError
         When matplotlib is not there.
     """
-    if not find_spec("matplotlib"):
+    if not can_draw():
         raise ConfigError("figures need matplotlib: pip install evercrawl[lab]")
 
 

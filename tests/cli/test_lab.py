@@ -11,6 +11,11 @@ from evercrawl.cli.main import main
 from evercrawl.lab.catalogue import experiments, summary
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def test_experiments_are_listed_with_what_they_are_about(capsys):
     assert main(["lab"]) == 0
     listed = capsys.readouterr().out
@@ -63,6 +68,24 @@ def test_figures_without_matplotlib_say_how_to_get_it_before_anything_is_done(tm
     assert main(["lab", "fig3", "--pages", "300", "--turns", "1", "--out", str(tmp_path / "new")]) == 2
     assert "pip install evercrawl[lab]" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+def test_without_a_folder_they_go_to_one_of_their_own_and_without_matplotlib_there_is_no_figure(
+    tmp_path, monkeypatch, capsys
+):
+    assert main(["lab", "fig3", "--pages", "300", "--turns", "1"]) == 0
+    assert {file.name for file in (tmp_path / "lab").iterdir()} == {"fig3.parquet", "fig3.png"}
+    (tmp_path / "lab" / "fig3.png").unlink()
+    monkeypatch.setattr("evercrawl.lab.plotting.find_spec", lambda name: None)
+    assert main(["lab", "fig3", "--pages", "300", "--turns", "1"]) == 0
+    assert "pip install evercrawl[lab]" in capsys.readouterr().err
+    assert {file.name for file in (tmp_path / "lab").iterdir()} == {"fig3.parquet"}
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_of(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["lab", "fig3", "--pages", "300", "--turns", "1", "--out", str(tmp_path / "file" / "new")]) == 3
+    assert "--out" in capsys.readouterr().err
 
 
 def test_matplotlib_is_loaded_for_figures_only():
