@@ -51,8 +51,8 @@ def farmed(web: Web, target: int, pages: int) -> Farm:
     """
     assert web.site is not None, "farms stand on sites"
     new = np.arange(web.pages, web.pages + pages)
-    source: Ints = np.concatenate([web.source, np.full(pages, target), new])
-    to: Ints = np.concatenate([web.target, new, np.full(pages, target)])
+    source = np.concatenate([web.source, np.full(pages, target), new]).astype(np.int64)
+    to = np.concatenate([web.target, new, np.full(pages, target)]).astype(np.int64)
     site = np.append(web.site, np.full(pages, web.site[target])).astype(np.int32)
     return Farm(Web.of(web.pages + pages, source, to, site, web.root), target, pages)
 
