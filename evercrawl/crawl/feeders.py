@@ -58,7 +58,8 @@ def feeders(view: View, slot: int) -> list[Feeder]:
         The journal is damaged.
     """
     rows = view.state.records.rows[: view.state.records.count]
-    history: dict[int, float] = dict(zip(rows["event"].tolist(), rows["importance"].tolist(), strict=True))
+    values = view.importance[rows["slot"]] * view.total if view.scheme.handout else rows["importance"]
+    history: dict[int, float] = dict(zip(rows["event"].tolist(), values.tolist(), strict=True))
     found: list[Feeder] = []
     for pointer, _, event in events(view.partition, view.partition.journal.sequence):
         if isinstance(event, Visit) and event.flags & HAS_LINKS and pointer in history:

@@ -9,7 +9,7 @@ import numpy as np
 
 from evercrawl.change import dates, gamma
 from evercrawl.crawl.explanation import Belief, History, Origin, Weight, Why, Worth
-from evercrawl.crawl.feeders import feeders
+from evercrawl.crawl.feeders import Feeder, feeders
 from evercrawl.crawl.focus import wanted
 from evercrawl.crawl.outside import outside
 from evercrawl.crawl.reader import visits
@@ -127,10 +127,20 @@ def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> W
         None if alias else 1 + int(np.count_nonzero(view.importance > share)),
         view.counted,
         cash / view.total,
-        (cash - float(view.state.table.cash[slot])) / view.total,
+        _of_its_site(view, slot, cash, giving),
         tuple(giving[:most]),
         len(giving),
     )
+
+
+def _of_its_site(view: View, slot: int, cash: float, giving: list[Feeder]) -> float:
+    """Return what a page has for being one of its site's, as a share of all importance.
+
+    Where the virtual page spends, nobody keeps how much of it came to whom: it is what links do not explain.
+    """
+    if view.scheme.handout:
+        return max(float(view.importance[slot]) - sum(feeder.gives for feeder in giving), 0.0)
+    return (cash - float(view.state.table.cash[slot])) / view.total
 
 
 def _belief(view: View, slot: int, pages: Pages) -> Belief:

@@ -9,9 +9,13 @@ from evercrawl.change import gamma
 from evercrawl.config import Config
 from evercrawl.crawl.explanation import Why
 from evercrawl.crawl.reader import opened
+from evercrawl.crawl.schemes import stored
+from evercrawl.crawl.switching import switch
 from evercrawl.crawl.view import View
 from evercrawl.crawl.why import why
 from evercrawl.schedule.price import Price
+from evercrawl.simulate.clock import VirtualClock, run_virtual
+from evercrawl.simulate.network import inline
 from evercrawl.store.state import RETIRED
 
 SITE = "http://example.org"
@@ -44,6 +48,20 @@ def test_what_feeds_a_page_adds_up_to_what_it_is(made, ask):
             assert weight.share == pytest.approx(given, rel=1e-6)
             assert weight.times_mean == pytest.approx(weight.share * view.counted)
         assert weight.feeding == len(weight.feeders)
+
+
+def test_where_the_virtual_page_spends_nobody_gives_more_than_there_is(made, ask):
+    made.fill()
+    goal, clock = stored("aopic", window="unbounded"), VirtualClock()
+    run_virtual(switch(made.partition, goal, clock, inline), start=made.now)
+    for path in ("/", "/a"):
+        found, view = ask(path)
+        weight = found.weight
+        assert view.scheme.handout
+        assert sum(feeder.gives for feeder in weight.feeders) > 0
+        assert 0 <= weight.site_share <= weight.share
+        most = max(view.importance)
+        assert all(0 <= feeder.gives <= most for feeder in weight.feeders)
 
 
 def test_who_feeds_a_page_is_named_with_how_much_it_gives(made, ask):
