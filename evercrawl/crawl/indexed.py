@@ -77,7 +77,7 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:
     if not isinstance(event, Visit) or event.archive is None:
         return unread(state, slot)
     url = state.urls.get(slot)
-    content = _content(partition, event, url)
+    content = content_of(partition, event, url)
     page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
     slots = state.table.find(keys_of(content.targets)) if content.targets else np.zeros(0, np.uint32)
     return Entry(page, anchors.new(spans(content), slots, content.text))
@@ -100,7 +100,14 @@ def page_of(state: State, slot: int, url: str, digest: int, content: Content, *,
     return Page(slot, digest, url, site, name, content.title, content.indexed or content.text, content.language)
 
 
-def _content(partition: Partition, event: Visit, url: str) -> Content:
+def content_of(partition: Partition, event: Visit, url: str) -> Content:
+    """Return what a page says, read from the archive once more, with its text.
+
+    Raises
+    ------
+    StoreError
+        The archive is damaged.
+    """
     held = exchange_of(event, answer_of(partition, event))
     body = Body(
         url, held.headers, held.http_version, held.body, False, len(held.body), len(held.body), False, 0, _AGENT, True

@@ -99,7 +99,7 @@ def read_pages(state: State, outcomes: tuple[Outcome, ...] = HELD) -> Ints:
 def site_links(view: View) -> SiteLinks:
     """Return the links between the sites of a crawl, each with the number of pages behind it."""
     state = view.state
-    site, last = site_numbers(state), _last_read(state)
+    site, last = site_numbers(state), last_read(state)
     found, read = list[tuple[Ints, Ints]](), np.zeros(len(state.sites), np.int64)
     sources, targets = list[int](), list[Slots]()
     for pointer, _, event in events(view.partition, view.partition.journal.sequence):
@@ -118,7 +118,7 @@ def site_links(view: View) -> SiteLinks:
     return SiteLinks.of(len(state.sites), source, target, read)
 
 
-def _last_read(state: State) -> dict[int, int]:
+def last_read(state: State) -> dict[int, int]:
     """Return for each page that is not gone the journal pointer of the event that has its links."""
     rows: Any = state.records.rows[: state.records.count]
     rows = rows[(rows["event"] != 0) & ((rows["outcome"] != Outcome.GONE) | (rows["misses"] < VANISHED))]

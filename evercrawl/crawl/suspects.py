@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.crawl.degrees import alike_degrees
 from evercrawl.crawl.farms import farms
+from evercrawl.crawl.mirrored import mirrored
+from evercrawl.crawl.stuffing import stuffing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.suspicion import Suspicion
     from evercrawl.crawl.view import View
 
-DETECTORS: Final[tuple[Callable[[View], list[Suspicion]], ...]] = (farms,)
+DETECTORS: Final[tuple[Callable[[View], list[Suspicion]], ...]] = (farms, mirrored, alike_degrees, stuffing)
 
 
 def suspects(view: View) -> list[Suspicion]:

@@ -12,7 +12,7 @@ class Suspicion:
     Attributes
     ----------
     kind
-        What it looks like: farm, mirror, template, stuffing.
+        What it looks like: farm, mirror, degrees, stuffing.
     sites
         Sites or hosts that are meant, the one it is about first.
     reason

@@ -1,5 +1,7 @@
 """What looks like spam in crawls made by hand."""
 
+import random
+
 import pytest
 
 from evercrawl.config import Config
@@ -69,6 +71,81 @@ def test_whom_another_site_vouches_for_one_by_one_is_none(made, asked):
 
 def test_a_crawl_that_knows_nothing_suspects_nobody(made, asked):
     made.save()
+    assert suspects(asked()) == []
+
+
+def words(of: str, count: int = 250) -> str:
+    draw = random.Random(of)
+    return " ".join("".join(draw.choices("aeioubcdfghjklmnprstvw", k=6)) for _ in range(count))
+
+
+def site_of(made, site: str, pages: int, text, links=lambda number: ()) -> None:
+    """Make pages of a site: what each says and links to."""
+    made._learner._scope.add_root(site.removeprefix("http://"))
+    made.seed(*(f"{site}/{number}" for number in range(pages)))
+    for number in range(pages):
+        url = f"{site}/{number}"
+        made.visit(url, made.page(f"{number}", *(f"{site}/{link}" for link in links(number)), text=text(number)))
+
+
+def test_a_mirror_is_named_with_what_it_mirrors(made, asked):
+    for site in ("http://a.example", "http://b.example"):
+        site_of(made, site, 20, lambda number: words(f"{number}"))
+    (mirror,) = suspects(asked())
+    assert (mirror.kind, mirror.sites) == ("mirror", ("b.example", "a.example"))
+    assert mirror.evidence == {"same": 20, "common": 20, "read": 20, "at_least": pytest.approx(0.8389, abs=1e-4)}
+
+
+def test_a_host_with_as_much_of_its_own_is_no_mirror(made, asked):
+    site_of(made, "http://a.example", 20, lambda number: words(f"{number}"))
+    site_of(made, "http://b.example", 45, lambda number: words(f"{number}"))
+    assert suspects(asked()) == []
+
+
+def test_a_translation_is_no_mirror(made, asked):
+    for site in ("http://a.example", "http://b.example"):
+        site_of(made, site, 20, lambda number, site=site: words(f"{number}" if number < 10 else f"{site} {number}"))
+    assert suspects(asked()) == []
+
+
+def test_pages_of_one_phrase_are_named(made, asked):
+    site_of(made, "http://a.example", 12, lambda number: words(f"{number}", 10) + " buy cheap ant farms now" * 60)
+    (one,) = suspects(asked())
+    assert (one.kind, one.sites, len(one.examples)) == ("stuffing", ("a.example",), 3)
+    assert one.evidence["repeated"] > 0.9
+    assert "occurred before on the page" in one.reason
+
+
+def test_pages_put_together_from_a_stock_of_phrases_are_named(made, asked):
+    def text(number: int) -> str:
+        draw = random.Random(number)
+        return " ".join(words(f"phrase {draw.randrange(30)}", 60) for _ in range(10))
+
+    site_of(made, "http://a.example", 24, text)
+    (one,) = suspects(asked())
+    assert (one.kind, list(one.evidence)) == ("stuffing", ["stitched", "pages"])
+    assert one.score > 0.8
+
+
+def test_a_template_is_no_stuffing(made, asked):
+    site_of(made, "http://a.example", 24, lambda number: words("menu", 600) + words(f"{number}", 200))
+    assert suspects(asked()) == []
+
+
+def test_pages_with_the_same_degrees_are_named(made, asked):
+    draw = random.Random(1)
+    site_of(made, "http://a.example", 100, words, lambda _: draw.sample(range(100), draw.randrange(1, 30)))
+    site_of(
+        made, "http://b.example", 220, lambda of: words(f"b{of}"), lambda of: [(of + i) % 220 for i in range(1, 13)]
+    )
+    (one,) = suspects(asked())
+    assert (one.kind, one.sites) == ("degrees", ("b.example",))
+    assert (one.evidence["out"], one.evidence["into"], one.evidence["pages"]) == (12, 12, 220)
+
+
+def test_a_menu_makes_no_suspicion(made, asked):
+    """Each page links to each: the same degrees, and honest."""
+    site_of(made, "http://a.example", 210, words, lambda _: range(210))
     assert suspects(asked()) == []
 
 

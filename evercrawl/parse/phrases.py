@@ -1,0 +1,84 @@
+"""How much of a text is said again and again: runs of five words that occurred before in it.
+
+Pages that are put together from a few phrases, or that say one hundreds of times, are made to be found.
+
+References
+----------
+Fetterly, Manasse, Najork (2005). Detecting phrase-level duplication on the world wide web: five words make a phrase.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.parse.digest import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Floats, Keys
+
+RUN: Final = 5
+"""Words of a phrase."""
+SHARED: Final = 3
+"""Pages that have to have a phrase, for it to be what pages are put together from."""
+MOST_BYTES: Final = 1 << 20
+"""Of a text, that are looked at."""
+_PRIMES: Final = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64
+)
+
+
+def phrases(text: bytes) -> Keys:
+    """Return a number for each run of five words, in order, shape (words - 4,); the same where the words are.
+
+    Examples
+    --------
+    >>> of = phrases(b"to be or not to be or not to be")
+    >>> len(of), len(set(of.tolist()))
+    (6, 4)
+    """
+    words = text[:MOST_BYTES].lower().split()
+    if len(words) < RUN:
+        return np.zeros(0, np.uint64)
+    numbers = {word: digest(word) for word in set(words)}
+    runs = np.lib.stride_tricks.sliding_window_view(np.array([numbers[word] for word in words], np.uint64), RUN)
+    mixed: Keys = (runs * _PRIMES).sum(axis=1, dtype=np.uint64)
+    return mixed
+
+
+def repeated(text: bytes) -> float:
+    """Return the part of a text's runs of five words that occurred before in it; 0 where there are none.
+
+    Examples
+    --------
+    >>> repeated(b"one two three four five six"), round(repeated(b"buy cheap ant farms now " * 50), 2)
+    (0.0, 0.98)
+    """
+    of = phrases(text)
+    return 1 - len(np.unique(of)) / len(of) if len(of) else 0.0
+
+
+def stitched(pages: Sequence[Keys]) -> Floats:
+    """Return for each page of a site the part of its phrases that others have too, but not all; shape (pages,).
+
+    Those count that three pages have or more, and fewer than half of them: what half of them have is the template.
+
+    Parameters
+    ----------
+    pages
+        What `phrases` says of each.
+
+    Examples
+    --------
+    >>> site = [phrases(b"%d %d a b c d e f g h" % (page, page)) for page in range(3)]
+    >>> site += [phrases(b"%d x y z %d p %d" % (page, page, page)) for page in range(3, 9)]
+    >>> stitched(site).round(2)
+    array([0.67, 0.67, 0.67, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ])
+    """
+    once = [np.unique(page) for page in pages]
+    found, count = np.unique(np.concatenate([*once, np.zeros(0, np.uint64)]), return_counts=True)
+    shared = (count >= SHARED) & (2 * count < len(pages))
+    return np.array([shared[np.searchsorted(found, page)].mean() if len(page) else 0.0 for page in once])
