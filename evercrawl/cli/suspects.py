@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from evercrawl.crawl.suspicion import Suspicion
 
 _MORE = (
-    "It tells what is suspected and the numbers that speak for it; whether that is so you have to judge, and nothing "
-    "is done about it unless the setting `suspects` says so. It can be asked while the crawl runs, and changes "
-    "nothing. Examples: `evercrawl suspects`, `evercrawl suspects --json --dir example`."
+    "It tells what is suspected and the numbers that speak for it; whether that is so you have to judge. Farms are "
+    "capped where the setting `suspects` says so. It can be asked while the crawl runs, and changes nothing. Examples: "
+    "`evercrawl suspects`, `evercrawl suspects --json --dir example`."
 )
 _SHOWN: Final = 5
 

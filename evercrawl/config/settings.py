@@ -204,6 +204,14 @@ class Config:
         network.sites(),
         "sites that importance flows from, in equal parts; where none is named, from all sites",
     )
+    suspects: str = _setting(
+        "report",
+        "strategy",
+        "--suspects",
+        values.choice("report", "cap"),
+        "farms of links: report = evercrawl suspects tells them; cap = they are looked for at each start, and their "
+        "sites have no importance then but what links of others bring",
+    )
 
     allow_net: tuple[str, ...] = _setting(
         (), "network", "--allow-net", network.networks(), "inside networks that may be reached; public ones always may"

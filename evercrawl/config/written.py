@@ -32,8 +32,8 @@ Every setting of a crawl. A value comes from the first of these that names it:
 
 `crawl.toml` is written when a crawl begins, with every setting as the three others made it, and it is read whenever
 the crawl goes on: edit it to change a crawl for good. A list given anew replaces the old list. How importance is
-learned (`importance`, `window`, `internal`, `trusted`) lasts by nature: a flag or variable that changes it is written
-there, and the crawl's past is judged anew.
+learned (`importance`, `window`, `internal`, `trusted`, `suspects`) lasts by nature: a flag or variable that changes it
+is written there, and the crawl's past is judged anew.
 
 Sizes may be written as `"10MiB"` or `"500kB"`, durations as `"250ms"`, `"30s"`, `"10m"`, `"1h"`, `"1d"` or `"1w"`;
 plain numbers are bytes and seconds. In names of strategies `-` and `_` are equal.

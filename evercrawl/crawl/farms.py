@@ -36,6 +36,17 @@ def farms(view: View) -> list[Suspicion]:
     return [_told(farm, names) for farm in found]
 
 
+def farmers(view: View) -> tuple[str, ...]:
+    """Return the sites of all that look like farms, in order: those that are to have no source where farms are capped.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged.
+    """
+    return tuple(sorted({site for farm in farms(view) for site in farm.sites}))
+
+
 def owners(sites: Sequence[str]) -> Ints:
     """Return a number for each site, the same for those whose names differ only in what anybody can register below.
 

@@ -124,7 +124,8 @@ def _agree(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
     sizes = one["size_bytes"].astype(np.int64), other["size_bytes"].astype(np.int64)
     alike = (differ <= BITS) & (one["simhash"] != 0) & (20 * np.abs(sizes[0] - sizes[1]) <= sizes[0])
     same: NDArray[np.bool_] = (one["digest"] == other["digest"]) | alike
-    return same | ((one["words"] != 0) & (one["words"] == other["words"]))
+    same |= (one["words"] != 0) & (one["words"] == other["words"])
+    return same
 
 
 def _told(pair: Replica, copy: str, original: str) -> Suspicion:

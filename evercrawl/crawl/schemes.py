@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evercrawl.importance.base import Importance
     from evercrawl.importance.windows import Window
 
-LASTING: Final = ("importance", "window", "internal", "trusted")
+LASTING: Final = ("importance", "window", "internal", "trusted", "suspects")
 """Settings that say how importance is learned."""
 INTERNAL: Final = 0.1
 """Weight of a link within a site, in a crawl of several."""
@@ -91,7 +91,7 @@ def stored(name: str, internal: float = 1.0, window: str = AUTO, trusted: tuple[
     Examples
     --------
     >>> stored("push", 0.1)
-    Scheme(name='push', handout=False, internal=0.1, window='', width=0, trusted=())
+    Scheme(name='push', handout=False, internal=0.1, window='', width=0, trusted=(), distrusted=())
     >>> stored("aopic", window="unbounded").window
     'unbounded'
     """

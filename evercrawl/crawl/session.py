@@ -10,11 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace as replace_scheme
+
 from evercrawl import __version__, catalog, schedule
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, amend, save
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
+from evercrawl.crawl.farms import farmers
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.parsers import Inline
@@ -23,6 +26,7 @@ from evercrawl.crawl.schemes import LASTING, scheme_of, wanted
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
+from evercrawl.crawl.view import View
 from evercrawl.crawl.workers import Workers
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
@@ -191,6 +195,8 @@ def _met(partition: Partition, seeds: Sequence[str]) -> set[str]:
 async def _switched(partition: Partition, config: Config, clock: Clock, watch: Callable[[Progress], None]) -> None:
     """See that the crawl learns importance as the settings say; where that is new, it lasts and is written there."""
     goal = wanted(config, partition.birth.scheme)
+    if config.suspects == "cap":
+        goal = replace_scheme(goal, distrusted=farmers(View(partition, config, clock.now())))
     if not switching.due(partition, goal):
         return
     try:

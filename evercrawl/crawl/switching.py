@@ -102,6 +102,7 @@ def in_words(scheme: Scheme) -> str:
     more = [f"window {scheme.window}"] if scheme.window else []
     more += [f"internal links {scheme.internal:g}"]
     more += [f"trusted sites {len(scheme.trusted)}"] if scheme.trusted else []
+    more += [f"distrusted sites {len(scheme.distrusted)}"] if scheme.distrusted else []
     return f"{scheme.name} ({', '.join(more)})"
 
 

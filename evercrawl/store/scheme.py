@@ -23,10 +23,14 @@ class Scheme(msgspec.Struct, frozen=True):
         How many numbers are kept of a page beside history and mark.
     trusted
         Sites that have a source, in order; all where none is named.
+    distrusted
+        Sites that have none in any case, in order.
 
     Examples
     --------
     >>> Scheme(trusted=("a.example",)).trusts("a.example"), Scheme(trusted=("a.example",)).trusts("b.example")
+    (True, False)
+    >>> Scheme(distrusted=("b.example",)).trusts("a.example"), Scheme(distrusted=("b.example",)).trusts("b.example")
     (True, False)
     """
 
@@ -36,7 +40,8 @@ class Scheme(msgspec.Struct, frozen=True):
     window: str = ""
     width: int = 0
     trusted: tuple[str, ...] = ()
+    distrusted: tuple[str, ...] = ()
 
     def trusts(self, site: str) -> bool:
         """Whether a site is given anything by the virtual page, or has a source where that does not spend."""
-        return not self.trusted or site in self.trusted
+        return (not self.trusted or site in self.trusted) and site not in self.distrusted

@@ -1,14 +1,17 @@
 """What looks like spam in crawls made by hand."""
 
+import asyncio
 import random
 
 import pytest
 
-from evercrawl.config import Config
+from evercrawl.config import Config, load
 from evercrawl.crawl.farms import farms, owners
 from evercrawl.crawl.reader import opened
+from evercrawl.crawl.session import crawl
 from evercrawl.crawl.suspects import suspects
 from evercrawl.crawl.view import View
+from evercrawl.progress import Limits
 
 HONEST = [f"http://honest{i}.example" for i in range(30)]
 FARM = [f"http://farm{i}.example" for i in range(9)]
@@ -25,8 +28,8 @@ def asked(made):
         return View(crawls[-1], Config(), made.now)
 
     yield ask
-    for crawl in crawls:
-        crawl.close()
+    for one in crawls:
+        one.close()
 
 
 def web(made, *, back: bool = True) -> None:
@@ -62,6 +65,19 @@ def test_a_farm_without_a_source_is_one_still(made, asked):
     view = asked()
     view.state.accounts.sites["trusted"][30:39] = 0
     assert [one.kind for one in farms(view)] == ["farm"]
+
+
+def test_where_farms_are_capped_their_sites_have_no_source_from_the_next_start_on(made):
+    web(made)
+    made.stop()
+    for said in ("cap", "report"):
+        config = Config(suspects=said, scope="any", index=False, workers=0)
+        asyncio.run(crawl(made.directory, config, (), Limits(seconds=0.01)))
+        partition = opened(made.directory)
+        distrusted = partition.scheme.distrusted
+        partition.close()
+        assert load(made.directory / "crawl.toml").suspects == said
+        assert distrusted == (tuple(sorted(one.removeprefix("http://") for one in FARM)) if said == "cap" else ())
 
 
 def test_whom_another_site_vouches_for_one_by_one_is_none(made, asked):
