@@ -61,7 +61,7 @@ class Growth(Experiment):
                 say(f"newcomers, {name}")
                 rows = observed(name, looks(web, options.seed))
                 found.rows += rows
-                found.panels.append(_panel(name, rows))
+                found.panels += [_panel(name, rows)] if rows else []
                 found.claims += _claims(name, rows)
         return found
 

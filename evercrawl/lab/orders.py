@@ -141,10 +141,11 @@ def _rows(name: str, curves: dict[str, Curves]) -> list[Row]:
 
 
 def _panel(name: str, curves: dict[str, Curves]) -> Panel:
-    lines = [
-        Curve(order.replace("_", " "), (100 * _GRID).tolist(), (100 * one.at).tolist(), ours=order == "push")
-        for order, one in curves.items()
-    ]
+    lines = list[Curve]()
+    for order in ORDERS:  # all of them, so that each has the same colour everywhere
+        y: list[float] = (100 * curves[order].at).tolist() if order in curves else []
+        x: list[float] = (100 * _GRID[: len(y)]).tolist()
+        lines.append(Curve(order.replace("_", " "), x, y, ours=order == "push"))
     return Panel(name, "pages read, %", "importance collected, %", lines)
 
 

@@ -45,6 +45,7 @@ _TRUSTED: Final = 100  # the same, for trusted pages
 _DOORS: Final = 20  # pages that link to the trap
 _PUSHED: Final = 1.0  # visits a page after which push is asked: it settles so fast that others have nothing left to do
 _STEPS: Final = 2  # looks at each turn
+_LEAST: Final = 1e-5  # a share that can be drawn
 
 
 class Traps(Experiment):
@@ -173,20 +174,24 @@ def _limit_of_share(rows: list[Row], rule: str) -> Claim:
 
 
 def _farm_panel(rows: list[Row]) -> Panel:
-    curves = [
-        Curve(rule, [float(place) for place in range(1, len(gained) + 1)], gained, ours=rule == _DEFAULT_GAIN)
-        for rule in RULES
-        if (gained := gains(rows, rule))
-    ]
+    lines = {rule: (gained := gains(rows, rule), [float(i) for i in range(1, len(gained) + 1)]) for rule in RULES}
     return Panel(
-        "what a farm gains", "pages that have one, by what they gain", "times its honest worth", curves, log=True
+        "what a farm gains", "pages with one, by what they gain", "times its honest worth", _curves(lines), log=True
     )
 
 
 def _trap_panel(rows: list[Row]) -> Panel:
-    curves = list[Curve]()
+    lines = dict[str, tuple[list[float], list[float]]]()
     for rule in SPENDS:
         mine = [row for row in rows if row["kind"] == "trap" and row["rule"] == rule]
-        shares = [100 * max(float(row["share"]), 1e-5) for row in mine]
-        curves.append(Curve(rule, [float(row["turn"]) for row in mine], shares, ours=rule == _DEFAULTS[-1]))
-    return Panel("what a trap swallows", "visits a page", "visits to the trap, %", curves, log=True)
+        lines[rule] = [100 * max(float(row["share"]), _LEAST) for row in mine], [float(row["turn"]) for row in mine]
+    return Panel("what a trap swallows", "visits a page", "visits to the trap, %", _curves(lines), log=True)
+
+
+def _curves(lines: dict[str, tuple[list[float], list[float]]]) -> list[Curve]:
+    """Return a curve for each rule there is, so that each has the same colour everywhere."""
+    found = list[Curve]()
+    for rule in dict.fromkeys([*RULES, *SPENDS]):
+        y, x = lines.get(rule, ([], []))
+        found.append(Curve(rule, x, y, ours=rule in (_DEFAULT_GAIN, _DEFAULTS[-1])))
+    return found

@@ -101,7 +101,7 @@ def test_every_rule_is_told_of_on_both_kinds_of_web():
     found = experiment("growth").run(Options(pages=4000), lambda line: None)
     assert {str(row["graph"]).split(",")[0] for row in found.rows} == {"power-law", "poisson"}
     assert {row["way"] for row in found.rows} >= {*WAYS, FIRST_VISITS, *(f"guess, {rule}" for rule in RULES)}
-    assert len(found.panels) == 4
+    assert 3 <= len(found.panels) <= 4, "on a web without order all may be newcomers"
     assert sum("first visits" in claim.claim for claim in found.claims) >= 3
 
 

@@ -111,10 +111,10 @@ def test_who_pays_known_urls_alike_feeds_the_trap_most(found):
     assert swallowed(found.rows, "per site")["turn"] == 4.0
 
 
-def test_a_missed_limit_ends_the_command_with_1(monkeypatch, capsys):
+def test_a_missed_limit_ends_the_command_with_1(monkeypatch, capsys, tmp_path):
     from evercrawl.lab import traps
 
-    flags = ["lab", "traps", "--pages", "1000", "--turns", "1"]
+    flags = ["lab", "traps", "--pages", "1000", "--turns", "1", "--out", str(tmp_path)]
     monkeypatch.setattr(traps, "MOST_GAIN", 1e9)
     monkeypatch.setattr(traps, "MOST_SHARE", 1.0)
     assert main(flags) == 0
