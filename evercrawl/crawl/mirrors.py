@@ -2,10 +2,10 @@
 
 Each copy that is read is found to be one by its content, one by one. Where that happened for the same path on two hosts
 the two are compared from then on: whatever is read on the one, and was read on the other under the same path, says the
-same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*. An unread page
-of it whose path is known on the other host is put aside when its turn comes; a seed, or a page of its own, is read. So
-is one in twenty of the others, and a host that stops being a mirror shows it by them: comparisons are forgotten by and
-by. Then what was put aside waits for its turn again.
+same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*, but no host of a
+seed is that of another. An unread page of it whose path is known on the other host is put aside when its turn comes; a
+seed, or a page of its own, is read. So is one in twenty of the others, and a host that stops being a mirror shows it by
+them: comparisons are forgotten by and by. Then what was put aside waits for its turn again.
 
 Nothing is remembered of all this but what the records say: a start looks at a sample of them.
 
@@ -51,6 +51,7 @@ BITS: Final = 6
 """What two similarity hashes may differ by, where path and size say the same: a line of the mirror's own."""
 MOST: Final = 4  # hosts that one is compared with
 _SAMPLE: Final = 64  # pages that two hosts are compared by at a start
+_RECALLED: Final = 256  # pairs of hosts that are compared then, those with most copies
 
 
 @dataclass(slots=True, eq=False)
@@ -139,6 +140,7 @@ class Mirrors:
         self._mirrors: dict[int, Pair] = {}  # by the number of the copy
         self._twins: dict[int, tuple[Pair, int]] = {}  # by slot: the key of its URL on the original
         self._freed: list[Pair] = []
+        self._seeds: set[int] | None = None  # hosts of seeds, once somebody wants to know
         self._recall()
 
     @property
@@ -157,17 +159,28 @@ class Mirrors:
 
     def admitted(self, found: Discovery) -> None:
         """Take note of URLs of mirrors that became known."""
+        if not found.depth:
+            self._seeds = None
         for i, host in enumerate(found.hosts) if self._mirrors else ():
             if host in self._mirrors:
                 self._note(found.first_slot + i, found.urls[i], self._mirrors[host])
 
     def spared(self, slot: int) -> bool:
         """Whether an unread page need not be read now, for its original is known; it is put aside then."""
-        pair, twin = self._twins.get(slot, (None, 0))
-        if pair is None or not pair.mirror or not slot % SAMPLED or not self._can_be_read(twin):
+        if not self.original(slot):
             return False
-        pair.aside.append(slot)
+        self._twins[slot][0].aside.append(slot)
         return True
+
+    def original(self, slot: int) -> str:
+        """Return the URL of the original of an unread page of a mirror; "" for any that is to be read."""
+        pair, twin = self._twins.get(slot, (None, 0))
+        if pair is None or not pair.mirror or not slot % SAMPLED:
+            return ""
+        there = self._slot(twin)
+        index = self._state.record_of(there) if there != NO_SLOT else None
+        readable = index is None or int(self._state.records.rows["outcome"][index]) in HELD
+        return self._state.urls.get(there) if there != NO_SLOT and readable else ""
 
     def released(self) -> Iterator[tuple[int, list[int]]]:
         """Yield the numbers of hosts that are mirrors no more, each with the pages that were put aside, once."""
@@ -187,9 +200,17 @@ class Mirrors:
         mine, others = self._pairs.setdefault(here, []), self._pairs.setdefault(there, [])
         if len(mine) == MOST or len(others) == MOST or any(there in (pair.copy, pair.original) for pair in mine):
             return
-        pair = Pair(here, there, host) if host > number else Pair(there, here, number)
+        later = host > number if self._seeded(host) == self._seeded(number) else self._seeded(number)
+        pair = Pair(here, there, host) if later else Pair(there, here, number)
         mine.append(pair)
         others.append(pair)
+
+    def _seeded(self, host: int) -> bool:
+        """Whether a host was named to begin with; it is nobody's mirror then, for whom the crawl merely came upon."""
+        if self._seeds is None:
+            rows = self._state.known.rows()
+            self._seeds = set(rows["host"][rows["depth"] == 0].tolist())
+        return host in self._seeds
 
     def _compare(self, pair: Pair, url: str, said: Said) -> None:
         """Compare what a page says with that of the same path on the other host, where that was read."""
@@ -225,12 +246,6 @@ class Mirrors:
         if origin(url) == pair.copy and self._state.known.row(slot)["depth"]:
             self._twins[slot] = pair, key(pair.original + path_query(url))
 
-    def _can_be_read(self, twin: int) -> bool:
-        """Whether a page is known, and was read or has yet to be."""
-        slot = self._slot(twin)
-        index = self._state.record_of(slot) if slot != NO_SLOT else None
-        return slot != NO_SLOT and (index is None or int(self._state.records.rows["outcome"][index]) in HELD)
-
     def _slot(self, of: int) -> int:
         return int(self._state.table.find(np.array([of], np.uint64))[0])
 
@@ -243,10 +258,11 @@ class Mirrors:
             return
         hosts = state.known.rows()["host"]
         pairs, count = np.unique(np.stack([copies["host"], hosts[copies["alias"]]]), axis=1, return_counts=True)
-        for (host, other), copied in zip(pairs.T.tolist(), count.tolist(), strict=True):
-            if host != other and copied >= MOST:
-                mine = copies[(copies["host"] == host) & (hosts[copies["alias"]] == other)][-_SAMPLE:]
-                self._look(mine, rows[np.isin(rows["host"], (host, other)) & np.isin(rows["outcome"], HELD)])
+        apart = np.flatnonzero(pairs[0] != pairs[1])
+        most: list[list[int]] = pairs.T[apart[np.argsort(-count[apart], kind="stable")][:_RECALLED]].tolist()
+        for host, other in most:
+            mine = copies[(copies["host"] == host) & (hosts[copies["alias"]] == other)][-_SAMPLE:]
+            self._look(mine, rows[np.isin(rows["host"], (host, other)) & np.isin(rows["outcome"], HELD)])
 
     def _look(self, copies: NDArray[Any], read: NDArray[Any]) -> None:
         """Compare two hosts by some of the copies, and some of all that was read on either."""

@@ -14,6 +14,7 @@ from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.known_graph import KnownGraph
+from evercrawl.crawl.mirrors import Mirrors
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.waits import again_at
@@ -90,6 +91,11 @@ class View:
             focus=self.focus,
             known=KnownGraph(self.partition, needs) if needs else None,
         )
+
+    @cached_property
+    def mirrors(self) -> Mirrors | None:
+        """Which hosts are mirrors by what was read of them; None where the crawl does not mind them."""
+        return Mirrors(self.state) if self.config.spare_mirrors else None
 
     @property
     def price(self) -> float:

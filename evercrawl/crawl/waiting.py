@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.crawl.content import instant
+from evercrawl.crawl.mirrors import SAMPLED
 from evercrawl.crawl.robots import ROBOTS_FILE, stored, unreachable
 from evercrawl.fetch.robots import parse
 from evercrawl.parse.urls import origin, path_query
@@ -38,6 +39,9 @@ def hindrances(view: View, slot: int) -> list[str]:
         found.append(f"the robots.txt of {origin(url)} was not read yet; it comes before any page")
     elif rule:
         found.append(f"robots.txt does not let it be fetched ({rule})")
+    original = view.mirrors.original(slot) if view.mirrors is not None and state.record_of(slot) is None else ""
+    if original:
+        found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
     if until > view.now:
         found.append(f"{host} is left alone until {instant(until)}, after trouble or by its own wish")
     elif number in state.unanswered([number]):

@@ -45,7 +45,7 @@ WITHIN: Final = 0.9
 ALONE: Final = 0.8
 """Part of its owners whom nobody outside links to."""
 CHANCE: Final = 1e-3
-"""Probability, at most, that so many would be alone if it were with them as with others."""
+"""Probability, at most, that so many would be alone if it were with them as with others; of all groups together."""
 GAIN: Final = 2.0
 """Times as much as without the group's own links, that its best site has."""
 _WEAK: Final = 0.5  # of the mean over a site's links: what brings it less keeps nobody in its group
@@ -122,8 +122,10 @@ def suspected_farms(links: SiteLinks, source: Floats, owner: Ints, tax: float = 
         small = sizes * (1 + OTHERS) <= np.count_nonzero(source)
         apart = (group[links.source] != group[links.target]) | ~small[group[links.target]]
         alone = np.bincount(links.target[apart], minlength=links.sites) == 0
-        for number in np.flatnonzero(small & (sizes >= LEAST)).tolist():
-            farm = _examined(links, source, owner, tax, group == number, importance, flow, alone)
+        large = np.flatnonzero(small & (sizes >= LEAST)).tolist()
+        for number in large:
+            chance = CHANCE / len(large)
+            farm = _examined(links, source, owner, tax, group == number, importance, flow, alone, chance)
             if farm is not None and not any(np.isin(farm.sites, other.sites).any() for other in found):
                 found.append(farm)
     return sorted(found, key=lambda farm: -farm.importance)
@@ -167,6 +169,7 @@ def _examined(
     importance: Floats,
     flow: Floats,
     alone: NDArray[np.bool_],
+    chance: float,
 ) -> Farm | None:
     """Return what is to be said of a closed group; None where there is nothing suspicious about it.
 
@@ -178,7 +181,7 @@ def _examined(
     inside = members[links.source] & members[links.target]
     brought, within = float(flow[members[links.target]].sum()), float(flow[inside].sum())
     known, usual = len(np.unique(owner[members & ~alone])), float(np.mean(alone[~members & (source > 0)]))
-    if within < WITHIN * brought or known > (1 - ALONE) * owners or _at_most(known, owners, 1 - usual) > CHANCE:
+    if within < WITHIN * brought or known > (1 - ALONE) * owners or _at_most(known, owners, 1 - usual) > chance:
         return None
     order = np.flatnonzero(members)[np.argsort(-importance[members], kind="stable")]
     gain = _gain(links, source, tax, inside, importance, int(order[0]))
