@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from evercrawl.config import Config
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.known_ranks import TOLERANCE, Ranks, following, last_due
+from evercrawl.crawl.view import View
 from evercrawl.importance.offline import Graph, pagerank
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import Visit
@@ -111,3 +113,15 @@ def test_pagerank_is_solved_when_a_fifth_was_added(made, monkeypatch):
     wander(made, 30)
     assert solved == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26]
     assert [last_due(count) for count in (15, 16, 18, 19)] == [14, 16, 16, 19]
+
+
+@pytest.mark.parametrize(
+    ("policy", "need"), [("in_degree", "in_links"), ("pagerank", "rank"), ("larger-sites", "backlog")]
+)
+def test_whoever_looks_from_outside_is_told_the_same(made, known, policy, need):
+    wander(made, 25)
+    view = View(made.partition, Config(policy=policy), made.now)
+    seen = getattr(view.candidates(slots_of(made)), need)
+    assert seen.tolist() == known.of(slots_of(made))[need].tolist()
+    assert np.isfinite(view.policy.value(view.candidates(slots_of(made)), made.now)).all()
+    assert getattr(view.columns(slots_of(made)), need) is None
