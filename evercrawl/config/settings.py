@@ -130,7 +130,8 @@ class Config:
         "scope",
         "--spare-mirrors",
         values.switch(),
-        "of a host that says what another says, path by path, read only some pages whose originals are known",
+        "of a host without a seed that says, path by path, what another says: read only some of the pages that are "
+        "known on both",
     )
     sitemaps: bool = _setting(
         True,

@@ -2,8 +2,8 @@
 
 Each copy that is read is found to be one by its content, one by one. Where that happened for the same path on two hosts
 the two are compared from then on: whatever is read on the one, and was read on the other under the same path, says the
-same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*, but no host of a
-seed is that of another. An unread page of it whose path is known on the other host is put aside when its turn comes; a
+same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*, but never the
+host of a seed. An unread page of it whose path is known on the other host is put aside when its turn comes; a
 seed, or a page of its own, is read. So is one in twenty of the others, and a host that stops being a mirror shows it by
 them: comparisons are forgotten by and by. Then what was put aside waits for its turn again.
 
@@ -200,13 +200,15 @@ class Mirrors:
         mine, others = self._pairs.setdefault(here, []), self._pairs.setdefault(there, [])
         if len(mine) == MOST or len(others) == MOST or any(there in (pair.copy, pair.original) for pair in mine):
             return
-        later = host > number if self._seeded(host) == self._seeded(number) else self._seeded(number)
+        if self._seeded(host) and self._seeded(number):
+            return
+        later = self._seeded(number) or (host > number and not self._seeded(host))
         pair = Pair(here, there, host) if later else Pair(there, here, number)
         mine.append(pair)
         others.append(pair)
 
     def _seeded(self, host: int) -> bool:
-        """Whether a host was named to begin with; it is nobody's mirror then, for whom the crawl merely came upon."""
+        """Whether a page of a host was named to begin with; then all of it is wanted, whoever says the same."""
         if self._seeds is None:
             rows = self._state.known.rows()
             self._seeds = set(rows["host"][rows["depth"] == 0].tolist())

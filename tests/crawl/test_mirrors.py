@@ -54,6 +54,10 @@ def test_no_host_of_a_seed_is_a_mirror_of_another(made, hosts):
     assert mirrors_of_seed == [(A, B)]
 
 
+def test_hosts_of_seeds_are_not_compared_with_each_other(made, hosts):
+    assert not hosts(f"{B}/0", f"{A}/0").hosts
+
+
 def test_who_says_something_else_is_none(made, hosts):
     assert not hosts(other=lambda of: words(of if int(of) < 7 else f"other {of}")).hosts
 

@@ -182,7 +182,7 @@ def test_a_mirror_gains_next_to_nothing(run):
 
     for site in (SITES[0], TRAP):
         limits = Limits(until_idle=True, seconds=3600)
-        run(Mirrored(), [f"{site}/p1"], limits, polite=False, spare_mirrors=False, **FAST)
+        run(Mirrored(), [f"{site}/p1"], limits, polite=False, **FAST)
     partition = run.folded()
     state = partition.state
     rows = state.records.rows[: state.records.count]
