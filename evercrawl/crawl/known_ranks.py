@@ -23,7 +23,7 @@ TOLERANCE: Final = 1e-6
 
 
 class Ranks:
-    """PageRank on the known graph, solved anew when a fifth more visits were made; 20 bytes a page and 4 a link.
+    """PageRank on the known graph, solved anew when a fifth more visits were made; 24 bytes a page and 4 a link.
 
     A page found since has the share of each page that links to it and was read since. When it is solved is told by the
     number of visits alone, so whoever reads the journal does it at the same visits, of which only the last matters.
