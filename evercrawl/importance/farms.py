@@ -9,8 +9,8 @@ suspected where
 * of its owners few are linked to by anybody outside, much fewer than is usual in this crawl;
 * and one of its sites has twice what it would have without the group's own links, or more.
 
-All of that is true of a circle of friends too. So a group has to have `LEAST` owners, and the crawl three times as many
-sites: most farms are larger, most circles known to somebody else. Sites whose links all lead one way, to one that does
+All of that is true of a circle of friends too, or of the many names of one house. So a group has to have `LEAST` owners,
+and the crawl three times as many sites: most farms are larger, most circles known to somebody else. Sites whose links all lead one way, to one that does
 not link back, are no group; they are as good as their sources.
 
 References
@@ -31,6 +31,8 @@ from evercrawl.importance.cycles import cycles
 from evercrawl.importance.sites import site_importance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from evercrawl.importance.sites import SiteLinks
@@ -112,21 +114,10 @@ def suspected_farms(links: SiteLinks, source: Floats, owner: Ints, tax: float = 
     """
     if not source.sum() > 0:
         return []
-    importance = site_importance(links, source, tax=tax)
-    given = np.bincount(links.source, links.weight, links.sites)
-    flow = (1 - tax) * importance[links.source] * links.weight / given[links.source]
-    found: list[Farm] = []
+    web, found = _Web.of(links, source, owner, tax), list[Farm]()
     for mutual in (False, True):
-        group = closed_groups(links, flow, mutual=mutual)
-        sizes = np.bincount(group, minlength=links.sites)
-        small = sizes * (1 + OTHERS) <= np.count_nonzero(source)
-        apart = (group[links.source] != group[links.target]) | ~small[group[links.target]]
-        alone = np.bincount(links.target[apart], minlength=links.sites) == 0
-        large = np.flatnonzero(small & (sizes >= LEAST)).tolist()
-        for number in large:
-            chance = CHANCE / len(large)
-            farm = _examined(links, source, owner, tax, group == number, importance, flow, alone, chance)
-            if farm is not None and not any(np.isin(farm.sites, other.sites).any() for other in found):
+        for farm in web.farms(closed_groups(links, web.flow, mutual=mutual)):
+            if not any(np.isin(farm.sites, other.sites).any() for other in found):
                 found.append(farm)
     return sorted(found, key=lambda farm: -farm.importance)
 
@@ -153,57 +144,74 @@ def closed_groups(links: SiteLinks, flow: Floats, *, mutual: bool = False) -> In
     return cycles(links.sites, links.source[kept], links.target[kept])
 
 
+class _Web(NamedTuple):
+    """The sites and their links, with what each has, shape (sites,), and what each link brings, shape (links,)."""
+
+    links: SiteLinks
+    source: Floats
+    owner: Ints
+    tax: float
+    importance: Floats
+    flow: Floats
+
+    @classmethod
+    def of(cls, links: SiteLinks, source: Floats, owner: Ints, tax: float) -> _Web:
+        importance = site_importance(links, source, tax=tax)
+        given = np.bincount(links.source, links.weight, links.sites)
+        flow: Floats = (1 - tax) * importance[links.source] * links.weight / given[links.source]
+        return cls(links, source, owner, tax, importance, flow)
+
+    def farms(self, group: Ints) -> Iterator[Farm]:
+        """Yield those of some groups that are suspected; `group` is the number of each site's, shape (sites,)."""
+        links, sizes = self.links, np.bincount(group, minlength=self.links.sites)
+        small = sizes * (1 + OTHERS) <= np.count_nonzero(self.source)
+        apart = (group[links.source] != group[links.target]) | ~small[group[links.target]]
+        alone = np.bincount(links.target[apart], minlength=links.sites) == 0
+        examined: list[int] = np.flatnonzero(small & (sizes >= LEAST)).tolist()
+        for number in examined:
+            farm = self._examined(group == number, alone, CHANCE / len(examined))
+            if farm is not None:
+                yield farm
+
+    def _examined(self, members: NDArray[np.bool_], alone: NDArray[np.bool_], chance: float) -> Farm | None:
+        """Return what is to be said of a closed group; None where there is nothing suspicious about it.
+
+        `alone` says of each site whether nobody outside its group links to it, or nobody at all where that is large.
+        """
+        owners = len(np.unique(self.owner[members]))
+        known = len(np.unique(self.owner[members & ~alone]))
+        if owners < LEAST or known > (1 - ALONE) * owners:
+            return None
+        into = members[self.links.target]
+        inside = into & members[self.links.source]
+        within = float(self.flow[inside].sum() / self.flow[into].sum())
+        usual = float(np.mean(alone[~members & (self.source > 0)]))
+        if within < WITHIN or _at_most(known, owners, 1 - usual) > chance:
+            return None
+        order = np.flatnonzero(members)[np.argsort(-self.importance[members], kind="stable")]
+        gain, mutual = self._gain(inside, int(order[0])), float(_returned(self.links)[inside].mean())
+        share = float(self.importance[members].sum())
+        return Farm(order, within, 1 - known / owners, usual, mutual, gain, share) if gain >= GAIN else None
+
+    def _gain(self, inside: NDArray[np.bool_], best: int) -> float:
+        """Return how many times as much a site has as it would without the links inside."""
+        links, left = self.links, ~inside
+        fewer = links._replace(source=links.source[left], target=links.target[left], pages=links.pages[left])
+        without = site_importance(fewer, self.source, tax=self.tax)
+        has = float(self.importance[best]) * self._total(links, self.importance)
+        return has / max(float(without[best]) * self._total(fewer, without), 1e-300)
+
+    def _total(self, links: SiteLinks, importance: Floats) -> float:
+        """Return the sum of importance before it was made 1, in the unit of the sources: they are all that comes in."""
+        passed = float(importance[np.unique(links.source)].sum())
+        return float(self.source.sum()) / (1 - (1 - self.tax) * passed)
+
+
 def _returned(links: SiteLinks) -> NDArray[np.bool_]:
     """Return which links there is one back for, shape (links,)."""
     return np.isin(
         links.target * links.sites + links.source, links.source * links.sites + links.target, assume_unique=True
     )
-
-
-def _examined(
-    links: SiteLinks,
-    source: Floats,
-    owner: Ints,
-    tax: float,
-    members: NDArray[np.bool_],
-    importance: Floats,
-    flow: Floats,
-    alone: NDArray[np.bool_],
-    chance: float,
-) -> Farm | None:
-    """Return what is to be said of a closed group; None where there is nothing suspicious about it.
-
-    `alone` says of each site whether nobody outside its group links to it, or nobody at all where that is a large one.
-    """
-    owners = len(np.unique(owner[members]))
-    if owners < LEAST:
-        return None
-    inside = members[links.source] & members[links.target]
-    brought, within = float(flow[members[links.target]].sum()), float(flow[inside].sum())
-    known, usual = len(np.unique(owner[members & ~alone])), float(np.mean(alone[~members & (source > 0)]))
-    if within < WITHIN * brought or known > (1 - ALONE) * owners or _at_most(known, owners, 1 - usual) > chance:
-        return None
-    order = np.flatnonzero(members)[np.argsort(-importance[members], kind="stable")]
-    gain = _gain(links, source, tax, inside, importance, int(order[0]))
-    if gain < GAIN:
-        return None
-    share = float(importance[members].sum())
-    return Farm(order, within / brought, 1 - known / owners, usual, float(_returned(links)[inside].mean()), gain, share)
-
-
-def _gain(
-    links: SiteLinks, source: Floats, tax: float, inside: NDArray[np.bool_], importance: Floats, best: int
-) -> float:
-    """Return how many times as much a site has as it would without the links inside."""
-    left = links._replace(source=links.source[~inside], target=links.target[~inside], pages=links.pages[~inside])
-    without = site_importance(left, source, tax=tax)
-    has = float(importance[best]) * _total(links, source, tax, importance)
-    return has / max(float(without[best]) * _total(left, source, tax, without), 1e-300)
-
-
-def _total(links: SiteLinks, source: Floats, tax: float, importance: Floats) -> float:
-    """Return the sum of importance before it was made 1, in the unit of the sources: they are all that comes in."""
-    return float(source.sum()) / (1 - (1 - tax) * float(importance[np.unique(links.source)].sum()))
 
 
 def _at_most(count: int, of: int, part: float) -> float:
