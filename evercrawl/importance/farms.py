@@ -9,9 +9,9 @@ suspected where
 * of its owners few are linked to by anybody outside, much fewer than is usual in this crawl;
 * and one of its sites has twice what it would have without the group's own links, or more.
 
-All of that is true of a circle of friends too, or of the many names of one house. So a group has to have `LEAST` owners,
-and the crawl three times as many sites: most farms are larger, most circles known to somebody else. Sites whose links all lead one way, to one that does
-not link back, are no group; they are as good as their sources.
+All of that is true of a circle of friends too, or of the many names of one house. So a group has to have `LEAST`
+owners, and the crawl three times as many sites: most farms are larger, most circles known to somebody else. Sites whose
+links all lead one way, to one that does not link back, are no group; they are as good as their sources.
 
 References
 ----------
