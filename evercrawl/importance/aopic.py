@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evercrawl.importance.base import Account, Importance, Links, Transfer
-from evercrawl.importance.windows.base import Pasts, Window
+from evercrawl.importance.windows.base import Past, Pasts, Window
 from evercrawl.importance.windows.two_windows import TwoWindows
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ class AOPIC(Importance):
 
     Nothing is ever taken back, so the links held before are not needed; what a page gave along links that it no longer
     has is forgotten with the window. It settles like 1/G, where push settles geometrically.
+
+    A page that turns out to lead to another only hands its cash on, and what its window holds too: `unite`. A `Ledger`
+    does both. A crawl does the first and leaves the window where it is: an alias weighs nothing but the cash that it
+    has yet to pass on, and the target's window fills with what the alias passes on within T.
 
     Parameters
     ----------
@@ -63,6 +67,22 @@ class AOPIC(Importance):
         """Give the cash to the virtual page; forget the history, so that the page would begin anew if it came back."""
         begun = self.window.begun(total)
         return Transfer(page.cash, begun.history, begun.mark, kept=begun.kept)
+
+    def unite(self, page: Account, target: Account, total: float) -> tuple[Past, Past]:
+        """Let the target's window have what the page's holds; the page's begins anew at its last visit.
+
+        Examples
+        --------
+        Two pages, each of which gained 0.1 per unit of G for 4 units, and the second of them for one unit more:
+
+        >>> from evercrawl.importance.windows.interpolation import Interpolation
+        >>> aopic = AOPIC(window=Interpolation(4.0))
+        >>> page, target = Account(0.0, 0.4, 4.0, (0.0,)), Account(0.1, 0.4, 4.0, (0.0,))
+        >>> aopic.unite(page, target, 4.0)
+        (Past(history=0, mark=4.0, kept=(1,)), Past(history=0.8, mark=4.0, kept=(0.0,)))
+        """
+        left = self.window.begun(page.mark) if page.mark else Past(page.history, page.mark, page.kept)
+        return left, self.window.join(target, page, total)
 
     def importance(
         self,

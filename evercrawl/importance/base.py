@@ -13,6 +13,8 @@ import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from evercrawl.importance.windows.base import Past
+
 if TYPE_CHECKING:
     from evercrawl.types import Floats
 
@@ -142,6 +144,18 @@ class Importance(ABC):
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
         """Return what the end of a page moves: its cash goes to the virtual page, what it had given is taken back."""
 
+    def unite(self, page: Account, target: Account, total: float) -> tuple[Past, Past]:
+        """Return what is kept of a page, and of the one that it turns out to lead to, before the visit that tells so.
+
+        Parameters
+        ----------
+        page, target
+            With the cash that waits; that of the page goes to the target with the visit.
+        total
+            The clock G before the visit.
+        """
+        return _past(page), _past(target)
+
     @abstractmethod
     def importance(
         self,
@@ -196,3 +210,7 @@ class Importance(ABC):
             return 0 * value, 0 * value
         share = (1 - self.tax) * value / links.out
         return share * self.internal, share
+
+
+def _past(page: Account) -> Past:
+    return Past(page.history, page.mark, page.kept)

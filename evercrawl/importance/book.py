@@ -112,10 +112,15 @@ class Book:
 
     def _remember(self, page: Page, event: Event) -> None:
         moved = event.transfer
-        if event.held is not None and event.held.through and not page.leads_on and self.scheme.handout:
-            self.pages[event.held.external[0]].history += page.history  # push gives the value itself
-            page.history = 0
+        if event.held is not None and event.target is not None:
+            self._pass_on(page, self.pages[event.held.external[0]], event.target)
         if event.ends:
             self.gone_history += page.history
         page.history = 0 if event.ends else page.history + moved.moved
         page.past, page.held = Past(moved.history, moved.mark, moved.kept), event.held
+
+    def _pass_on(self, page: Page, target: Page, past: Past) -> None:
+        target.past = past
+        if self.scheme.handout:  # push gives the value itself
+            target.history += page.history
+            page.history = 0

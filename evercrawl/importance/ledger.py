@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evercrawl.importance.base import Importance
     from evercrawl.importance.matrices import Matrix
+    from evercrawl.importance.windows.base import Past
 
 
 class Ledger(Book):
@@ -108,16 +109,19 @@ class Ledger(Book):
 
     def visit(self, page: Hashable, targets: Iterable[Hashable]) -> None:
         """Visit a page that links to `targets` now; those not known yet become known."""
-        held = self._held(page, targets)
-        self._visit(page, held, self.pages[page].weight)
+        self._visit(page, self._account(page), self._held(page, targets))
 
     def alias(self, page: Hashable, target: Hashable) -> None:
         """Visit a page that turns out to lead to another only: all it has and gets is the other's, untaxed.
 
-        The virtual page has nothing for it any more, and its history counts as the other's.
+        The virtual page has nothing for it any more, and its history counts as the other's, in the window too.
         """
         assert page != target, "a page that leads to itself leads nowhere"
-        self._visit(page, Held((), (target,), through=True), 0)
+        known, account, joined = self.pages[page], self._account(page, 0), None
+        if not known.leads_on:
+            left, joined = self.scheme.unite(account, self._account(target), self.total)
+            account = Account(account.cash, *left, known.born, known.unmoved)
+        self._visit(page, account, Held((), (target,), through=True), joined)
 
     def relink(self, page: Hashable, targets: Iterable[Hashable]) -> None:
         """Take note of other links; what was given is given anew, but no cash of the page moves."""
@@ -139,16 +143,16 @@ class Ledger(Book):
         """Let the virtual page spend what it has, as a visit that the clock counts."""
         self.fold(Event(None, self.total + self.virtual))
 
-    def _visit(self, name: Hashable, held: Held, weight: float) -> None:
-        account, page = self._account(name, weight), self.pages[name]
-        links = held.counted(self._extra)
+    def _visit(self, name: Hashable, account: Account, held: Held, target: Past | None = None) -> None:
+        page, links = self.pages[name], held.counted(self._extra)
+        weight = 0 if held.through else page.weight
         transfer = self.scheme.visit(account, self.links(page), links, self.total, same=held == page.held)
-        self.fold(Event(name, self.total + transfer.moved, weight, 0, held, transfer))
+        self.fold(Event(name, self.total + transfer.moved, weight, 0, held, transfer, target=target))
 
-    def _account(self, name: Hashable, weight: float) -> Account:
-        """Return what a page has once its weight is `weight`."""
-        page = self.pages[name]
-        source = 0 if self.scheme.handout else weight - page.weight
+    def _account(self, name: Hashable, weight: float | None = None) -> Account:
+        """Return what a page has, or would have once its weight is `weight`; one not known yet has nothing."""
+        page = self.pages.get(name, Page(born=self.total))
+        source = 0 if self.scheme.handout or weight is None else weight - page.weight
         return Account(page.cash + source, *page.past, page.born, page.unmoved)
 
     def _held(self, page: Hashable, targets: Iterable[Hashable]) -> Held:

@@ -119,6 +119,8 @@ class Event(NamedTuple):
         What moved.
     ends
         Whether it is the page's end.
+    target
+        What is kept from now on of the page that this one has turned out to lead to.
     """
 
     page: Hashable
@@ -128,6 +130,7 @@ class Event(NamedTuple):
     held: Held | None = None
     transfer: Transfer = Transfer(0, 0)
     ends: bool = False
+    target: Past | None = None
 
 
 def gifts(held: Held, internal: float, external: float) -> Iterator[tuple[Hashable, float]]:

@@ -1,13 +1,18 @@
 """The ledger: what is special about sites, aliases and the virtual page's ways."""
 
+import numpy as np
 import pytest
 
+from evercrawl import catalog
+from evercrawl.importance import windows
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.estimates import shares
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.push import Push
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.unbounded import Unbounded
+
+WINDOWS = catalog.find(windows, windows.Window)  # type: ignore[type-abstract]
 
 
 def test_links_within_a_site_weigh_less_and_the_rest_goes_to_the_virtual_page():
@@ -133,3 +138,45 @@ def test_cash_that_was_put_in_is_told_until_it_is_moved():
     ledger.add("a", cash=1.0)
     ledger.visit("a", [])
     assert told == [0.5, 0, 1.0]
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_whatever_the_window_a_page_is_at_once_worth_what_its_alias_was(kind):
+    """In a ring that is visited in turn all pages gain the same; the one visited last has little cash to pass on."""
+    ledger = Ledger(AOPIC(tax=0.15, window=WINDOWS[kind]()))
+    pages = "abcdef"
+    for page in pages:
+        ledger.add(page, cash=1 / 6)
+    for turn in range(121):
+        ledger.visit(pages[turn % 6], [pages[(turn + 1) % 6]])
+    assert estimates(ledger)["d"] < 0.25
+    ledger.alias("a", "d")
+    assert estimates(ledger)["d"] == pytest.approx(1 / 3, rel=0.15)
+    assert shares(ledger)["d"] == pytest.approx(1 / 3, rel=0.2)
+
+
+def estimates(ledger):
+    """Return what the window says of each page, in shares of all cash a unit of G."""
+    columns = np.array([(page.cash, *page.past[:2], page.born) for page in ledger.pages.values()], float).T
+    kept = np.array([page.past.kept for page in ledger.pages.values()], float).reshape(len(ledger.pages), -1)
+    found = ledger.scheme.importance(*columns[:3], ledger.total, kept, columns[3])
+    return dict(zip(ledger.pages, found.tolist(), strict=True))
+
+
+def test_a_window_is_passed_on_once_and_a_page_that_is_one_again_begins_anew():
+    ledger = Ledger(AOPIC(tax=0.0, window=Interpolation(100.0)))
+    for page in "abc":
+        ledger.add(page, cash=1 / 3)
+    for turn in range(30):
+        ledger.visit("abc"[turn % 3], "bca"[turn % 3])
+    window = ledger.pages["a"].past.history
+    had = ledger.pages["b"].past.history
+    assert min(window, had) > 1.0
+    ledger.alias("a", "b")
+    joined = ledger.pages["b"].past
+    assert joined.history == pytest.approx(window + had, rel=0.05)
+    ledger.alias("a", "b")
+    assert ledger.pages["b"].past == joined
+    ledger.visit("a", "c")
+    assert ledger.pages["b"].past == joined
+    assert ledger.pages["a"].past.history == pytest.approx(1.0)  # what it moved as an alias

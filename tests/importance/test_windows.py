@@ -144,3 +144,69 @@ def test_two_windows_agree_on_the_whole_before_they_disagree_on_a_page():
     )
     assert window.now(pages, np.zeros(3), 50.0) == pytest.approx(0.6 * long, rel=1e-2)
     assert window.shares(pages, np.zeros(3), 50.0) == pytest.approx(long / 6, rel=1e-12)
+
+
+CLOCK = Fraction(10)
+OTHER = [(Fraction(1, 5), 3), (Fraction(1, 4), Fraction(19, 2))]
+
+
+@pytest.mark.parametrize("window", RATIONAL, ids=lambda window: type(window).__name__)
+def test_joined_numbers_stay_exact(window):
+    page, other = visited(window, STORY), visited(window, OTHER)
+    past = window.join(page._replace(cash=Fraction(1, 3)), other._replace(cash=Fraction(1, 5)), CLOCK)
+    assert all(isinstance(number, int | Fraction) for number in (past[0], past[1], *past[2]))
+
+
+def test_measures_of_two_pages_are_those_of_one_and_none_of_the_cash_is_lost():
+    window = Fixed(Fraction(20))
+    page, other = visited(window, STORY), visited(window, OTHER)
+    past = window.join(page, other, CLOCK)
+    assert past.history == sum(cash for cash, _ in STORY + OTHER)
+    held = unpack(past.kept)
+    assert held.start == 1
+    assert [float(measure.at) for measure in held.measures] == [2.0, 2.5, 3.0, 9.0, 9.5, 10.0]
+    assert held.measures[0].cash == Fraction(1, 3) + Fraction(1, 5) / 2  # half of the other's first interval
+    assert held.measures[4].cash == Fraction(1, 9) / 2 + Fraction(1, 4) / 13
+
+
+def test_joined_measures_are_as_many_as_there_are_places_for():
+    for window in (Fixed(50.0, places=6), Improved(50.0, places=6), Variable(7, 50.0)):
+        page, other = (
+            visited(window, [(0.1, start + 2.0 * visit) for visit in range(12)], born=0.5) for start in (1.0, 2.0)
+        )
+        past = window.join(page, other, 30.0)
+        assert len(past.kept) == window.width
+        assert len(unpack(past.kept).measures) == 6
+
+
+def test_merged_measures_stay_between_those_they_are_made_of():
+    measures = [Measure(cash, at) for cash, at in ((-0.5, 1.0), (0.6, 2.0), (0.1, 3.0), (0.1, 4.0), (0.1, 5.0))]
+    one = merged(Held(0.0, (*measures, Measure(0.1, 6.0))), 5).measures[0]
+    assert one == (pytest.approx(0.1), 2.0)
+
+
+def test_two_windows_are_joined_each_for_itself():
+    both, story = TwoWindows(8.0, 2.0), [(0.3, 2.0), (0.1, 5.0)]
+    for length, history, missing in ((2.0, 0, 2), (8.0, 1, 3)):
+        single = Exponential(length)
+        pasts = [
+            window.join(visited(window, story)._replace(cash=0.2), visited(window, OTHER)._replace(cash=0.1), 12.0)
+            for window in (both, single)
+        ]
+        numbers = (pasts[0].history, *pasts[0].kept)
+        assert (numbers[history], numbers[missing]) == pytest.approx((pasts[1].history, *pasts[1].kept))
+
+
+def test_joined_history_is_that_of_either_as_of_now_less_the_cash_that_waits_but_came_before():
+    """T = 4, G = 6: of the one page 0.5 are a T ago, and 0.4 came in twice T; of the other half of 0.2 counts."""
+    window = Interpolation(4.0)
+    page, other = Account(0.4, 0.5, -2.0, (0.0,)), Account(0.3, 0.2, 4.0, (0.5,))
+    past = window.join(page, other, 6.0)
+    assert past.history == pytest.approx(0.4 / 2 - 0.4 + 0.2 / 2)
+    assert past[1:] == (6.0, (0.0,))
+
+
+def test_before_the_clock_has_moved_there_is_nothing_to_join():
+    for window in (Unbounded(), Variable(), Fixed(), Improved(), Interpolation(), Exponential(), TwoWindows()):
+        page, other = Account(0.5, 0, put_in=0.5), Account(0.25, 0, put_in=0.25)
+        assert window.join(page, other, 0) == (0, 0, ())

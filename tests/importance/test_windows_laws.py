@@ -16,6 +16,8 @@ from evercrawl.importance.windows import Pasts, Window
 WINDOWS = catalog.find(windows, Window)  # type: ignore[type-abstract]
 DROPPING = ["variable", "improved"]  # at a visit the oldest measure, whatever the new one says
 LATE = ["unbounded"]  # says of a page that became known late how much of all cash it moved, not how fast
+CHOOSING = ["two_windows", "fixed"]  # which window counts, which measures
+BY_VISITS = ["interpolation"]  # how much of the window there is depends on when the visits were, unless that is all
 THE_START = math.ulp(0.0)  # a birth that was noted; 0 would say that nobody did
 
 each_window = pytest.mark.parametrize("window", [pytest.param(kind(), id=name) for name, kind in WINDOWS.items()])
@@ -209,3 +211,127 @@ def test_shares_sum_to_one(window, stories):
     now = max(clock for _, clock in lives)
     cash = np.full(len(lives), 0.125)
     assert window.shares(columns([page for page, _ in lives], window.width), cash, now).sum() == pytest.approx(1)
+
+
+def alias(window, page, other, now):
+    """Return the account of a page that another turned out to be."""
+    joined = window.join(page, other, now)
+    return Account(page.cash + other.cash, *joined, born=page.born)
+
+
+def as_it_is(window, page, now, guess=None):
+    return estimate(window, page, page.cash, now, guess)
+
+
+def steady(window, gaps, inflow, born, now):
+    """Return the account of a page that gains `inflow` from its birth to `now`, visited while that is not reached."""
+    page, clock = Account(0.0, 0.0, born=born), born
+    for gap in gaps:
+        if clock + gap < now:
+            clock += gap
+            page = visited(window, page, gap * inflow, clock)
+    return page._replace(cash=(now - clock) * inflow)
+
+
+def longest(gaps, now):
+    return min(max(*gaps, now - sum(gaps)) if len(gaps) > 1 else now, now)
+
+
+@each_window
+@a_few
+@given(visits=visits, cash=st.floats(0.0, 0.5), wait=st.floats(0.1, 30.0))
+def test_who_joins_with_nothing_changes_nothing(window, visits, cash, wait):
+    page, clock = lived(window, visits)
+    page, now = page._replace(cash=cash), clock + wait
+    for nothing in (Account(0.0, 0.0), Account(0.0, *window.begun(clock), born=THE_START)):
+        assert window.join(page, nothing, now) == page[1:4]
+
+
+@each_window
+@a_few
+@given(gaps=st.tuples(gaps, gaps), inflow=st.tuples(inflows, inflows), now=st.floats(1.0, 400.0))
+def test_pages_that_are_one_gain_what_both_do(window, gaps, inflow, now):
+    if catalog_name(window) in BY_VISITS:
+        now += 200.0
+    page, other = (steady(window, *each, THE_START, now) for each in zip(gaps, inflow, strict=True))
+    found = as_it_is(window, alias(window, page, other, now), now)
+    if window.exact:
+        assert found == pytest.approx(sum(inflow), rel=1e-9)
+    else:
+        too_high = 1 + max(longest(each, now) for each in gaps) / window.length
+        assert sum(inflow) * (1 - 1e-9) <= found <= sum(inflow) * too_high * (1 + 1e-9)
+
+
+@each_window
+@a_few
+@given(stories=st.tuples(visits, visits), cash=st.tuples(*[st.floats(0.0, 0.5)] * 2), wait=st.floats(0.1, 30.0))
+def test_the_estimate_of_pages_that_are_one_is_the_sum_of_both(window, stories, cash, wait):
+    """Where the window is a sum, whatever came when."""
+    if catalog_name(window) not in (*DROPPING, *CHOOSING):
+        lives = [lived(window, story) for story in stories]
+        now = max(clock for _, clock in lives) + wait
+        page, other = (life[0]._replace(cash=has) for life, has in zip(lives, cash, strict=True))
+        found = alias(window, page, other, now)
+        for guess in (0.0,) if catalog_name(window) in BY_VISITS else (0.0, None):
+            each = [as_it_is(window, one, now, guess) for one in (page, other)]
+            assert as_it_is(window, found, now, guess) == pytest.approx(sum(each), rel=1e-9, abs=1e-12)
+
+
+@each_window
+@a_few
+@given(gaps=st.tuples(gaps, gaps), inflow=st.tuples(inflows, inflows), age=st.floats(0.1, 50.0))
+def test_a_young_page_that_is_an_old_one_too_is_worth_the_old_one_at_least(window, gaps, inflow, age):
+    now = 100.0
+    old = steady(window, gaps[0], inflow[0], THE_START, now)
+    young = steady(window, gaps[1], inflow[1], now - age, now)
+    least, each = as_it_is(window, old, now), [as_it_is(window, page, now) for page in (old, young)]
+    too_high = 1 if window.exact else 1 + max(longest(gaps[0], now), longest(gaps[1], age)) / window.length
+    for pages in ((old, young), (young, old)):
+        found = as_it_is(window, alias(window, *pages, now), now)
+        assert (least if window.exact else inflow[0]) * (1 - 1e-9) <= found <= sum(each) * too_high * (1 + 1e-9)
+
+
+@each_window
+@a_few
+@given(gaps=gaps, inflow=inflows, now=st.floats(1.0, 200.0))
+def test_a_page_not_known_before_is_worth_what_its_alias_was(window, gaps, inflow, now):
+    page = steady(window, gaps, inflow, THE_START, now)
+    found = as_it_is(window, alias(window, Account(0.0, 0.0, born=now), page, now), now)
+    if window.exact:
+        assert found == pytest.approx(as_it_is(window, page, now), rel=1e-9)
+    else:
+        assert 1 - 1e-9 <= found / inflow <= 1 + longest(gaps, now) / window.length
+
+
+@each_window
+@a_few
+@given(gaps=st.tuples(gaps, gaps), inflow=st.tuples(inflows, inflows), gap=st.floats(0.1, 30.0), now=st.floats(1, 200))
+def test_what_is_joined_is_counted_once_by_the_visits_that_follow(window, gaps, inflow, gap, now):
+    if catalog_name(window) in BY_VISITS:
+        now += 200.0
+    page, other = (steady(window, *each, THE_START, now) for each in zip(gaps, inflow, strict=True))
+    found = alias(window, page, other, now)
+    at_once = visited(window, found, found.cash, now)
+    later = visited(window, found, found.cash + sum(inflow) * gap, now + gap)
+    after = visited(window, at_once, sum(inflow) * gap, now + gap)
+    if window.exact:
+        waited, length = found.cash / sum(inflow), getattr(window, "short", window.length)
+        too_high = 1 - waited * gap / length**2 / math.expm1(-(now + gap) / length)  # old cash is taken for new
+        assert as_it_is(window, at_once, now) == pytest.approx(as_it_is(window, found, now), rel=1e-9)
+        assert as_it_is(window, after, now + gap) == pytest.approx(sum(inflow), rel=1e-9)
+        assert 1 - 1e-9 <= as_it_is(window, later, now + gap) / sum(inflow) <= too_high + 1e-9
+
+
+@each_window
+@a_few
+@given(stories=st.tuples(visits, visits), cash=st.floats(0.0, 1.0), more=visits)
+def test_what_is_joined_never_falls_below_nothing(window, stories, cash, more):
+    lives = [lived(window, story) for story in stories]
+    now = max(clock for _, clock in lives)
+    page = alias(window, lives[0][0], lives[1][0]._replace(cash=cash), now)
+    waits = cash
+    for gap, came in more:
+        now, waits = now + gap, waits + came
+        assert as_it_is(window, page._replace(cash=waits), now) >= -1e-12
+        page, waits = visited(window, page, waits, now), 0.0
+    assert as_it_is(window, page, now) >= -1e-12

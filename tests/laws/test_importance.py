@@ -5,6 +5,7 @@ from copy import deepcopy
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,6 +112,41 @@ def test_no_cash_is_made_or_lost(name, at_once, events, matrix):
         assert min(page.cash for page in ledger.pages.values()) >= 0
         if at_once and any(page.weight for page in ledger.pages.values()):
             assert ledger.virtual == 0
+
+
+SUMS = ["unbounded", "interpolation", "exponential"]  # windows whose estimate is a sum over what came
+
+
+def counted(ledger, names, total):
+    """Return how much the window counts of pages together, where the time before they were known counts as empty."""
+    pages = [ledger.pages[name] for name in names]
+    kept = np.array([page.past.kept or (0,) * ledger.scheme.width for page in pages], np.float64).reshape(
+        len(pages), ledger.scheme.width
+    )
+    cash, history, mark, born = np.array([(p.cash, *p.past[:2], p.born) for p in pages], np.float64).T
+    return float(ledger.scheme.importance(cash, history, mark, float(total), kept, born, 0.0).sum())
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@settings(deadline=None, max_examples=30)
+@given(events=events, page=page, target=page, visits=st.lists(st.tuples(page, targets), min_size=4, max_size=12))
+def test_a_page_counts_as_the_one_that_it_leads_to(window, events, page, target, visits):
+    ledger = begun(AOPIC(TAX, INTERNAL, WINDOWS[window]()))
+    for event in (*events, *(("visit", *visit) for visit in visits)):
+        happen(ledger, event)
+    has, to = ledger.pages[page], ledger.pages[target]
+    if page == target or has.leads_on:
+        return
+    history, moves, total = has.history + to.history, has.cash, ledger.total
+    cash, has_put_in = has.cash + to.cash, has.unmoved + to.unmoved
+    window_counts = counted(ledger, (page, target), total)
+    ledger.alias(page, target)
+    assert (has.history, to.history, to.cash) == (moves, history, cash)
+    assert (histories(ledger), ledger.owed()) == (ledger.total, 0)
+    if window in SUMS and not has_put_in:
+        assert counted(ledger, (target,), total) == pytest.approx(window_counts, rel=1e-9, abs=1e-12)
+    if window == "unbounded":
+        assert to.past.history == to.history
 
 
 @pytest.mark.parametrize("matrix", MATRICES)

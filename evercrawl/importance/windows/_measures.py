@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Window
+from evercrawl.importance.windows.base import Past, Window, earned
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
@@ -77,10 +77,19 @@ class Measured(Window):
         """Add a measure, or to the newest one where the clock has not moved since."""
         before = self._before(page, now)
         start, measures = unpack(before.kept)
-        earned, at = page.cash - page.put_in, max(now, before.mark)
+        came, at = earned(page), max(now, before.mark)
         if measures and measures[-1].at >= at:
-            measures, earned = measures[:-1], measures[-1].cash + earned
-        held = self.hold(Held(start, (*measures, Measure(earned, at))), at)
+            measures, came = measures[:-1], measures[-1].cash + came
+        return self._past(self.hold(Held(start, (*measures, Measure(came, at))), at), now)
+
+    def _joined(self, page: Account, other: Account, now: float) -> Past:
+        """Hold what visits now would tell; the cash, which waits, is taken off again: it comes with the next one."""
+        one, more = (unpack(self._visited(each, now).kept) for each in (page, other))
+        start, (*measures, last) = self.hold(united(one, more), now)
+        waiting = last._replace(cash=last.cash - earned(page, other))
+        return self._past(Held(start, (*measures, waiting)), now)
+
+    def _past(self, held: Held, now: float) -> Past:
         return Past(sum(measure.cash for measure in held.measures), now, self._pack(held))
 
     def _pack(self, held: Held) -> tuple[float, ...]:
@@ -109,6 +118,33 @@ def without_oldest(held: Held) -> Held:
     Held(start=2.0, measures=(Measure(cash=0.25, at=3.0),))
     """
     return Held(held.measures[0].at, held.measures[1:])
+
+
+def united(held: Held, other: Held) -> Held:
+    """Return one page's measures for two: of each interval between visits to either what came to both.
+
+    The cash of a measure is taken to have come evenly in its interval. When the first interval of the page whose
+    measures begin later began is a clock like others, so that if older ones are dropped there is all of both.
+
+    Examples
+    --------
+    >>> united(Held(0.0, (Measure(4.0, 4.0),)), Held(2.0, (Measure(1.0, 3.0), Measure(1.0, 5.0)))).measures
+    (Measure(cash=2.0, at=2.0), Measure(cash=2.0, at=3.0), Measure(cash=1.5, at=4.0), Measure(cash=0.5, at=5.0))
+    """
+    start = min(held.start, other.start)
+    clocks = {measure.at for each in (held, other) for measure in each.measures}
+    clocks |= {each.start for each in (held, other) if each.measures and each.start > start}
+    intervals = pairwise((start, *sorted(clocks)))
+    return Held(start, tuple(Measure(_came(held, *at) + _came(other, *at), at[1]) for at in intervals))
+
+
+def _came(held: Held, since: float, until: float) -> float:
+    """Return what came after `since` and up to `until`, between which no interval begins or ends."""
+    begins = (held.start, *(measure.at for measure in held.measures))
+    for begin, (cash, end) in zip(begins, held.measures, strict=False):
+        if begin < until <= end or begin >= end == until:
+            return cash * (until - since) / (end - begin) if begin < end else cash
+    return 0
 
 
 def merged(held: Held, places: int) -> Held:
@@ -143,7 +179,8 @@ class Pair(NamedTuple):
         """The measure that stands for both."""
         cash = self.older.cash + self.younger.cash
         back = self.older.cash * (self.younger.at - self.older.at)
-        return Measure(cash, self.younger.at - back / cash if cash else self.younger.at)
+        at = self.younger.at - back / cash if cash else self.younger.at
+        return Measure(cash, min(max(at, self.older.at), self.younger.at))  # cash that waits may be less than nothing
 
     @property
     def wrong(self) -> float:

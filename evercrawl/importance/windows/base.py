@@ -95,6 +95,31 @@ class Window(ABC):
         """Return the importance of all the pages that there are as shares of 1, shape (n,); arguments as of `now`."""
         return shared(self.now(page, cash, total, guess))
 
+    def join(self, page: Account, other: Account, now: float) -> Past:
+        """Return what is kept of a page that another turned out to be: its history counts as this one's.
+
+        Nothing is moved: the cash of both waits on as this one's, so it is left out here, but for one thing. It came in
+        all the time since the last visits; what is kept is such that from now on the window may take it to have come
+        at once.
+
+        What is missing of the window is what is missing of the longer past. Where both pages have been known for as
+        long, the estimate at `now` is the sum of both; where one is younger, it earned nothing before it was known.
+
+        Parameters
+        ----------
+        page, other
+            With the cash that waits. One that has neither history nor cash changes nothing.
+        now
+            The clock G, not before either mark.
+        """
+        if not now or not (other.history or other.cash):  # nothing counts before the clock has moved
+            return Past(page.history, page.mark, page.kept)
+        return self._joined(page, other, now)
+
+    @abstractmethod
+    def _joined(self, page: Account, other: Account, now: float) -> Past:
+        """Return what `join` does, of pages of which the other has something."""
+
     def begun(self, now: float) -> Past:
         """Return what is kept of a page of which nothing counts that was before `now`."""
         return Past(0, now, (0,) * self.width)
@@ -104,6 +129,10 @@ class Window(ABC):
         if not page.mark:
             return self.begun(page.born or max(now - self.length, 0))
         return Past(page.history, page.mark, page.kept or (0,) * self.width)
+
+    def _visited(self, page: Account, now: float) -> Past:
+        """Return what would be kept after a visit; of a page that has nothing, what is kept of one that begins."""
+        return self.add(page, now) if page.history or page.cash else self.begun(now)
 
     def _since(self, page: Pasts, total: float) -> Floats:
         """Return when the interval began that each page is in, shape (n,); of pages never read as `_before` has it."""
@@ -128,6 +157,34 @@ class Pasts(NamedTuple):
     mark: Floats
     kept: Floats
     born: Floats
+
+
+def earned(*pages: Account) -> float:
+    """Return the cash that pages have, without what was put in.
+
+    >>> from evercrawl.importance.base import Account
+    >>> earned(Account(0.5, 0.0), Account(0.5, 0.0, put_in=0.25))
+    0.75
+    """
+    return sum(page.cash - page.put_in for page in pages)
+
+
+def both(page: Past, other: Past, waits: float) -> Past:
+    """Return the pasts of two pages as one, just after visits that in truth moved nothing of the cash, which waits.
+
+    Parameters
+    ----------
+    page, other
+        History and, as what else is kept, what is missing of the window.
+    waits
+        The cash, without what was put in.
+
+    Examples
+    --------
+    >>> both(Past(1.0, 5.0, (0.5,)), Past(0.5, 5.0, (0.75,)), 0.25)
+    Past(history=1.25, mark=5.0, kept=(0.5,))
+    """
+    return Past(page.history + other.history - waits, page.mark, tuple(map(min, page.kept, other.kept)))
 
 
 def shared(found: Floats) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Pasts, Window, weighed
+from evercrawl.importance.windows.base import Past, Pasts, Window, both, earned, weighed
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
@@ -53,8 +53,12 @@ class Exponential(Window):
         """Fade the history, and add the cash as if it had come evenly since the last visit."""
         before = self._before(page, now)
         passed = max(now - before.mark, 0) / self.length
-        history, missing = added(before.history, before.kept[0], page.cash - page.put_in, passed)
+        history, missing = added(before.history, before.kept[0], earned(page), passed)
         return Past(history, now, (missing,))
+
+    def _joined(self, page: Account, other: Account, now: float) -> Past:
+        """Add the histories, both faded."""
+        return both(self._visited(page, now), self._visited(other, now), earned(page, other))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return what the estimate would be after a visit now."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Pasts, Window, weighed
+from evercrawl.importance.windows.base import Past, Pasts, Window, both, earned, weighed
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
@@ -50,12 +50,16 @@ class Interpolation(Window):
 
     def add(self, page: Account, now: float) -> Past:
         """Keep less of the history the longer the last visit is ago, and add the cash."""
-        before, earned = self._before(page, now), page.cash - page.put_in
+        before, came = self._before(page, now), earned(page)
         elapsed = max(now - before.mark, 0)  # a mark may be kept with fewer digits than the clock
         if elapsed >= self.length:
-            return Past(earned * self.length / elapsed, now, (0 * elapsed,))
+            return Past(came * self.length / elapsed, now, (0 * elapsed,))
         left = (self.length - elapsed) / self.length
-        return Past(before.history * left + earned, now, (before.kept[0] * left,))
+        return Past(before.history * left + came, now, (before.kept[0] * left,))
+
+    def _joined(self, page: Account, other: Account, now: float) -> Past:
+        """Add the histories, both as of now."""
+        return both(self._visited(page, now), self._visited(other, now), earned(page, other))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return what the estimate would be after a visit now."""

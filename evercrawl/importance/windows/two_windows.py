@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.importance.windows.base import TURN, Past, Pasts, Window, shared
+from evercrawl.importance.windows.base import TURN, Past, Pasts, Window, earned, shared
 from evercrawl.importance.windows.exponential import added, averaged
 
 if TYPE_CHECKING:
@@ -69,11 +69,18 @@ class TwoWindows(Window):
 
     def add(self, page: Account, now: float) -> Past:
         """Add the cash to either window."""
-        before, earned = self._before(page, now), page.cash - page.put_in
+        before, came = self._before(page, now), earned(page)
         elapsed, (history, *missing) = max(now - before.mark, 0), before.kept
-        short, short_missing = added(before.history, missing[0], earned, elapsed / self.short)
-        long, long_missing = added(history, missing[1], earned, elapsed / self.length)
+        short, short_missing = added(before.history, missing[0], came, elapsed / self.short)
+        long, long_missing = added(history, missing[1], came, elapsed / self.length)
         return Past(short, now, (long, short_missing, long_missing))
+
+    def _joined(self, page: Account, other: Account, now: float) -> Past:
+        """Add the histories of either window."""
+        (short, at, kept), (more, _, others) = self._visited(page, now), self._visited(other, now)
+        waits = earned(page, other)
+        missing = map(min, kept[1:], others[1:])
+        return Past(short + more - waits, at, (kept[0] + others[0] - waits, *missing))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return the blend of what the two windows would say after a visit now."""

@@ -33,6 +33,10 @@ class Unbounded(Window):
         """Add the cash, what was put in included: so sum H = G."""
         return Past(page.history + page.cash, now)
 
+    def _joined(self, page: Account, other: Account, now: float) -> Past:
+        """Add the histories."""
+        return Past(page.history + other.history, now)
+
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return (H + C) / G: what is held counts as if it were moved now."""
         clock = max(total, np.finfo(np.float64).tiny)

@@ -50,7 +50,9 @@ class Variable(Measured):
 
     def hold(self, held: Held, now: float) -> Held:
         """Hold k - 1, and the clock at the one before."""
-        return without_oldest(held) if len(held.measures) > self.places else held
+        while len(held.measures) > self.places:
+            held = without_oldest(held)
+        return held
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return the cash of the measures held, and what waits, over the time in which it came."""
