@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol, TypedDict
 import numpy as np
 
 from evercrawl.crawl.known_links import grown
-from evercrawl.crawl.known_ranks import Ranks
 from evercrawl.crawl.reader import events
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import HAS_LINKS, Visit
@@ -63,8 +62,7 @@ class KnownGraph:
     """
 
     def __init__(self, partition: Partition, needs: Iterable[Need]) -> None:
-        made: dict[Need, type[InLinks | Ranks | Backlog]] = {"in_links": InLinks, "rank": Ranks, "backlog": Backlog}
-        self._columns: dict[Need, Column] = {name: made[name](partition) for name in sorted(needs)}
+        self._columns: dict[Need, Column] = {name: _column(name, partition) for name in sorted(needs)}
 
     def learned(self, event: Visit, held: Visit | None) -> None:
         """Take note of a visit, and of the visit that brought the links the page had before."""
@@ -84,6 +82,14 @@ class KnownGraph:
         for name, column in self._columns.items():
             columns[name] = column.of(slots)
         return columns
+
+
+def _column(name: Need, partition: Partition) -> Column:
+    if name == "rank":
+        from evercrawl.crawl.known_ranks import Ranks  # with kernels that no other crawl has a use for
+
+        return Ranks(partition)
+    return InLinks(partition) if name == "in_links" else Backlog(partition)
 
 
 class Backlog:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.offline import Graph
-
 if TYPE_CHECKING:
     from typing import Any
 
@@ -24,8 +22,7 @@ class Rows:
     >>> rows = Rows()
     >>> for page, targets in ((2, [0, 1]), (0, [2]), (2, [1])):
     ...     rows.put(page, np.array(targets, np.uint32))
-    >>> graph = rows.graph(4)
-    >>> graph.start, graph.target
+    >>> rows.whole(4)
     (array([0, 1, 1, 2, 2]), array([2, 1], dtype=uint32))
     """
 
@@ -50,14 +47,14 @@ class Rows:
         self._target[self._end : end] = targets
         self._first[slot], self._count[slot], self._end = self._end, len(targets), end
 
-    def graph(self, pages: int) -> Graph:
-        """Return all links, by page; from now on they lie in that order."""
+    def whole(self, pages: int) -> tuple[Ints, Slots]:
+        """Return where the links of each page begin, shape (pages + 1,), and all links; from now on they lie so."""
         self._first, self._count = grown(self._first, pages), grown(self._count, pages)
         start: Ints = np.concatenate([[0], np.cumsum(self._count[:pages])])
         moved: Ints = np.repeat(self._first[:pages] - start[:-1], self._count[:pages])
         self._target, self._end = self._target[moved + np.arange(start[-1])], int(start[-1])
         self._first[:pages] = start[:-1]
-        return Graph(start, self._target, start[:-1])
+        return start, self._target
 
 
 def grown(column: NDArray[Any], least: int) -> NDArray[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.crawl.known_links import Rows, grown
 from evercrawl.crawl.reader import events
-from evercrawl.importance.offline import solve
+from evercrawl.importance.offline import Graph, solve
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import HAS_LINKS, Found, Visit
 
@@ -69,7 +69,8 @@ class Ranks:
 
     def _solve(self) -> None:
         self._solved, self._due = self._known, following(self._due)
-        self._rank[: self._known] = solve(self._rows.graph(self._known), TAX, tolerance=TOLERANCE)
+        start, target = self._rows.whole(self._known)
+        self._rank[: self._known] = solve(Graph(start, target, start[:-1]), TAX, tolerance=TOLERANCE)
 
 
 def following(visits: int) -> int:

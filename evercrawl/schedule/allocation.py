@@ -147,6 +147,8 @@ def optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocation:
         else:
             high = middle
     more, less = (rates_at(float(np.exp(end)), weight, lam) for end in (low, high))
+    if less.sum() > budget:  # so small that no price can be told from that at which nothing is visited
+        less = np.zeros(len(less))
     over = float(more.sum() - less.sum())  # prices so near to each other differ only where a page is hardly worth it
     rate = less + (more - less) * ((budget - less.sum()) / over if over > 0 else 0.0)
     return Allocation(float(np.exp((low + high) / 2)), rate, float((weight * freshness(rate, lam)).sum()))

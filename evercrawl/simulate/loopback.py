@@ -129,10 +129,10 @@ class Loopback:
         at = self._clock.now()
         answer = self._answer(origin, path, headers, at) if method in ("GET", "HEAD") else Answer(405)
         await self._clock.sleep(self._latency_s)
+        ended_at = self._clock.now()  # once it has been written, who asked may be ahead of us
         writer.write(_written(answer, with_body=method != "HEAD"))
         await writer.drain()
-        size = len(answer.body)
-        self.log.append(Served(at, self._clock.now(), origin, path, answer.status, size, headers))
+        self.log.append(Served(at, ended_at, origin, path, answer.status, len(answer.body), headers))
         return headers.get("connection", "").lower() != "close"
 
     def _answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:

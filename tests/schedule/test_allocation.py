@@ -1,7 +1,7 @@
 """The exact optimum: nothing near it is better."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -10,6 +10,7 @@ from evercrawl.schedule import allocation
 POSITIVE = hnp.arrays(np.float64, 6, elements=st.floats(0.01, 100.0))
 
 
+@example(np.full(6, 0.5), np.full(6, 70.5), 1.0, 0.125, list(range(6)))  # no price is told from that of nothing
 @settings(deadline=None, max_examples=50)
 @given(
     weight=POSITIVE,
