@@ -16,6 +16,7 @@ TEMPLATE_PAGES: Final = 4
 """Pages of a site from which on it is told what their template is."""
 
 _STEPS: Final = 10_000
+_CHANGE: Final = 1e-14
 
 
 class SiteLinks(NamedTuple):
@@ -121,8 +122,11 @@ def site_importance(
     each = (1 - tax) * weight / given[links.source]
     found = source = source / source.sum()
     for _ in range(_STEPS):
-        found, before = source + np.bincount(links.target, found[links.source] * each, links.sites), found
-        if np.abs(found - before).sum() <= 1e-13 * found.sum():
+        got = np.bincount(links.target, found[links.source] * each, links.sites)
+        # the virtual page spends all it gets: the direction is that of x = bias + xM, but there how much x is in all
+        # would have to settle as well, by 1 - tax a step, which takes longer than what goes where
+        found, before = got + source * (1 - got.sum()), found
+        if np.abs(found - before).sum() <= _CHANGE:
             break
     importance: Floats = found / found.sum()
     return importance
