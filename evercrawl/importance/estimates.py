@@ -44,10 +44,12 @@ def shares(
     ----------
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
     """
+    assert estimate in ("history", "paper", "identity", "scheme"), f"there is no estimate called {estimate!r}"
     found = {name: _worth(page, estimate) for name, page in ledger.pages.items() if not page.leads_on}
     if estimate == "scheme":
         found = dict(zip(found, _of_scheme(ledger, [ledger.pages[name] for name in found]), strict=True))
     whole = sum(found.values())
+    assert whole, "nothing is known before the first visit"
     return {name: worth / whole for name, worth in found.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def farmed(web: Web, target: int, pages: int) -> Farm:
 
 
 def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
-    """Return how many times as important the target is with a farm of some pages as it is without.
+    """Return how many times as important the target is with a farm of some pages as it is without; nan if it was not.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
         Pages that somebody trusts.
     """
     after = farmed(web, target, pages).web
-    return _share(after, target, rule, trusted) / _share(web, target, rule, trusted)
+    before = _share(web, target, rule, trusted)
+    return _share(after, target, rule, trusted) / before if before else math.nan  # nobody trusted leads there
 
 
 def targets(web: Web, count: int, seed: int) -> Ints:

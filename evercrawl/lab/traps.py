@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -122,7 +123,8 @@ def _row(
 
 def gains(rows: list[Row], rule: str) -> list[float]:
     """Return what the farms gained by a rule, in order of size."""
-    return sorted(float(row["gain"]) for row in rows if row["kind"] == "farm" and row["rule"] == rule)
+    found = [float(row["gain"]) for row in rows if row["kind"] == "farm" and row["rule"] == rule]
+    return sorted(gain for gain in found if not math.isnan(gain))
 
 
 def swallowed(rows: list[Row], rule: str) -> Row:
@@ -140,11 +142,13 @@ def _farm_claims(rows: list[Row]) -> list[Claim]:
 
 
 def _times(gained: list[float]) -> str:
+    if not gained:
+        return "no page that is important without a farm"
     return f"{_median(gained):,.1f} times; {gained[0]:,.1f} to {gained[-1]:,.1f} for {len(gained)} pages"
 
 
 def _median(gained: list[float]) -> float:
-    return float(np.median(gained))
+    return float(np.median(gained)) if gained else math.nan
 
 
 def _trap_claims(rows: list[Row], turns: int) -> list[Claim]:

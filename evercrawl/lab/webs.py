@@ -60,6 +60,10 @@ def read(path: Path) -> Web:
     ConfigError
         When it is no such file.
     """
+    if path.is_dir():
+        raise ConfigError(
+            f"--graph {path} is a folder, of which only `evercrawl lab orders` reads the graphs; name a file"
+        )
     source, target = (_column(path, name) for name in ("src", "dst"))
     if not len(source) or min(source.min(), target.min()) < 0:
         raise ConfigError(f"--graph {path}: src and dst have to be numbers of pages, from 0 on, and one link at least")

@@ -21,7 +21,7 @@ from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.variable import Variable
 
 pytestmark = pytest.mark.golden
-REFS = Path(os.environ.get("EVERCRAWL_REFS", Path(__file__).parent / "refs"))
+REFS = Path(os.environ.get("EVERCRAWL_REFS") or Path(__file__).parent / "refs")
 REFERENCE = json.loads((REFS / "importance.json").read_text("utf-8"))
 NEAR = {"rel": 1e-12, "abs": 1e-13}  # printed with 17 digits
 BIRTH = math.ulp(0.0)  # of all pages here; 0 would say that nobody noted it

@@ -13,7 +13,7 @@ from evercrawl.importance.kleinberg import Kleinberg
 from evercrawl.importance.matrices import tax_of_small_edges
 
 pytestmark = pytest.mark.golden
-REFS = Path(os.environ.get("EVERCRAWL_REFS", Path(__file__).parent / "refs"))
+REFS = Path(os.environ.get("EVERCRAWL_REFS") or Path(__file__).parent / "refs")
 GRAPHS = json.loads((REFS / "importance.json").read_text("utf-8"))["graphs"]
 NEAR = {"rtol": 1e-12, "atol": 1e-13}
 

@@ -11,7 +11,7 @@ from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.farming import Rule, farmed, gain, targets
 from evercrawl.lab.trapping import NEW_LINKS, Trapped
 from evercrawl.lab.traps import RULES, SPENDS, gains, swallowed
-from evercrawl.simulate.graphs import sites
+from evercrawl.simulate.graphs import Web, sites
 
 TAX = 0.15
 NOBODY = np.zeros(0, np.int64)
@@ -121,3 +121,10 @@ def test_a_missed_limit_ends_the_command_with_1(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(traps, "MOST_GAIN", 1.0)
     assert main(flags) == 1
     assert "REFUTED" in capsys.readouterr().out
+
+
+def test_a_page_that_nobody_trusted_leads_to_gains_nothing_that_can_be_told():
+    """Small webs with few trusted pages have such; they are left out rather than divided by."""
+    web = Web.of(4, np.array([0, 1, 2]), np.array([1, 0, 3]), np.array([0, 0, 1, 1], np.int32), np.array([0, 2]))
+    assert np.isnan(gain(web, 3, 2, RULES["trusted pages"], np.array([0])))
+    assert gain(web, 1, 2, RULES["trusted pages"], np.array([0])) > 1
