@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evercrawl.progress import Summary
 
 GRACE_S = 8.0
+LAST_S = 9.8  # after the first signal; whatever still runs then is not going to end by itself
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -31,7 +32,8 @@ def until_stopped(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summar
     """Return what `work` returns.
 
     The first Ctrl-C or SIGTERM sets the event that `work` was given, on which it is to end by itself; after `GRACE_S`
-    seconds it is cancelled, and None returned. A second Ctrl-C ends the process at once.
+    seconds it is cancelled, and None returned. A second Ctrl-C ends the process at once, and so does `LAST_S` after the
+    first: also where the event loop is held up, by a regular expression that does not come to an end, say.
     """
     import asyncio  # here, because every start of the command line imports this file
 
@@ -45,24 +47,37 @@ async def _obeying(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summa
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work(stop))
 
-    def asked(number: int) -> None:
-        if not stop.is_set():
-            stop.set()
-            loop.call_later(GRACE_S, task.cancel)
+    told = False
+
+    def asked(number: int, frame: object) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            signal.setitimer(signal.ITIMER_REAL, LAST_S)
+            loop.call_soon_threadsafe(end)
         elif number == signal.SIGINT:
             _die()
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, asked, number)
+    def end() -> None:
+        stop.set()
+        loop.call_later(GRACE_S, task.cancel)
+
+    # not the loop's own handlers, which wait until it is their turn
+    before = {number: signal.signal(number, asked) for number in _SIGNALS}
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, _die)
     try:
         return await task
     except asyncio.CancelledError:
         if not stop.is_set():
             raise
         return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _die() -> None:
+def _die(number: int = 0, frame: object = None) -> None:
     """End as a program that Ctrl-C kills ends; what was acknowledged is on disk already."""
     if sys.stdout.isatty():
         sys.stdout.write("\x1b[?25h\n")  # the live display had hidden the cursor

@@ -139,8 +139,12 @@ def choice(*names: str) -> Kind:
 
 
 def each(one: Kind, form: str) -> Kind:
-    """Return the kind of lists whose every entry is of kind `one`."""
-    return Kind(one.metavar, form, lambda raw: tuple(str(one.read(entry)) for entry in _entries(raw)))
+    """Return the kind of lists whose every entry is of kind `one`; what is empty is no entry.
+
+    >>> each(whole(), "a list of numbers").read(["3", ""])
+    ('3',)
+    """
+    return Kind(one.metavar, form, lambda raw: tuple(str(one.read(entry)) for entry in _entries(raw) if entry != ""))
 
 
 def _measure(raw: object, units: dict[str, float]) -> float:

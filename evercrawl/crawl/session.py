@@ -146,7 +146,8 @@ async def _run(
     if only:
         config = replace(config, policy="breadth_first", sitemaps=False)
     policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
-    await _switched(partition, config, clock, watch)
+    if not only or partition.unswitched:
+        await _switched(partition, config, clock, watch)
     if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=_NOBODY_TRUSTED))
     scheme = scheme_of(partition.scheme)
@@ -197,12 +198,12 @@ async def _switched(partition: Partition, config: Config, clock: Clock, watch: C
     goal = wanted(config, partition.birth.scheme)
     if config.suspects == "cap":
         goal = replace_scheme(goal, distrusted=farmers(View(partition, config, clock.now())))
-    if not switching.due(partition, goal):
-        return
-    try:
+    try:  # also where nothing is due now: it may be, once the crawl has another scheme, or farms
         amend(partition.directory, {name: getattr(config, name) for name in LASTING})
     except OSError as error:
         raise in_words(error, "write", partition.directory / FILE_NAME) from error
+    if not switching.due(partition, goal):
+        return
 
     def say(sentence: str) -> None:
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))

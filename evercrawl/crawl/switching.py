@@ -19,7 +19,7 @@ import numpy as np
 from evercrawl.crawl.cash import READ, Cashier
 from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.settling import PIECE, pass_on, residuals
-from evercrawl.store.events import HAS_LINKS, Switched, Visit
+from evercrawl.store.events import HAS_LINKS, Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ BARS: Final = (0.0, 0.5, 0.2, 0.2, 0.1, 0.1)
 """For each round of push, the part of what a page has, above which a residual is passed on."""
 TOLD_S: Final = 2.0
 """Time between two words about the progress."""
+
+
+UNSWITCHED: Final = (
+    "importance was being switched to {} when the crawl ended; the next start judges its past anew, and until then "
+    "importance is that of a part of it"
+)
+"""What there is to say of a crawl that was left in the midst of a switch."""
 
 
 def due(partition: Partition, goal: Scheme) -> bool:
@@ -69,7 +76,7 @@ async def switch(
     """
     began, upto = clock.now(), partition.journal.sequence
     say(f"from now on importance is learned by {in_words(goal)}: the past is judged anew")
-    partition.remember(Switched(began, goal))
+    partition.switching(began, goal)
     cashier, done, told_at = Cashier(partition.state, scheme_of(goal)), 0, began
     for part in _judged(partition, cashier, upto, began):
         if partition.journal.sequence - upto - done >= BATCH:

@@ -22,6 +22,8 @@ KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
 USUAL: Final = "power-law"
 """The kind of web where nobody says which."""
 _LEAST: Final = 100
+_SPARSE: Final = 100  # pages for each link of a file, at most, where nothing else says how many there are
+_FEW: Final = 1_000_000
 
 
 def web_of(options: Options, pages: int) -> Web:
@@ -67,16 +69,23 @@ def read(path: Path) -> Web:
     source, target = (_column(path, name) for name in ("src", "dst"))
     if not len(source) or min(source.min(), target.min()) < 0:
         raise ConfigError(f"--graph {path}: src and dst have to be numbers of pages, from 0 on, and one link at least")
-    pages = int(max(source.max(), target.max())) + 1
-    return Web.of(max(pages, _nodes(path)), source, target)
+    pages, nodes = int(max(source.max(), target.max())) + 1, _nodes(path)
+    if pages > max(_SPARSE * len(source), nodes, _FEW):
+        raise ConfigError(
+            f"--graph {path}: page {pages - 1} of {len(source)} links; number the pages from 0 on, without gaps"
+        )
+    return Web.of(max(pages, nodes), source, target)
 
 
 def _column(path: Path, name: str) -> Ints:
     from pyarrow import ArrowException
     from pyarrow.parquet import read_table
+    from pyarrow.types import is_integer
 
     try:
         column: Any = read_table(path, columns=[name])[name]
+        if column.null_count or not is_integer(column.type):
+            raise ValueError(f"{name} has to be whole numbers, and none missing")
         return np.asarray(column.to_numpy(), np.int64)
     except (ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         why = str(error).partition("\n")[0]

@@ -19,7 +19,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
 from evercrawl.store.archive import Archive, Pointer
 from evercrawl.store.disk import Disk, RealDisk
-from evercrawl.store.events import Lost, Visit
+from evercrawl.store.events import Lost, Switched, Visit
 from evercrawl.store.journal import Journal
 from evercrawl.store.lock import PURPOSE, Lock
 from evercrawl.store.scheme import Scheme
@@ -47,6 +47,8 @@ class Birth(msgspec.Struct):
         How importance is learned; while it is being switched to another, still as before.
     begun
         How it was learned at first, where it has been switched since; with that the fold of the journal begins.
+    unfinished
+        Whether a switch was begun and has not ended; be it to the very scheme that `scheme` still names.
     """
 
     format: int
@@ -54,6 +56,7 @@ class Birth(msgspec.Struct):
     made_at: float
     scheme: Scheme = Scheme()
     begun: Scheme | None = None
+    unfinished: bool = False
 
     @property
     def first(self) -> Scheme:
@@ -209,7 +212,13 @@ class Partition:
     @property
     def unswitched(self) -> bool:
         """Whether a switch to another scheme was begun and has not ended, so that not all of the past is judged."""
-        return self.state.scheme != self.birth.scheme
+        return self.birth.unfinished or self.state.scheme != self.birth.scheme
+
+    def switching(self, now: float, goal: Scheme) -> None:
+        """Begin to switch to another scheme; until `switched`, whoever opens the crawl knows of it."""
+        self.birth = msgspec.structs.replace(self.birth, begun=self.birth.first, unfinished=True)
+        self.disk.replace(FILE, [msgspec.json.encode(self.birth)])
+        self.remember(Switched(now, goal))
 
     def switched(self) -> None:
         """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""

@@ -168,6 +168,24 @@ def test_without_a_word_on_windows_a_crawl_keeps_its_own(tmp_path):
     assert scheme(tmp_path).window == "variable"
 
 
+def test_what_lasts_is_written_though_nothing_is_due_yet(tmp_path):
+    once(tmp_path)
+    once(tmp_path, (), window="unbounded", suspects="cap")  # push has no windows, and there are no farms
+    assert (load(tmp_path / FILE_NAME).window, load(tmp_path / FILE_NAME).suspects) == ("unbounded", "cap")
+
+
+def test_who_only_asks_for_a_page_changes_no_importance(tmp_path):
+    once(tmp_path)
+    asyncio.run(crawl(tmp_path, Config(importance="uniform"), [], NOTHING, only=[SEED]))
+    assert scheme(tmp_path).name == load(tmp_path / FILE_NAME).importance == "push"
+
+
+def test_a_list_without_names_trusts_all_again(tmp_path):
+    once(tmp_path, trusted=("a.example",))
+    once(tmp_path, (), trusted=("",))
+    assert (scheme(tmp_path).trusted, load(tmp_path / FILE_NAME).trusted) == ((), ())
+
+
 def test_a_window_that_does_not_exist_is_told_with_those_that_do(tmp_path):
     with pytest.raises(ConfigError, match=r"no window is called 'longest'; choose one of: .*two_windows"):
         once(tmp_path, importance="aopic", window="longest")

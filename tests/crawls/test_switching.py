@@ -9,6 +9,7 @@ import pytest
 from evercrawl.config import Config
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.schemes import stored, wanted
+from evercrawl.crawl.status import status
 from evercrawl.crawl.verify import inspect, verify
 from evercrawl.crawl.verify_state import compare
 from evercrawl.crawl.view import View
@@ -217,6 +218,25 @@ def test_a_switch_that_was_cut_short_is_begun_anew_though_nobody_asks_again(run,
     assert "the next start judges its past anew" in verify(run.directory).mends[-1]
     ran = run(run.World(WEB), [], Limits(seconds=0), switch=wanted(Config(), PUSH), **SETTINGS)
     assert [event.scheme for event in ran.events if isinstance(event, Switched)] == [goal, PUSH]
+    laws(run)
+    assert np.abs(importance(run) - before).sum() < 0.05
+
+
+def test_a_switch_back_that_was_cut_short_too_is_not_taken_for_ended(run, monkeypatch):
+    """By then the journal ends with the scheme that the crawl is said to have."""
+    monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
+    before = importance(run)
+    for goal in (stored("aopic", 0.1), PUSH):
+        with pytest.raises(Crash):
+            run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=DyingDisk(run.directory, 6), **SETTINGS)
+    partition = run.folded()
+    assert partition.scheme == partition.birth.scheme == PUSH
+    assert partition.unswitched
+    partition.close()
+    assert "the next start judges its past anew" in verify(run.directory).mends[-1]
+    assert "the next start judges its past anew" in status(run.directory).repairs[-1]
+    run(run.World(WEB), [], Limits(seconds=0), switch=wanted(Config(), PUSH), **SETTINGS)
     laws(run)
     assert np.abs(importance(run) - before).sum() < 0.05
 

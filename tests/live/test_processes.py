@@ -6,6 +6,7 @@ import signal
 import time
 from collections import Counter
 
+import psutil
 import pytest
 
 DELAY_S = 0.1
@@ -134,3 +135,19 @@ def test_with_too_little_room_it_says_so_and_exits_4_and_a_restart_completes(liv
     records = live.records()
     assert {n for (kind, _), n in records.items() if kind == "response"} == {1}
     live.verified()
+
+
+def test_ctrl_c_ends_it_also_where_the_loop_is_held_up(shell):
+    """By a regular expression of its owner that takes for ever, say."""
+    assert shell.crawl(f"http://127.0.0.1:9/{60 * 'a'}", "--seconds", "0").wait(60) == 0
+    with (shell.directory / "crawl.toml").open("a") as file:
+        file.write("\n[[focus]]\nurl = '(([a-z0-9:/.-])+)+!'\n")
+    child = shell.crawl()
+    wait_for(lambda: psutil.Process(child.pid).cpu_times().user > 3.0)
+
+    def gone() -> bool:
+        child.send_signal(signal.SIGINT)  # one that comes while another is pending is lost
+        return child.poll() is not None
+
+    wait_for(gone, 5.0)
+    assert child.returncode == -signal.SIGINT
