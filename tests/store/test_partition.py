@@ -152,7 +152,8 @@ def test_a_crawl_file_that_cannot_be_used_is_said_and_left(three, data, message)
 
 
 def test_the_format_of_the_file_is_plain(three):
-    assert msgspec.json.decode((three / FILE).read_bytes()).keys() == {"format", "id", "made_at", "scheme", "begun"}
+    fields = {"format", "id", "made_at", "scheme", "begun", "unfinished"}
+    assert msgspec.json.decode((three / FILE).read_bytes()).keys() == fields
 
 
 # Mending
