@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_PRINTED_PAGES = 100_000
+_PRINTED_TURNS = 10
+
 Row: TypeAlias = "dict[str, str | int | float]"
 Say: TypeAlias = "Callable[[str], None]"
 
@@ -47,6 +50,14 @@ class Options:
         """
         return self.graph is None and self.kind in (None, "power-law")
 
+    def promised(self, pages: int, turns: int) -> bool:
+        """Whether we promise anything of a web of so many pages, after so many turns: if they are as many as printed.
+
+        >>> Options().promised(100_000, 10), Options().promised(1000, 10)
+        (True, False)
+        """
+        return self.as_printed and pages >= _PRINTED_PAGES and turns >= _PRINTED_TURNS
+
 
 class Claim(NamedTuple):
     """A sentence somebody printed, or that we promise, and what came of it.
@@ -57,12 +68,15 @@ class Claim(NamedTuple):
         In words: the sentence, the figures that stand there ("" where there are none), those that were found.
     holds
         None where it could not be said.
+    promised
+        Whether we promise it of this very web: where it is refuted, the command ends with 1.
     """
 
     claim: str
     printed: str
     found: str
     holds: bool | None
+    promised: bool = False
 
     @property
     def verdict(self) -> str:
@@ -120,15 +134,17 @@ class Findings:
         The figure.
     title
         Of the figure.
-    missed
-        Whether a limit was missed that we promise to keep; the command then ends with 1.
     """
 
     title: str = ""
     rows: list[Row] = field(default_factory=list["Row"])
     claims: list[Claim] = field(default_factory=list[Claim])
     panels: list[Panel] = field(default_factory=list[Panel])
-    missed: bool = False
+
+    @property
+    def missed(self) -> bool:
+        """Whether something that we promise was refuted."""
+        return any(claim.promised and claim.holds is False for claim in self.claims)
 
 
 class Experiment(ABC):

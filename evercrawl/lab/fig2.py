@@ -48,7 +48,9 @@ class Fig2(Experiment):
             smaller = converge(small, turns, options.seed, say, {names[-1]: ORDERS[names[-1]]})
             found.claims += _size(rows, smaller, turns, names[-1])
             found.rows = rows + smaller
-        found.claims += _promises(rows, turns) if "greedy" in names and options.as_printed else []
+        if "greedy" in names and options.as_printed:
+            promised = options.promised(web.pages, turns)
+            found.claims += [claim._replace(promised=promised) for claim in _promises(rows, turns)]
         return found
 
 

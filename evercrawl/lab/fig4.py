@@ -36,7 +36,8 @@ class Fig4(Experiment):
         found = Findings(f"Influence of the window's size, {web.pages:,} pages, greedy", rows, panels=panels(rows))
         found.claims = _claims(rows)
         if options.as_printed:
-            found.claims += [_promise(rows, rate) for rate in _PROMISED]
+            promised = options.promised(web.pages, turns)
+            found.claims += [_promise(rows, rate)._replace(promised=promised) for rate in _PROMISED]
         return found
 
 

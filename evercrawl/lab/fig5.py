@@ -53,7 +53,8 @@ class Fig5(Experiment):
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, MEASURED | _SMOOTH | EVERYWHERE, say)
         found = Findings(f"Influence of the window's policy, {web.pages:,} pages, greedy", rows, panels=panels(rows))
-        found.claims = [*_claims(rows), _promise(rows)]
+        promise = _promise(rows)._replace(promised=options.promised(web.pages, turns))
+        found.claims = [*_claims(rows), promise]
         return found
 
 

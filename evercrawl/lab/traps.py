@@ -74,7 +74,6 @@ class Traps(Experiment):
         limits = [_limit_of_gain(farms), *(_limit_of_share(traps, rule) for rule in _DEFAULTS)]
         found.claims = [*_farm_claims(farms), *_trap_claims(traps, turns), *limits]
         found.panels = [_farm_panel(farms), _trap_panel(traps)]
-        found.missed = any(limit.holds is False for limit in limits)
         return found
 
 
@@ -167,14 +166,14 @@ def _trap_claims(rows: list[Row], turns: int) -> list[Claim]:
 def _limit_of_gain(rows: list[Row]) -> Claim:
     gained = gains(rows, _DEFAULT_GAIN)
     claim = f"by our defaults a page gains at most {MOST_GAIN:.0f} times by a farm, in the middle of them"
-    return Claim(claim, "(ours)", _times(gained), _median(gained) <= MOST_GAIN)
+    return Claim(claim, "(ours)", _times(gained), _median(gained) <= MOST_GAIN if gained else None, promised=True)
 
 
 def _limit_of_share(rows: list[Row], rule: str) -> Claim:
     row = swallowed(rows, rule)
     claim = f"by our defaults a trap swallows at most {percent(MOST_SHARE)} of the visits, {rule}"
     said = f"{percent(float(row['share']))} of {float(row['turn']):g} visits a page"
-    return Claim(claim, "(ours)", said, float(row["share"]) <= MOST_SHARE)
+    return Claim(claim, "(ours)", said, float(row["share"]) <= MOST_SHARE, promised=True)
 
 
 def _farm_panel(rows: list[Row]) -> Panel:

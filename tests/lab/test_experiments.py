@@ -12,7 +12,7 @@ from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.lab import adapting, convergence
 from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, PUSH, SETTLED, TWO, adapt, mean
-from evercrawl.lab.base import Claim, Options
+from evercrawl.lab.base import Claim, Findings, Options
 from evercrawl.lab.catalogue import experiment, experiments, keep
 from evercrawl.lab.convergence import chosen, converge
 from evercrawl.lab.engine import Opic
@@ -47,6 +47,43 @@ def test_greed_with_the_identity_and_push_keep_what_they_promise(converged):
     mean_error, top = errors(converged, "push", "greedy", "residual")
     assert mean_error < 0.001
     assert top < 0.0002
+
+
+def test_what_is_promised_of_visits_holds_of_a_hundred_thousand_pages():
+    found = experiment("fig2").run(Options(), quiet)
+    promised = [claim for claim in found.claims if claim.promised]
+    assert len(promised) == 2
+    assert [claim.holds for claim in promised] == [True, True]
+    assert not found.missed
+
+
+@pytest.fixture(scope="module")
+def changing():
+    return adapt(power_law(100_000, 1), 10, 1, EVERYWHERE, quiet)
+
+
+@pytest.mark.parametrize(("rate", "most", "most_top"), [(0.01, 0.02, 0.025), (0.1, 0.08, 0.12)])
+def test_what_is_promised_of_push_where_links_change_holds(changing, rate, most, most_top):
+    assert mean(changing, PUSH, rate) <= most
+    assert mean(changing, PUSH, rate, "top") <= most_top
+
+
+@pytest.mark.parametrize("rate", adapting.RATES)
+@pytest.mark.parametrize("name", ["mean", "top"])
+def test_two_windows_are_nowhere_worse_than_interpolation(changing, rate, name):
+    assert mean(changing, TWO, rate, name) <= mean(changing, INTERPOLATION, rate, name) + 0.002
+
+
+def test_a_promise_is_kept_or_the_command_fails_and_only_for_webs_as_large_as_printed():
+    broken = Claim("so good", "(ours) 1 %", "2 %", False, promised=True)
+    assert Findings(claims=[broken]).missed
+    assert not Findings(claims=[broken._replace(promised=False)]).missed
+    assert not Findings(claims=[broken._replace(holds=None)]).missed
+    small = experiment("fig2").run(Options(pages=500, turns=2), quiet)
+    assert [claim.claim for claim in small.claims if claim.printed.startswith("(ours) 2.5")]
+    assert not any(claim.promised for claim in small.claims)
+    assert Options().promised(100_000, 10)
+    assert not Options(kind="poisson").promised(100_000, 10)
 
 
 def test_the_clock_of_regular_orders_runs_twice_as_fast_as_that_of_chance(converged):
