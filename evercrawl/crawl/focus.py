@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.crawl.grown import grown
 from evercrawl.crawl.link_words import marks_of, words_in
 from evercrawl.store.events import Visit
 
@@ -128,7 +129,7 @@ class Focusing:
         state = self._state
         while self._count < state.known.count:
             start, stop = self._count, min(self._count + _PIECE, state.known.count)
-            self._at, self._said = _grown(self._at, stop), _grown(self._said, stop)
+            self._at, self._said = grown(self._at, stop), grown(self._said, stop)
             self._at[start:stop], self._said[start:stop] = _ALL, self._wordless
             if any(self._urls):
                 self._at[start:stop] = [self._of_url(url) for url in state.urls.get_many(range(start, stop))]
@@ -144,8 +145,8 @@ class Focusing:
     def _ask(self, records: NDArray[Any]) -> None:
         """Ask the journal what the last visits to pages say, where that is not known, of some of them."""
         count = int(records.max()) + 1
-        self._events = _grown(self._events, count)
-        self._titled, self._typed = _grown(self._titled, count), _grown(self._typed, count)
+        self._events = grown(self._events, count)
+        self._titled, self._typed = grown(self._titled, count), grown(self._typed, count)
         pointers = self._state.records.rows["event"][records]
         for place in np.flatnonzero(pointers != self._events.take(records))[:AT_ONCE].tolist():
             index = int(records[place])
@@ -187,8 +188,3 @@ def _named(entry: Focus) -> str:
 
 def _bits(found: Any) -> int:
     return sum(1 << i for i, one in enumerate(found) if one)
-
-
-def _grown(array: NDArray[Any], count: int) -> NDArray[Any]:
-    """Return the array with room for `count`, at least."""
-    return array if count <= len(array) else np.concatenate([array, np.zeros(count + count // 4, array.dtype)])

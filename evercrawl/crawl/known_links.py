@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.crawl.grown import grown
+
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from evercrawl.types import Ints, Slots
 
 
@@ -55,14 +53,3 @@ class Rows:
         self._target, self._end = self._target[moved + np.arange(start[-1])], int(start[-1])
         self._first[:pages] = start[:-1]
         return start, self._target
-
-
-def grown(column: NDArray[Any], least: int) -> NDArray[Any]:
-    """Return a column with room for `least`, at least; what is new is 0.
-
-    >>> grown(np.ones(1), 2)
-    array([1., 0.])
-    """
-    if least <= len(column):
-        return column
-    return np.concatenate([column, np.zeros(least + least // 4 - len(column), column.dtype)])

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.crawl.known_links import Rows, grown
+from evercrawl.crawl.grown import grown
+from evercrawl.crawl.known_links import Rows
 from evercrawl.crawl.reader import events
 from evercrawl.importance.offline import Graph, solve
 from evercrawl.store.codec import decode_slots

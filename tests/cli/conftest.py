@@ -4,10 +4,12 @@ import asyncio
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from evercrawl.simulate.loopback import Loopback
+from evercrawl.cli.main import main
+from evercrawl.simulate.loopback import NETWORK, Loopback
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +34,12 @@ def site() -> Iterator[Loopback]:
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
     loop.close()
+
+
+@pytest.fixture
+def crawled(site: Loopback, tmp_path: Path) -> str:
+    """Crawl the small web until nothing is left, and return the crawl directory."""
+    directory = str(tmp_path / "crawl")
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
+    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
+    return directory

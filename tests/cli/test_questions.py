@@ -17,16 +17,7 @@ from evercrawl.crawl import export_file
 from evercrawl.crawl.content import Content
 from evercrawl.crawl.findings import Findings
 from evercrawl.errors import EvercrawlError, StoreError
-from evercrawl.simulate.loopback import NETWORK, Loopback
 from evercrawl.types import Outcome
-
-
-@pytest.fixture
-def crawled(site: Loopback, tmp_path: Path) -> str:
-    directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
-    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
-    return directory
 
 
 def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsys):

@@ -2,22 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.cli.search import _marked, _shown
 from evercrawl.crawl.hits import Hit
-from evercrawl.simulate.loopback import NETWORK, Loopback
-
-
-@pytest.fixture
-def crawled(site: Loopback, tmp_path: Path) -> str:
-    directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
-    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
-    return directory
+from evercrawl.simulate.loopback import NETWORK
 
 
 def found(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:

@@ -1,20 +1,10 @@
 """Choosing sites on the command line, of a crawl of a real server."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.simulate.loopback import NETWORK, Loopback
-
-
-@pytest.fixture
-def crawled(site: Loopback, tmp_path: Path) -> str:
-    directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
-    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
-    return directory
 
 
 def test_sites_are_chosen_and_compared_with_raters(crawled, tmp_path, capsys):

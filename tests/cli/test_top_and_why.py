@@ -2,20 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.simulate.loopback import NETWORK, Loopback
-
-
-@pytest.fixture
-def crawled(site: Loopback, tmp_path: Path) -> str:
-    directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
-    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
-    return directory
 
 
 def test_top_lists_pages_and_sites(crawled, site, capsys):

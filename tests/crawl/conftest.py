@@ -16,8 +16,10 @@ from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.contents import body_of, contents
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.reader import opened
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.scope import Scope
+from evercrawl.crawl.view import View
 from evercrawl.importance.push import Push
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
@@ -157,3 +159,18 @@ def filled(made: HandMade) -> HandMade:
     made.fill()
     made.stop()
     return made
+
+
+@pytest.fixture
+def asked(made: HandMade) -> Iterator[Callable[..., View]]:
+    """Return what ends the crawl that was made by hand, and opens it for questions some time after."""
+    crawls = []
+
+    def ask(after_s: float = 0.0) -> View:
+        made.stop()
+        crawls.append(opened(made.directory))
+        return View(crawls[-1], Config(), made.now + after_s)
+
+    yield ask
+    for one in crawls:
+        one.close()

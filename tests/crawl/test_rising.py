@@ -7,7 +7,6 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.config import Config
 from evercrawl.crawl.link_steps import link_steps
-from evercrawl.crawl.reader import opened
 from evercrawl.crawl.rising import rising_pages
 from evercrawl.crawl.view import View
 
@@ -15,26 +14,11 @@ SITE = "http://example.org"
 
 
 @pytest.fixture
-def asked(made):
-    """Return what opens the crawl for questions once it is made."""
-    crawls = []
-
-    def ask() -> View:
-        made.stop()
-        crawls.append(opened(made.directory))
-        return View(crawls[-1], Config(), made.now + 9e6)
-
-    yield ask
-    for crawl in crawls:
-        crawl.close()
-
-
-@pytest.fixture
 def told(asked):
     """Return what gives the steps of a crawl: page, whether it gained, and the instant."""
 
     def tell() -> list[tuple[str, bool, float]]:
-        view = asked()
+        view = asked(after_s=9e6)
         steps = link_steps(view)
         columns = (steps.page.tolist(), steps.amount.tolist(), steps.at.tolist())
         return [
@@ -98,7 +82,7 @@ def test_a_link_to_an_alias_is_one_to_the_page_it_stands_for(made, told):
 def test_a_link_brings_a_part_of_what_its_page_has(made, asked):
     begin(made)
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c", text="new"))
-    view = asked()
+    view = asked(after_s=9e6)
     steps, home = link_steps(view), view.importance[0]
     assert steps.amount.tolist() == pytest.approx([0.85 * view.scheme.internal * home / 3])
 
@@ -112,7 +96,7 @@ def test_the_page_that_others_begin_to_link_to_rises_most(made, asked):
     made.now += 3600.0
     for name in names:
         made.visit(f"{SITE}{name}", made.page(name, "/still", "/hub", text=f"this is {name} by now"))
-    first, *others = rising_pages(asked(), 10)
+    first, *others = rising_pages(asked(after_s=9e6), 10)
     assert (first.rank, first.url, first.came, first.went) == (1, f"{SITE}/hub", 8, 0)
     assert first.long < first.short <= first.times_mean
     assert first.score > 0
@@ -122,7 +106,7 @@ def test_the_page_that_others_begin_to_link_to_rises_most(made, asked):
 def test_a_crawl_that_rests_tells_the_same_each_time(made, asked):
     begin(made)
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c", text="new"))
-    view = asked()
+    view = asked(after_s=9e6)
     later = View(view.partition, Config(), view.now + 1e8)
     assert rising_pages(view, 5) == rising_pages(later, 5) != []
 
@@ -132,7 +116,7 @@ def test_a_longer_window_looks_further_back(made, asked):
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c", text="new"))
     made.now += 1e5
     made.visit(f"{SITE}/a", made.page("a", "/b", text="other words"))
-    view = asked()
+    view = asked(after_s=9e6)
     scores = [page.score for of_s in (1e3, 1e5) for page in rising_pages(view, 1, of_s)]
     assert scores[-1] > 1e-3
     assert len(scores) == 1 or scores[0] < 1e-6
@@ -140,7 +124,7 @@ def test_a_longer_window_looks_further_back(made, asked):
 
 def test_where_nothing_ever_happened_nothing_rises(made, asked):
     made.save()
-    assert rising_pages(asked(), 5) == []
+    assert rising_pages(asked(after_s=9e6), 5) == []
 
 
 def test_the_command_line_lists_them(made, capsys):

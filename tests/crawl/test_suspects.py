@@ -10,26 +10,10 @@ from evercrawl.crawl.farms import farms, owners
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.session import crawl
 from evercrawl.crawl.suspects import suspects
-from evercrawl.crawl.view import View
 from evercrawl.progress import Limits
 
 HONEST = [f"http://honest{i}.example" for i in range(30)]
 FARM = [f"http://farm{i}.example" for i in range(9)]
-
-
-@pytest.fixture
-def asked(made):
-    """Return what opens the crawl for questions once it is made."""
-    crawls = []
-
-    def ask() -> View:
-        made.stop()
-        crawls.append(opened(made.directory))
-        return View(crawls[-1], Config(), made.now)
-
-    yield ask
-    for one in crawls:
-        one.close()
 
 
 def web(made, *, back: bool = True) -> None:

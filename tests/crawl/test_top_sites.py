@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from evercrawl.config import Config
-from evercrawl.crawl.reader import opened
 from evercrawl.crawl.site_graph import SiteGraph
 from evercrawl.crawl.top import top_pages
 from evercrawl.crawl.top_sites import top_sites
@@ -17,21 +15,6 @@ A, B, C, D = (f"http://{name}.example" for name in "abcd")
 def everything_belongs(made) -> None:
     for name in "abcd":
         made._learner._scope.add_root(f"{name}.example")
-
-
-@pytest.fixture
-def asked(made):
-    """Return what opens the crawl for questions once it is made."""
-    crawls = []
-
-    def ask() -> View:
-        made.stop()
-        crawls.append(opened(made.directory))
-        return View(crawls[-1], Config(), made.now)
-
-    yield ask
-    for crawl in crawls:
-        crawl.close()
 
 
 def visit(made, url: str, *links: str, text: str = "") -> None:

@@ -157,10 +157,66 @@ class Ran:
         return blake2b(msgspec.msgpack.encode(self.events)).hexdigest()
 
 
+class Crash(BaseException):
+    """The process ends here."""
+
+
+class DyingDisk(RealDisk):
+    """Dies at the n-th operation, which is done in part, wholly or not at all; what was not synced may go with it."""
+
+    def __init__(self, directory: Path, dies_at: int) -> None:
+        super().__init__(directory)
+        self.dies_at, self.done = dies_at, 0
+        self.synced: dict[str, int] = {}
+        self.draw = random.Random(dies_at)
+
+    def append(self, name, data):
+        self.synced.setdefault(name, self.size(name))
+        if self.dies():
+            super().append(name, data[: self.draw.choice([0, len(data) // 2, len(data)])])
+            self.die()
+        return super().append(name, data)
+
+    def sync(self, name):
+        if self.dies():
+            self.die()
+        self.synced[name] = self.size(name)
+
+    def truncate(self, name, size):
+        if self.dies():
+            self.die()
+        super().truncate(name, size)
+
+    def replace(self, name, chunks):
+        chunks = list(chunks)
+        if self.dies():
+            if self.draw.random() < 0.5:
+                super().replace(name, chunks)
+            self.die()
+        super().replace(name, chunks)
+
+    def remove(self, name):
+        if self.dies():
+            self.die()
+        super().remove(name)
+
+    def dies(self) -> bool:
+        if self.done >= self.dies_at > 0:
+            raise Crash
+        self.done += 1
+        return self.done == self.dies_at
+
+    def die(self) -> None:
+        for name, size in self.synced.items():
+            super().truncate(name, self.draw.randint(min(size, self.size(name)), self.size(name)))
+        raise Crash
+
+
 class Runner:
     """Runs crawls in one directory, one after the other; time goes on from run to run."""
 
     World, Manners, Answer, NoAnswerError = World, Manners, Answer, NoAnswerError
+    Crash, DyingDisk = Crash, DyingDisk
     html, robots_txt = staticmethod(World.html), staticmethod(World.robots_txt)
 
     def __init__(self, directory: Path) -> None:

@@ -2,7 +2,6 @@
 links that change, answers of 304; through restarts, and crashes at every operation on the disk."""
 
 import random
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -17,7 +16,6 @@ from evercrawl.importance.base import Links
 from evercrawl.progress import Limits
 from evercrawl.simulate.made_web import Answer
 from evercrawl.store.codec import decode_slots
-from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import JOINS, KEEP, LEAVES, Visit
 from evercrawl.store.records import MEMBER
 from evercrawl.store.table import NO_RECORD, ROOT
@@ -100,58 +98,6 @@ def test_the_laws_hold_through_everything_that_moves_cash(crawl, seed, scheme):
     assert kinds >= {Outcome.OK, Outcome.REDIRECT, Outcome.GONE, JOINS, LEAVES, KEEP, 304}
 
 
-class Crash(BaseException):
-    """The process ends here."""
-
-
-class DyingDisk(RealDisk):
-    """Dies at the n-th operation, which is done in part, wholly or not at all; what was not synced may go with it."""
-
-    def __init__(self, directory: Path, dies_at: int) -> None:
-        super().__init__(directory)
-        self.dies_at, self.done = dies_at, 0
-        self.synced: dict[str, int] = {}
-        self.draw = random.Random(dies_at)
-
-    def append(self, name, data):
-        self.synced.setdefault(name, self.size(name))
-        if self.dies():
-            super().append(name, data[: self.draw.choice([0, len(data) // 2, len(data)])])
-            self.die()
-        return super().append(name, data)
-
-    def sync(self, name):
-        if self.dies():
-            self.die()
-        self.synced[name] = self.size(name)
-
-    def truncate(self, name, size):
-        if self.dies():
-            self.die()
-        super().truncate(name, size)
-
-    def replace(self, name, chunks):
-        if self.dies():
-            self.die()
-        super().replace(name, chunks)
-
-    def remove(self, name):
-        if self.dies():
-            self.die()
-        super().remove(name)
-
-    def dies(self) -> bool:
-        if self.done >= self.dies_at > 0:
-            raise Crash
-        self.done += 1
-        return self.done == self.dies_at
-
-    def die(self) -> None:
-        for name, size in self.synced.items():
-            super().truncate(name, self.draw.randint(min(size, self.size(name)), self.size(name)))
-        raise Crash
-
-
 @pytest.mark.parametrize("scheme", USUAL)
 def test_after_a_crash_at_any_operation_the_laws_hold(crawl, scheme):
     """One directory lives through all of them: each run dies one operation later than the one before."""
@@ -159,8 +105,8 @@ def test_after_a_crash_at_any_operation_the_laws_hold(crawl, scheme):
     for dies_at in range(1, 80):
         run.directory.mkdir(exist_ok=True)
         try:
-            crawl(5, Limits(seconds=8), scheme, disk=DyingDisk(run.directory, dies_at), snapshot_every_s=1.0)
-        except Crash:
+            crawl(5, Limits(seconds=8), scheme, disk=run.DyingDisk(run.directory, dies_at), snapshot_every_s=1.0)
+        except run.Crash:
             run.now += 5.0
         if (run.directory / "crawl.json").exists():
             for open_it in (run.folded, run.restored):
@@ -219,8 +165,8 @@ def test_crashes_change_nothing_of_what_importance_comes_to(crawl, seed):
         run.directory.mkdir()
         for dies_at in range(15, 90, 15) if crashes else ():
             try:
-                crawl(seed, Limits(seconds=25), disk=DyingDisk(run.directory, dies_at))
-            except Crash:
+                crawl(seed, Limits(seconds=25), disk=run.DyingDisk(run.directory, dies_at))
+            except run.Crash:
                 run.now += 5.0
         crawl(seed, Limits(seconds=1_700_000_000.0 + SETTLED_S + 330 - run.now))
         laws(run)

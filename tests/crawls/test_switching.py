@@ -1,6 +1,5 @@
 """Another scheme of importance on a crawl that is there: its past is judged anew, and a crash costs no cash."""
 
-import random
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +15,6 @@ from evercrawl.crawl.view import View
 from evercrawl.progress import Limits
 from evercrawl.simulate.beliefs import rank_correlation
 from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import Passed, Switched
 from evercrawl.store.scheme import Scheme
 
@@ -120,56 +118,6 @@ def test_an_old_crawl_keeps_its_window_and_learns_what_it_has_to_keep(run):
     assert wanted(Config(importance="aopic"), goal) == goal
 
 
-class Crash(BaseException):
-    """The process ends here."""
-
-
-class DyingDisk(RealDisk):
-    """Dies at the n-th operation, which is done in part, wholly or not at all; what was not synced may go with it."""
-
-    def __init__(self, directory, dies_at: int) -> None:
-        super().__init__(directory)
-        self.dies_at, self.done = dies_at, 0
-        self.synced: dict[str, int] = {}
-        self.draw = random.Random(dies_at)
-
-    def append(self, name, data):
-        self.synced.setdefault(name, self.size(name))
-        if self.dies():
-            super().append(name, data[: self.draw.choice([0, len(data) // 2, len(data)])])
-            self.die()
-        return super().append(name, data)
-
-    def sync(self, name):
-        if self.dies():
-            self.die()
-        self.synced[name] = self.size(name)
-
-    def replace(self, name, chunks):
-        chunks = list(chunks)
-        if self.dies():
-            if self.draw.random() < 0.5:
-                super().replace(name, chunks)
-            self.die()
-        super().replace(name, chunks)
-
-    def remove(self, name):
-        if self.dies():
-            self.die()
-        super().remove(name)
-
-    def dies(self) -> bool:
-        if self.done >= self.dies_at > 0:
-            raise Crash
-        self.done += 1
-        return self.done == self.dies_at
-
-    def die(self) -> None:
-        for name, size in self.synced.items():
-            super().truncate(name, self.draw.randint(min(size, self.size(name)), self.size(name)))
-        raise Crash
-
-
 @pytest.mark.parametrize("goals", [(stored("aopic", 0.1), PUSH), (PUSH, stored("aopic", 0.1, "variable"))])
 def test_after_a_crash_at_any_step_of_a_switch_no_cash_is_missing(run, goals, monkeypatch):
     """Each run dies one operation later than the one before; the scheme that is asked for changes now and then."""
@@ -179,9 +127,9 @@ def test_after_a_crash_at_any_step_of_a_switch_no_cash_is_missing(run, goals, mo
     for dies_at in range(1, 32):
         goal = goals[dies_at // 11 % 2]
         try:
-            disk = DyingDisk(run.directory, dies_at)
+            disk = run.DyingDisk(run.directory, dies_at)
             run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=disk, **SETTINGS)
-        except Crash:
+        except run.Crash:
             run.now += 5.0
         for open_it in (run.folded, run.restored):
             partition = open_it()
@@ -209,8 +157,8 @@ def test_a_switch_that_was_cut_short_is_begun_anew_though_nobody_asks_again(run,
     run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
     before = importance(run)
     goal = stored("aopic", 0.1)
-    with pytest.raises(Crash):
-        run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=DyingDisk(run.directory, 6), **SETTINGS)
+    with pytest.raises(run.Crash):
+        run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=run.DyingDisk(run.directory, 6), **SETTINGS)
     partition = run.folded()
     assert partition.unswitched
     assert partition.scheme == goal
@@ -228,8 +176,8 @@ def test_a_switch_back_that_was_cut_short_too_is_not_taken_for_ended(run, monkey
     run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
     before = importance(run)
     for goal in (stored("aopic", 0.1), PUSH):
-        with pytest.raises(Crash):
-            run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=DyingDisk(run.directory, 6), **SETTINGS)
+        with pytest.raises(run.Crash):
+            run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=run.DyingDisk(run.directory, 6), **SETTINGS)
     partition = run.folded()
     assert partition.scheme == partition.birth.scheme == PUSH
     assert partition.unswitched
