@@ -60,9 +60,12 @@ def row_of(name, targets):
     return {to: count * (to % 3) for to, count in Counter(targets).items()} if "weighted" in name else targets
 
 
-def begun(scheme, *, at_once=True, matrix=None):
+CONVENTIONS = st.sampled_from(["tax", "link"])  # with the latter the virtual page is a link of each page, and untaxed
+
+
+def begun(scheme, *, at_once=True, matrix=None, convention="tax"):
     """Return a ledger of six pages on three sites; where cash moves round, they have 1 together."""
-    ledger = Ledger(scheme, at_once=at_once, site=site, matrix=matrix)
+    ledger = Ledger(scheme, at_once=at_once, site=site, matrix=matrix, convention=convention)
     for page in PAGES:
         ledger.add(page, weight=1 + page % 2, cash=Fraction(1, 6) if scheme.handout else 0)
     return ledger
@@ -99,9 +102,10 @@ def histories(ledger):
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("name", SCHEMES)
 @settings(deadline=None, max_examples=25)
-@given(events=events, matrix=st.sampled_from([*MATRICES]))
-def test_no_cash_is_made_or_lost(name, at_once, events, matrix):
-    ledger = begun(SCHEMES[name](TAX, INTERNAL), at_once=at_once, matrix=MATRICES[matrix])
+@given(events=events, matrix=st.sampled_from([*MATRICES]), convention=CONVENTIONS)
+def test_no_cash_is_made_or_lost(name, at_once, events, matrix, convention):
+    tax, rows = (TAX, MATRICES[matrix]) if convention == "tax" else (Fraction(0), None)
+    ledger = begun(SCHEMES[name](tax, INTERNAL), at_once=at_once, matrix=rows, convention=convention)
     for event in events:
         happen(ledger, event)
         assert isinstance(ledger.owed(), int | Fraction)
@@ -151,9 +155,10 @@ def test_a_page_counts_as_the_one_that_it_leads_to(window, events, page, target,
 
 @pytest.mark.parametrize("matrix", MATRICES)
 @settings(deadline=None, max_examples=20)
-@given(events=events)
-def test_value_and_residual_are_what_the_known_links_bring(matrix, events):
-    ledger = begun(Push(TAX, INTERNAL), matrix=MATRICES[matrix])
+@given(events=events, convention=CONVENTIONS)
+def test_value_and_residual_are_what_the_known_links_bring(matrix, events, convention):
+    tax, rows = (TAX, MATRICES[matrix]) if convention == "tax" else (Fraction(0), None)
+    ledger = begun(Push(tax, INTERNAL), matrix=rows, convention=convention)
     for event in events:
         happen(ledger, event)
         assert ledger.owed() == 0
@@ -167,10 +172,12 @@ def test_value_and_residual_are_what_the_known_links_bring(matrix, events):
 @pytest.mark.parametrize("matrix", MATRICES)
 @pytest.mark.parametrize("window", WINDOWS)
 @settings(deadline=None, max_examples=4)
-@given(graph=graphs, visits=st.integers(1, 16), at_once=st.booleans())
-def test_lemma_of_opic(window, matrix, order, graph, visits, at_once):
+@given(graph=graphs, visits=st.integers(1, 16), at_once=st.booleans(), convention=CONVENTIONS)
+def test_lemma_of_opic(window, matrix, order, graph, visits, at_once, convention):
     """On links that stay, history and cash are what was put in, and what parents and the virtual page gave."""
-    ledger = begun(AOPIC(TAX, INTERNAL, WINDOWS[window]()), at_once=at_once, matrix=MATRICES[matrix])
+    convention = convention if matrix == "links" else "tax"
+    scheme = AOPIC(TAX if convention == "tax" else Fraction(0), INTERNAL, WINDOWS[window]())
+    ledger = begun(scheme, at_once=at_once, matrix=MATRICES[matrix], convention=convention)
     chosen = ORDERS[order](ledger)
     for count in range(visits):
         page = chosen.next()
@@ -233,6 +240,23 @@ def test_importance_is_the_same_in_any_order_within_what_is_certain(matrix, grap
         if scheme is AOPIC:
             off = sum(abs(shares(ledger, "history")[page] - truth[page]) for page in truth)
             assert off <= certificate(ledger) + 1e-9 <= 2 / (least_tax(ledger) * ledger.total) + 2e-9
+
+
+RING = [[1], [2, 0], [3, 5], [4, 0], [5, 1], [0]]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_whatever_the_window_importance_hovers_about_the_same_limit_in_any_order(window, order):
+    """A window that forgets has no limit of its own; the mean of what it says has."""
+    truth = shares(visited("links", RING, "cycle", Push, 120), "paper")
+    ledger = visited("links", RING, order, lambda tax, internal: AOPIC(tax, internal, WINDOWS[window]()), 30)
+    chosen, said = ORDERS[order](ledger), Counter()
+    for _ in range(900):
+        page = chosen.next()
+        ledger.visit(page, RING[page])
+        said.update(shares(ledger))
+    assert sum(abs(said[page] / 900 - truth[page]) for page in truth) < 0.02
 
 
 @pytest.mark.parametrize("matrix", ["links", "internal"])
