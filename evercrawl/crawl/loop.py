@@ -10,8 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from evercrawl.crawl.access import GO, WAIT, Access
 from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.cash import Cashier
@@ -34,15 +32,15 @@ from evercrawl.crawl.settling import Settling
 from evercrawl.crawl.sitemap_cache import SitemapCache
 from evercrawl.crawl.sitemaps import Sitemaps, SitemapTag
 from evercrawl.crawl.soft404_book import Soft404Book
+from evercrawl.crawl.starting import fill, resume
 from evercrawl.crawl.storing import Storing
-from evercrawl.crawl.waits import again_at
+from evercrawl.crawl.telling import Telling
 from evercrawl.errors import NoRoomError
 from evercrawl.fetch.asking import validator
 from evercrawl.importance.push import Push
-from evercrawl.parse.digest import keys as keys_of
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.frontier import Frontier
-from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
+from evercrawl.types import Exchange, Outcome, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -128,7 +126,6 @@ class Crawl:
         self._network = network
         self._clock = clock
         self._watch = watch
-        self._begun_at = clock.now()
         scheme = importance or Push(internal=partition.birth.scheme.internal)
         assert scheme.handout == state.accounts.handout, "the crawl was begun with another kind of scheme"
         notices = Notices(state.accounts)
@@ -224,7 +221,7 @@ class Crawl:
         )
         self._learner.watch(self._probes)
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
-        self._leisure = Leisure(self._begun_at, network.idle_s)
+        self._leisure = Leisure(clock.now(), network.idle_s)
         self._underway = 0  # visits among the exchanges in flight
         self._parsers: Parsers = parsers or Inline(
             config.product_token, text=indexing is not None or config.looks_for_words
@@ -234,7 +231,21 @@ class Crawl:
         self._reason = ""
         self._limits = Limits()
         self._until = float("inf")
-        self._resume()
+        self._telling = Telling(
+            state,
+            self._learner,
+            self.frontier,
+            network,
+            self._pace,
+            self._budgets,
+            self._access,
+            self._sitemaps,
+            self._storing,
+            self._parsers,
+            indexing,
+            begun_at=clock.now(),
+        )
+        resume(partition, self.frontier, self._scope, clock.now(), config.delay_s)
 
     def stop(self) -> None:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
@@ -252,11 +263,11 @@ class Crawl:
         StoreError
             The disk failed in another way.
         """
-        self._begun_at = self._clock.now()
+        begun_at = self._telling.begun_at = self._clock.now()
         self._limits = limits
-        self._until = self._begun_at + limits.seconds if limits.seconds is not None else float("inf")
-        self._fill(seeds, only)
-        if self._learner.seed(seeds, self._begun_at):
+        self._until = begun_at + limits.seconds if limits.seconds is not None else float("inf")
+        fill(self._state, self.frontier, seeds, only, self._config.refresh_after_s)
+        if self._learner.seed(seeds, begun_at):
             self._storing.changed()
         while not self._over(self._clock.now()):
             now = self._clock.now()
@@ -265,36 +276,6 @@ class Crawl:
             await self._turn(self._patience(now))
         await self._finish()
         return self._summary()
-
-    def _resume(self) -> None:
-        """Add the known hosts; each rests once first, for nobody knows what was under way.
-
-        So do those that become known meanwhile: they may have been asked before it was stored that they are there.
-        """
-        now, state = self._clock.now(), self._state
-        if not self.partition.new:
-            self.frontier.rests_until = now + self._config.delay_s
-        rows = state.known.rows()
-        pages = np.bincount(rows["host"], minlength=len(state.hosts)).tolist()
-        for number, name in enumerate(state.hosts):
-            host = self.frontier.add_host(name)
-            host.pages = pages[number]
-        for number, until in state.left_alone(now).items():
-            self.frontier.hosts[number].stay_away(until, "back-off")
-        roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
-        for number in roots:
-            self._scope.add_root(state.hosts[number])
-
-    def _fill(self, seeds: Sequence[str], only: Sequence[str]) -> None:
-        """Queue the known pages; seeds among them that were visited in vain are due now."""
-        named = self._state.table.find(keys_of(list(only or seeds)))
-        named = named[named != NO_SLOT]
-        new, seen = self._state.to_try(named) if not only else (named, named[:0])
-        hosts = self._state.known.rows()["host"]
-        self.frontier.fill(hosts[new], new, new=True)
-        rows = self._state.records.rows[self._state.table.record[seen]]
-        again = again_at(self._state, rows, self._config.refresh_after_s)
-        self.frontier.fill(hosts[seen], seen, new=False, not_before=again)
 
     # Choose and fetch
 
@@ -504,46 +485,13 @@ class Crawl:
             self._reported_at = now
             self._pace.observed(now, self._learner.visits)
             self._state.notes.update(self._policy.notes(), **self._changes.notes())
-            self._watch(self.progress(now))
-
-    def progress(self, now: float) -> Progress:
-        """Return the crawl at this instant."""
-        learner, pages = self._learner, self._state.outcomes
-        return Progress(
-            at=now,
-            elapsed_s=now - self._begun_at,
-            known=self._state.known.count,
-            fetched=sum(pages[outcome] for outcome in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)),
-            visits=learner.visits,
-            changed=learner.changed,
-            duplicates=learner.outcomes[Outcome.DUPLICATE.label],
-            queue=self.frontier.new_count,
-            in_flight=self._network.in_flight,
-            rate_per_s=self._pace.rate_per_s(now, learner.visits),
-            bytes_in=learner.bytes_in,
-            outcomes=dict(learner.outcomes),
-            errors=self._errors(),
-            waiting=self.frontier.waiting(now),
-            robots_trouble=self._access.trouble,
-            disk_full=self._storing.full,
-            message=self._message,
-        )
-
-    @property
-    def _message(self) -> str:
-        indexing = self._indexing.news() if self._indexing is not None else ""
-        return self._storing.message or self._parsers.message or indexing
-
-    def _errors(self) -> dict[str, int]:
-        closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}
-        sitemaps = {f"sitemap_{why}": count for why, count in self._sitemaps.trouble.items()}
-        return {**self._learner.errors, **closed, **sitemaps, **self._budgets.refused}
+            self._watch(self._telling.progress(now))
 
     def _summary(self) -> Summary:
         now = self._clock.now()
-        progress = self.progress(now)
+        progress = self._telling.progress(now)
         self._watch(progress)
-        return Summary(progress.visits, progress.fetched, progress.known, now - self._begun_at, self._reason)
+        return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
 
 
 def _validators(before: Before) -> tuple[tuple[str, str], ...]:

@@ -14,6 +14,7 @@ from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Passed, Swit
 from evercrawl.store.known import FILE as KNOWN_FILE
 from evercrawl.store.known import KNOWN
 from evercrawl.store.records import RECORD
+from evercrawl.store.resuming import to_try
 from evercrawl.store.urllog import LOG as URL_FILE
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -169,7 +170,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
         other = np.flatnonzero((state.records.kept[:records] != folded.records.kept[:records]).any(axis=1))
         if len(other):
             found.blame(f"the snapshot's windows: row {int(other[0])} is another than the journal folds to")
-    for name, ours, theirs in zip(("to be fetched", "to be refreshed"), state.to_try(), folded.to_try(), strict=True):
+    for name, ours, theirs in zip(("to be fetched", "to be refreshed"), to_try(state), to_try(folded), strict=True):
         if not np.array_equal(np.sort(ours), np.sort(theirs)):
             found.blame(f"{len(ours)} pages are {name} by the snapshot, and by the journal {len(theirs)}, or others")
 

@@ -11,6 +11,7 @@ from evercrawl.crawl.mirrors import SAMPLED
 from evercrawl.crawl.robots import ROBOTS_FILE, stored, unreachable
 from evercrawl.fetch.robots import parse
 from evercrawl.parse.urls import origin, path_query
+from evercrawl.store.resuming import unanswered
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def hindrances(view: View, slot: int) -> list[str]:
         found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
     if until > view.now:
         found.append(f"{host} is left alone until {instant(until)}, after trouble or by its own wish")
-    elif number in state.unanswered([number]):
+    elif number in unanswered(state, [number]):
         found.append(f"{host} gave no answer when it was last asked; its name, or its machine, may be gone")
     return found
 

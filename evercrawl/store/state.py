@@ -66,7 +66,6 @@ _DATES: Final = (
     (LISTED_TRUE, "listed_true"),
     (LISTED_FALSE, "listed_false"),
 )
-_NONE: Final = np.zeros(0, np.uint32)
 
 
 class State:
@@ -512,43 +511,6 @@ class State:
         count = self.known.count
         found = int(self.known.row(count - 1)["found"]) if count else 0
         return self.instant(max(int(visited), found))
-
-    def unanswered(self, hosts: list[int]) -> list[int]:
-        """Return those of `hosts` from which no answer came when they were last asked."""
-        rows = self.records.rows[: self.records.count]
-        asked = (rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED) & np.isin(rows["host"], hosts)
-        rows = rows[asked]
-        rows = rows[np.argsort(rows["visited"], kind="stable")]
-        last = dict(zip(rows["host"].tolist(), rows["status"].tolist(), strict=True))
-        return [host for host in hosts if last.get(host) == 0]
-
-    def left_alone(self, now: float) -> dict[int, float]:
-        """Return the hosts that a start leaves alone, and until when: who did not answer may do so today.
-
-        What a host asked for before it fell silent is kept to all the same.
-        """
-        away = [host for host, until in self.away.items() if until > now]
-        until = self.away | {host: self.wished.get(host, 0.0) for host in self.unanswered(away)}
-        return {host: until[host] for host in away if until[host] > now}
-
-    def to_try(self, named: Slots = _NONE) -> tuple[Slots, Slots]:
-        """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.
-
-        To be fetched are those of `named` that were visited in vain, those never visited in order of discovery, and
-        those whose last visit may end otherwise today: no request was made, no answer came, or the host was in trouble.
-        """
-        count = self.known.count
-        fresh = np.flatnonzero(self.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
-        rows = self.records.rows[: self.records.count]
-        rows = rows[rows["outcome"] != 0]
-        first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
-        error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
-        retired = ~first & (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
-        trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
-        again = (refused | error & (rows["status"] == 0) | trouble) & ~first
-        seen = rows[~(first | again | retired)]
-        new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
-        return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]
 
 
 def _findable(event: Visit, flags: int) -> bool:

@@ -13,6 +13,7 @@ from evercrawl.store.archive import Pointer
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import HAS_LINKS, Discovery, Found, Lost, Visit
 from evercrawl.store.partition import FILE, FORMAT, Partition, is_crawl
+from evercrawl.store.resuming import to_try
 from evercrawl.store.warc import Entry
 from evercrawl.types import Exchange, Outcome, Request
 
@@ -193,7 +194,7 @@ def test_records_that_no_event_names_are_cut(folder, snapshot):
     again = Crawl(folder)
     assert archive_file(folder).stat().st_size == size
     assert any("no acknowledged fetch names" in repair for repair in again.partition.repairs)
-    assert again.partition.state.to_try()[0].tolist() == [2]
+    assert to_try(again.partition.state)[0].tolist() == [2]
     again.visit(2)
     again.save()
     assert len(set(records(again.partition))) == 3
@@ -247,7 +248,7 @@ def test_pages_whose_records_are_gone_are_to_be_fetched_again(three):
     crawl = Crawl(three)
     assert any("lost 2 records" in repair for repair in crawl.partition.repairs)
     assert crawl.partition.archive.end == (0, sum(kept[0][1:]))
-    assert sorted(crawl.partition.state.to_try()[0].tolist()) == [1, 2]
+    assert sorted(to_try(crawl.partition.state)[0].tolist()) == [1, 2]
     lost = [event for _, _, event in crawl.partition.journal.replay() if isinstance(event, Lost)]
     assert [event.archive for event in lost] == kept[1:]
     crawl.close()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evercrawl.parse.digest import keys
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Event, Found, Lost, Passed, Visit
+from evercrawl.store.resuming import to_try
 from evercrawl.store.state import RETRIES, State
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -84,7 +85,7 @@ def assert_same(one: State, other: State) -> None:
     assert (one.table.record[:count] == other.table.record[:count]).all()
     assert one.records.count == other.records.count
     assert (one.records.rows[: one.records.count] == other.records.rows[: other.records.count]).all()
-    for mine, theirs in zip(one.to_try(), other.to_try(), strict=True):
+    for mine, theirs in zip(to_try(one), to_try(other), strict=True):
         assert mine.tolist() == theirs.tolist()
 
 
@@ -133,7 +134,7 @@ def test_the_pages_to_try_are_the_new_ones_those_in_trouble_and_the_rest_by_age(
     folder.visit(3, Outcome.ERROR, status=401)
     folder.visit(1)
     folder.visit(0, flags=UNCHANGED | KEEP)
-    new, seen = folder.state.to_try()
+    new, seen = to_try(folder.state)
     assert sorted(new.tolist()) == [2, 4, 5, 6, 7, 8]
     assert new.tolist()[:5] == [2, 5, 6, 7, 8]
     assert seen.tolist() == [3, 1, 0]
@@ -142,7 +143,7 @@ def test_the_pages_to_try_are_the_new_ones_those_in_trouble_and_the_rest_by_age(
 def test_trouble_is_retried_only_so_often(folder):
     for visit in range(1, RETRIES + 2):
         folder.visit(1, Outcome.ERROR, status=500)
-        assert (1 in folder.state.to_try()[0]) == (visit <= RETRIES)
+        assert (1 in to_try(folder.state)[0]) == (visit <= RETRIES)
 
 
 def test_the_original_of_a_content(folder):
@@ -190,8 +191,8 @@ def test_what_was_lost_counts_as_never_visited(folder):
     folder.remember(Lost(3, 0, folder.now, (0, 0, 1), "gone"))
     folder.remember(Lost(1, 0, folder.now, (0, 0, 1), "it had no record anyway"))
     assert folder.state.record_of(3) is None
-    assert 3 in folder.state.to_try()[0]
-    assert 3 not in folder.state.to_try()[1]
+    assert 3 in to_try(folder.state)[0]
+    assert 3 not in to_try(folder.state)[1]
     assert +folder.state.outcomes == {Outcome.OK: 1}
     folder.visit(3)
     assert (int(folder.record(3)["depth"]), int(folder.record(3)["visits"])) == (3, 1)

@@ -1,0 +1,57 @@
+"""What a start takes up again: hosts that are left alone still, pages that are to be fetched or refreshed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.store.state import IN_VAIN, RETIRED, RETRIED, RETRIES
+from evercrawl.store.table import NO_RECORD
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+_NONE: Final = np.zeros(0, np.uint32)
+
+
+def unanswered(state: State, hosts: list[int]) -> list[int]:
+    """Return those of `hosts` from which no answer came when they were last asked."""
+    rows = state.records.rows[: state.records.count]
+    asked = (rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED) & np.isin(rows["host"], hosts)
+    rows = rows[asked]
+    rows = rows[np.argsort(rows["visited"], kind="stable")]
+    last = dict(zip(rows["host"].tolist(), rows["status"].tolist(), strict=True))
+    return [host for host in hosts if last.get(host) == 0]
+
+
+def left_alone(state: State, now: float) -> dict[int, float]:
+    """Return the hosts that a start leaves alone, and until when: who did not answer may do so today.
+
+    What a host asked for before it fell silent is kept to all the same.
+    """
+    away = [host for host, until in state.away.items() if until > now]
+    until = state.away | {host: state.wished.get(host, 0.0) for host in unanswered(state, away)}
+    return {host: until[host] for host in away if until[host] > now}
+
+
+def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
+    """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.
+
+    To be fetched are those of `named` that were visited in vain, those never visited in order of discovery, and
+    those whose last visit may end otherwise today: no request was made, no answer came, or the host was in trouble.
+    """
+    count = state.known.count
+    fresh = np.flatnonzero(state.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
+    rows = state.records.rows[: state.records.count]
+    rows = rows[rows["outcome"] != 0]
+    first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
+    error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
+    retired = ~first & (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
+    trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
+    again = (refused | error & (rows["status"] == 0) | trouble) & ~first
+    seen = rows[~(first | again | retired)]
+    new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
+    return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]
