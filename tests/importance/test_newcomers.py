@@ -5,6 +5,8 @@ import pytest
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Links
+from evercrawl.importance.estimates import shares
+from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.newcomers import RULES, Newcomers, first_history, guess, introduced, pooled
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
@@ -70,3 +72,19 @@ def test_first_visits_are_of_survivors():
     left = pooled(float(cash[waiting].sum()), float((200 - born[waiting]).sum()))
     assert left == pytest.approx(rates[waiting].mean())
     assert np.mean(first) > 5 * rates[waiting].mean()
+
+
+def test_a_ledger_judges_newcomers_by_the_rule_that_is_asked_for():
+    """A page that was never read has only what came since it is known; a guess fills the rest of the window."""
+    ledger = Ledger(AOPIC(0.15, 1.0, Exponential(50.0)))
+    for page in range(20):
+        ledger.add(page, cash=1 / 20)
+    for turn in range(60):
+        ledger.visit(turn % 20, [(turn * 7 + 1) % 20])
+    ledger.visit(3, ["new", 4])
+    alone = shares(ledger)
+    said = {rule: shares(ledger, newcomers=rule) for rule in RULES}
+    for found in said.values():
+        assert sum(found.values()) == pytest.approx(1.0)
+        assert found["new"] != pytest.approx(alone["new"], rel=1e-3)
+    assert len({round(found["new"], 9) for found in said.values()}) == len(RULES)
