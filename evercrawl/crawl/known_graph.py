@@ -6,7 +6,7 @@ crawl that was interrupted goes on in the same order as one that was not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from evercrawl.store.table import NO_RECORD
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evercrawl.schedule.base import Need
+    from evercrawl.schedule.base import Facts, Need
     from evercrawl.store.events import Discovery
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
@@ -32,6 +32,10 @@ class Asked(TypedDict, total=False):
     in_links: Floats
     rank: Floats
     backlog: Floats
+    site: Slots
+    retrieved: Floats
+    clicked: Floats
+    facts: Facts
 
 
 class Column(Protocol):
@@ -45,7 +49,7 @@ class Column(Protocol):
         """Take note of pages that became known."""
         ...
 
-    def of(self, slots: Slots) -> Floats:
+    def of(self, slots: Slots) -> Any:
         """Return the column of `slots`, shape (n,)."""
         ...
 
@@ -89,7 +93,36 @@ def _column(name: Need, partition: Partition) -> Column:
         from evercrawl.crawl.known_ranks import Ranks  # with kernels that no other crawl has a use for
 
         return Ranks(partition)
+    if name == "site":
+        return Sites(partition)
     return InLinks(partition) if name == "in_links" else Backlog(partition)
+
+
+class Sites:
+    """Which site each page is on; 4 bytes a page."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._state = partition.state
+        self._known = 0
+        self._site: Slots = np.zeros(0, np.uint32)  # by slot
+        self._add(self._state.known.rows()["host"])
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Take note of nothing: a page stays where it is."""
+
+    def found(self, found: Discovery) -> None:
+        """Take note of pages that became known."""
+        self._add(np.array(found.hosts, np.int64))
+
+    def of(self, slots: Slots) -> Slots:
+        """Return the number of the site of each, shape (n,)."""
+        return self._site[slots]
+
+    def _add(self, hosts: Ints | Slots) -> None:
+        first = self._known
+        self._known += len(hosts)
+        self._site = grown(self._site, self._known)
+        self._site[first : self._known] = self._state.site_of[hosts]
 
 
 class Backlog:
@@ -97,11 +130,10 @@ class Backlog:
 
     def __init__(self, partition: Partition) -> None:
         self._state = state = partition.state
-        self._known = 0
-        self._site: Slots = np.zeros(0, np.uint32)  # by slot
-        self._of_site: Ints = np.zeros(0, np.int64)
+        self._sites = Sites(partition)
         hosts = state.known.rows()["host"]
-        self._add(hosts)
+        self._of_site: Ints = np.zeros(0, np.int64)
+        self._add(state.site_of[hosts])
         read = (state.table.record[: len(hosts)] & np.uint32(NO_RECORD)) == 0
         np.subtract.at(self._of_site, state.site_of[hosts[read]], 1)
 
@@ -112,17 +144,14 @@ class Backlog:
 
     def found(self, found: Discovery) -> None:
         """Count pages that wait to be read."""
-        self._add(np.array(found.hosts, np.int64))
+        self._sites.found(found)
+        self._add(self._state.site_of[np.array(found.hosts, np.int64)])
 
     def of(self, slots: Slots) -> Floats:
         """Return how many pages wait on the site of each, shape (n,)."""
-        return self._of_site[self._site[slots]].astype(np.float64)
+        return self._of_site[self._sites.of(slots)].astype(np.float64)
 
-    def _add(self, hosts: Ints | Slots) -> None:
-        sites, first = self._state.site_of[hosts], self._known
-        self._known += len(sites)
-        self._site = grown(self._site, self._known)
-        self._site[first : self._known] = sites
+    def _add(self, sites: Slots) -> None:
         self._of_site = grown(self._of_site, int(sites.max(initial=0)) + 1)
         np.add.at(self._of_site, sites, 1)
 

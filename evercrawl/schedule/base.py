@@ -5,12 +5,21 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.types import Floats, Slots
+    from collections.abc import Mapping
 
-Need: TypeAlias = Literal["in_links", "rank", "backlog"]
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints, Slots
+
+    Flags: TypeAlias = NDArray[np.bool_]
+
+Need: TypeAlias = Literal["in_links", "rank", "backlog", "site", "retrieved", "clicked", "facts"]
 """A column that costs memory and time for each page that is known, so that it is kept only where it is asked for."""
 
 
@@ -44,6 +53,12 @@ class Pages:
         PageRank on the known graph, up to one factor; roughly, of what was found since it was last solved.
     backlog
         How many pages of the page's site were never read.
+    site
+        Number of the page's site.
+    retrieved, clicked
+        In how many answers to searches each was shown, and how often it was followed from there.
+    facts
+        What the page and its URL are like; see `Facts`.
     """
 
     slot: Slots
@@ -58,11 +73,99 @@ class Pages:
     in_links: Floats | None = None
     rank: Floats | None = None
     backlog: Floats | None = None
+    site: Slots | None = None
+    retrieved: Floats | None = None
+    clicked: Floats | None = None
+    facts: Facts | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
+        return self.take(slice(first, last))
+
+    def take(self, rows: slice | NDArray[Any]) -> Pages:
+        """Return some of the candidates: a slice, row numbers, or a mask of shape (n,)."""
         columns = (getattr(self, name) for name in _COLUMNS)
-        return Pages(*(None if column is None else column[first:last] for column in columns))  # type: ignore[arg-type]
+        taken = (c.take(rows) if isinstance(c, Facts) else None if c is None else c[rows] for c in columns)
+        return Pages(*taken)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What pages and their URLs are like; row i is that of candidate i, zeros where nothing is known.
+
+    Attributes
+    ----------
+    depth
+        Links followed from a seed to find the page.
+    url_bytes, dynamic
+        Length of the URL; 1.0 where its look says that a program makes the page on demand, else 0.0.
+    anchor_bytes, text_bytes
+        Of the words in links to the page that are known, and of the page's own.
+    similarity
+        How like the page is to what people ask for, from 0 to 1.
+    """
+
+    depth: Floats
+    url_bytes: Floats
+    dynamic: Floats
+    anchor_bytes: Floats
+    text_bytes: Floats
+    similarity: Floats
+
+    def take(self, rows: slice | NDArray[Any]) -> Facts:
+        """Return some of the candidates, as `Pages.take` does."""
+        return Facts(*(getattr(self, column.name)[rows] for column in fields(Facts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """What came of visits, in the order in which they were made; row i is a visit.
+
+    Attributes
+    ----------
+    slot, site
+        Which page, and the number of its site.
+    at, interval_s
+        When, in seconds since the epoch; since the last visit that told anything of change, nan where there was none.
+    read
+        Whether the visit told anything: content came, or a word that it is unchanged.
+    gone
+        Whether the page was found gone (404, 410).
+    changed
+        Whether it was found changed; never at the first visit.
+    age_s
+        How long before the visit the page last changed, by a date that is believed; nan where none is.
+    received
+        Bytes that came over the wire.
+    size
+        Bytes of the content.
+    links, relinked
+        How many other pages it links to; whether they are others than before.
+    found
+        How many URLs became known by the visit.
+    """
+
+    slot: Slots
+    site: Slots
+    at: Floats
+    interval_s: Floats
+    read: Flags
+    gone: Flags
+    changed: Flags
+    age_s: Floats
+    received: Floats
+    size: Floats
+    links: Ints
+    relinked: Flags
+    found: Ints
+
+    def __len__(self) -> int:
+        """Return how many visits there are."""
+        return len(self.slot)
+
+    def take(self, rows: slice | NDArray[Any]) -> Visits:
+        """Return some of the visits: a slice, row numbers, or a mask of shape (n,)."""
+        return Visits(*(getattr(self, column.name)[rows] for column in fields(Visits)))
 
 
 _COLUMNS: Final = tuple(column.name for column in fields(Pages))
@@ -82,6 +185,16 @@ class Policy(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
     """Columns that are gathered for this policy only."""
 
+    learns: ClassVar[bool] = False
+    """Whether it is told what comes of every visit, by `learn`: those of earlier runs first, from the journal."""
+
+    plans: ClassVar[bool] = False
+    """Whether it looks at all pages together from time to time, in `plan`."""
+
+    clairvoyant: ClassVar[bool] = False
+    """Whether it is told in `Pages.notice` which copies are stale (infinity) and which are not (0): a yardstick for
+    recorded or made-up histories, which no crawl can follow."""
+
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:
         """Return what a visit at `now` is worth, shape (n,), finite; the highest is visited first."""
@@ -94,7 +207,43 @@ class Policy(ABC):
         """
         return -self.value(pages, now)
 
-    def chosen(self, values: Floats, now: float, known: int) -> None:
+    def learn(self, visits: Visits) -> None:
+        """Take note of what came of visits, in order, where the policy `learns`; by default nothing."""
+        return
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Look at all pages together, where the policy `plans`; return the instant at which it wants to do so again.
+
+        Parameters
+        ----------
+        pages
+            Every page that was visited and waits for its refresh.
+        unread
+            How many wait that were never visited.
+        now
+            The instant, in seconds since the epoch.
+        """
+        return math.inf
+
+    def adjust(self, options: Mapping[str, float | str]) -> None:
+        """Take other values for parameters of the constructor, while the crawl runs; by default none may change.
+
+        Raises
+        ------
+        ConfigError
+            Where one cannot be changed, or the value is none for it.
+        """
+        if options:
+            raise ConfigError(f"{type(self).__name__} takes no other {', '.join(options)} while it runs; start again")
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return what the policy keeps, as tables for people: name -> column -> values, all columns of one length.
+
+        A column called `slot` names pages. By default there are none.
+        """
+        return {}
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Take note of the values of the pages that are being visited, in order; most policies have no use for it.
 
         Parameters
@@ -105,6 +254,8 @@ class Policy(ABC):
             The instant, in seconds since the epoch.
         known
             How many pages share the budget: those that were visited and wait for their refresh.
+        new
+            How many of the pages were never visited before.
         """
         return
 

@@ -211,7 +211,8 @@ class Frontier(Manners):
         rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)
         if rows:
-            self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.seen_count)
+            fresh = sum(new for _, _, new in chosen[-len(rows) :])
+            self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.seen_count, fresh)
         return bool(rows or out or added or self._lots.arrived)
 
     def _pick(

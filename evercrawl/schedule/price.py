@@ -89,7 +89,7 @@ class Price(Policy):
         _KERNELS["due"](*_columns(pages), len(out), self.price, self._harmonic, NEVER_S, self._close, pointer(out))
         return out
 
-    def chosen(self, values: Floats, now: float, known: int) -> None:
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
         if len(values):
             price = self.price if self._visits else max(float(values[0]), _LEAST)

@@ -77,7 +77,7 @@ class Xyleme(Policy):
         worth = np.abs(pages.cash) * (1.5 - np.where(np.isnan(waited_s), 0.0, same))
         return np.where(waited_s >= self.cycle_s, OVERDUE + waited_s, np.minimum(worth, OVERDUE))
 
-    def chosen(self, values: Floats, now: float, known: int) -> None:
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Count whose visits these are, and let the cycle take pages up sooner or later accordingly."""
         cycled = int(np.count_nonzero(values > OVERDUE))
         step = _STEP * (cycled / self._cycle - len(values))

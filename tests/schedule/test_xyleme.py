@@ -17,10 +17,10 @@ class Counting(Xyleme):
 
     cycled = visits = 0
 
-    def chosen(self, values: Floats, now: float, known: int) -> None:
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         self.cycled += int((values > OVERDUE).sum())
         self.visits += len(values)
-        super().chosen(values, now, known)
+        super().chosen(values, now, known, new)
 
 
 class World:
