@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.index import HARMONIC, NEVER_S
+from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
@@ -22,7 +23,6 @@ _SURPRISE: Final = 3.0  # at most, in the logarithm
 _LEAST: Final = 1e-300
 _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
-_PACE_S: Final = 86400.0  # the pace is that of the last day
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
 
@@ -72,8 +72,7 @@ class Price(Policy):
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
         self._visits = 0
-        self._at = math.nan
-        self._paced = self._paced_s = 1.0  # visits, and the time they took, of late
+        self._pace = Pace()
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget, I, of each page."""
@@ -95,7 +94,8 @@ class Price(Policy):
             price = self.price if self._visits else max(float(values[0]), _LEAST)
             self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
             self._visits += len(values)
-        self._pace(len(values), now, known)
+        self._pace.made(len(values), now)
+        self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(known), _PATIENCE_S[0]), _PATIENCE_S[1])
 
     @property
     def usual(self) -> float:
@@ -111,13 +111,6 @@ class Price(Policy):
         if notes.get("price", 0.0) > 0:
             self.price, self._visits = notes["price"], _RESUMED_VISITS
         self.patience = notes.get("patience_s", self.patience)
-
-    def _pace(self, visits: int, now: float, known: int) -> None:
-        passed_s = max(now - self._at, 0.0) if not math.isnan(self._at) else 0.0
-        self._at, kept = now, math.exp(-passed_s / _PACE_S)
-        self._paced, self._paced_s = self._paced * kept + visits, self._paced_s * kept + passed_s
-        cycle_s = max(known, 1) * self._paced_s / self._paced
-        self.patience = min(max(_PATIENCE_CYCLES * cycle_s, _PATIENCE_S[0]), _PATIENCE_S[1])
 
 
 def _columns(pages: Pages) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.index import survival
+from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
@@ -20,7 +21,6 @@ OVERDUE: Final = 2.0**50
 """A value that no cash reaches: of pages that are the cycle's, to which the time waited (s) is added."""
 _STEP: Final = 0.02  # of the logarithm of the cycle's length, for each visit that is not the cycle's
 _ROUNDS: Final = (0.05, 200.0)  # of all pages, in which the cycle may take a page up
-_PACE_S: Final = 86_400.0  # the pace is that of the last day
 
 
 class Xyleme(Policy):
@@ -67,8 +67,7 @@ class Xyleme(Policy):
         self._cycle = cycle
         self.cycle_s = math.inf
         self._rounds = 1 / cycle
-        self._at = math.nan
-        self._paced = self._paced_s = 1.0  # visits, and the time they took, of late
+        self._pace = Pace()
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return cash x (0.5 + P(changed)) of each page, in whichever direction the cash moves; more of the cycle's."""
@@ -82,10 +81,8 @@ class Xyleme(Policy):
         cycled = int(np.count_nonzero(values > OVERDUE))
         step = _STEP * (cycled / self._cycle - len(values))
         self._rounds = min(max(self._rounds * math.exp(step), _ROUNDS[0]), _ROUNDS[1])
-        passed_s = max(now - self._at, 0.0) if not math.isnan(self._at) else 0.0
-        self._at, kept = now, math.exp(-passed_s / _PACE_S)
-        self._paced, self._paced_s = self._paced * kept + len(values), self._paced_s * kept + passed_s
-        self.cycle_s = max(self._rounds * max(known, 1) * self._paced_s / self._paced, 1e-3)
+        self._pace.made(len(values), now)
+        self.cycle_s = max(self._rounds * self._pace.cycle_s(known), 1e-3)
 
     def notes(self) -> dict[str, float]:
         """Return how long a page waits until the cycle takes it up; nothing before the first visits."""
