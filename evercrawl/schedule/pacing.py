@@ -65,11 +65,11 @@ class Turns:
     >>> turns = Turns(0.5)
     >>> late, new = np.array([3.0, 0.0]), np.array([False, True])
     >>> turns.made(8, new=0)
-    >>> turns.order(late, new).argmax()
+    >>> int(turns.order(late, new).argmax())
     1
     >>> turns.made(8, new=8)
     >>> turns.made(1, new=1)
-    >>> turns.order(late, new).argmax()
+    >>> int(turns.order(late, new).argmax())
     0
     """
 
