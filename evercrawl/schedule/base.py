@@ -208,7 +208,10 @@ class Policy(ABC):
         return -self.value(pages, now)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of what came of visits, in order, where the policy `learns`; by default nothing."""
+        """Take note of what came of visits, in order, where the policy `learns`; by default nothing.
+
+        No page is there twice in one call. How visits are parted into calls makes no difference to what is learned.
+        """
         return
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
