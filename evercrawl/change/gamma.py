@@ -21,6 +21,8 @@ import numpy as np
 from evercrawl.change.special import gamma_quantile
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.types import Floats
 
 SMALL = 1e-9
@@ -113,6 +115,50 @@ def _gain_by_moments(shape: float, scale_s: float, interval_s: float) -> tuple[f
     more = shape * s * (gone + s + shape * (gone + s)) / variance
     more_s = scale_s * s * (shape * (gone + s) - (1.0 - gone)) / variance
     return more, max(more_s, 0.0)
+
+
+def learn_many(
+    shape: Floats, scale_s: Floats, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return what `learn` would make of one visit to each of many pages, (shape, scale_s), each of shape (n,).
+
+    Parameters
+    ----------
+    shape, scale_s, interval_s, changed
+        As for `learn`, one of each a page.
+    age_s
+        How long ago the last change was; nan where that is not known.
+
+    Examples
+    --------
+    >>> a, b = learn_many(np.full(2, 0.4), np.full(2, 3.0), np.ones(2), np.array([False, True]), np.array([0.5, 0.25]))
+    >>> a.tolist(), b.tolist()
+    ([0.4, 1.4], [4.0, 3.25])
+    """
+    interval_s = np.maximum(interval_s, 0.0)
+    more, more_s = np.zeros(shape.shape), interval_s.astype(np.float64)
+    undated = changed
+    if age_s is not None:
+        dated = changed & ~np.isnan(age_s)
+        undated = changed & ~dated
+        more[dated], more_s[dated] = 1.0, np.clip(age_s[dated], 0.0, interval_s[dated])
+    rows = np.flatnonzero(undated)
+    if len(rows):
+        more[rows], more_s[rows] = _gains_by_moments(shape[rows], scale_s[rows], interval_s[rows])
+    return shape + more, scale_s + more_s
+
+
+def _gains_by_moments(shape: Floats, scale_s: Floats, interval_s: Floats) -> tuple[Floats, Floats]:
+    """Return what changes of unknown age add, as `_gain_by_moments` does."""
+    level = shape * np.log1p(interval_s / scale_s)
+    brief, certain = interval_s <= SMALL * scale_s, level > CERTAIN
+    gone = np.where(brief, 0.5, interval_s / (scale_s + interval_s))
+    s = gone / np.expm1(np.where(brief | certain, 1.0, level))
+    variance = 1.0 + s * (2.0 - gone) - shape * s * (gone + s)
+    more = shape * s * (gone + s + shape * (gone + s)) / variance
+    more_s = np.maximum(scale_s * s * (shape * (gone + s) - (1.0 - gone)) / variance, 0.0)
+    more, more_s = np.where(certain, 0.0, more), np.where(certain, 0.0, more_s)
+    return np.where(brief, 1.0, more), np.where(brief, 0.5 * interval_s, more_s)
 
 
 def forget(shape: float, scale_s: float, weight: float) -> tuple[float, float]:

@@ -108,6 +108,31 @@ class SitePriors:
         self._heard += weight / (weight + SITE_PAGES)
         self._told += total / (weight + SITE_PAGES)
 
+    def learn_many(
+        self, sites: Ints, before: tuple[Floats, Floats] | None, after: tuple[Floats, Floats] | None
+    ) -> None:
+        """Take in what visits did to the evidence of many pages: as `learn`, one after the other, in any order.
+
+        Parameters
+        ----------
+        sites
+            Number of each page's site, shape (n,).
+        before, after
+            Evidence (shape, scale_s), each of shape (n,), with nan where `learn` has None; None for nan everywhere.
+        """
+        weights, sums = np.frombuffer(self._weights), np.frombuffer(self._sums)
+        references_s, touched = np.frombuffer(self._references_s), np.unique(sites)
+        heard, told = _pooled(weights[touched], sums[touched])
+        for sign, evidence in ((-1.0, before), (1.0, after)):
+            if evidence is not None:
+                counts = ~np.isnan(evidence[0])
+                of = sites[counts]
+                shares, levels = _pages(evidence[0][counts], evidence[1][counts], references_s[of])
+                np.add.at(weights, of, sign * shares)
+                np.add.at(sums, of, sign * shares * levels)
+        now_heard, now_told = _pooled(weights[touched], sums[touched])
+        self._heard, self._told = self._heard + now_heard - heard, self._told + now_told - told
+
     def fit(self, sites: Ints, shape: Floats, scale_s: Floats, seen: NDArray[np.bool_], count: int) -> None:
         """Learn from all pages at once, and forget what was learned before.
 
@@ -174,5 +199,16 @@ class SitePriors:
     def _set(self, weights: Floats, sums: Floats, references_s: Floats) -> None:
         self._weights, self._sums = array("d", weights.tobytes()), array("d", sums.tobytes())
         self._references_s = array("d", references_s.tobytes())
-        self._heard = float((weights / (weights + SITE_PAGES)).sum())
-        self._told = float((sums / (weights + SITE_PAGES)).sum())
+        self._heard, self._told = _pooled(weights, sums)
+
+
+def _pooled(weights: Floats, sums: Floats) -> tuple[float, float]:
+    """Return what sites add to the crawl's level: how much was heard of them, and that times what it told."""
+    return float((weights / (weights + SITE_PAGES)).sum()), float((sums / (weights + SITE_PAGES)).sum())
+
+
+def _pages(shape: Floats, scale_s: Floats, references_s: Floats) -> tuple[Floats, Floats]:
+    """Return how much pages weigh, and their E[ln lambda] over the default's; all of shape (n,)."""
+    b = references_s + scale_s
+    shares = 1.0 - references_s / b * (SHAPE / (SHAPE + shape))
+    return shares, digammas(SHAPE + shape) - digamma(SHAPE) - np.log(b / DEFAULT_SCALE_S)

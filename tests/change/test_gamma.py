@@ -50,6 +50,23 @@ def test_nothing_is_too_small_or_too_large():
                     assert scale_s <= b <= scale_s + max(interval_s, 0.0)
 
 
+def test_many_visits_at_once_are_as_many_single_ones():
+    rng = np.random.default_rng(5)
+    shape, scale_s = np.exp(rng.uniform(-9, 12, (2, 3000)))
+    interval_s = np.where(rng.random(3000) < 0.1, 0.0, scale_s * np.exp(rng.uniform(-25, 400, 3000)))
+    interval_s[:10] = -3.0
+    changed = rng.random(3000) < 0.7
+    age_s = np.where(rng.random(3000) < 0.5, np.nan, interval_s * rng.uniform(-0.5, 1.5, 3000))
+    for ages in (None, age_s):
+        a, b = gamma.learn_many(shape, scale_s, interval_s, changed, ages)
+        for row in range(3000):
+            age = None if ages is None or np.isnan(ages[row]) else float(ages[row])
+            want = gamma.learn(*(float(x[row]) for x in (shape, scale_s, interval_s)), bool(changed[row]), age)
+            assert (a[row], b[row]) == pytest.approx(want, rel=1e-12)
+    none = np.zeros(0)
+    assert gamma.learn_many(none, none, none, none > 0)[0].shape == (0,)
+
+
 def test_an_age_is_held_to_the_interval():
     assert gamma.learn(1.0, 1.0, 10.0, True, age_s=99.0) == (2.0, 11.0)
     assert gamma.learn(1.0, 1.0, 10.0, True, age_s=-1.0) == (2.0, 1.0)

@@ -115,6 +115,26 @@ def test_step_by_step_comes_to_the_same_as_at_once():
     assert halves.scales_s == pytest.approx(whole.scales_s, rel=1e-9)
 
 
+def test_many_at_once_are_as_many_one_by_one():
+    sites, shape, scale_s = random_pages(300)
+    scale_s[::7] = np.nan
+    shape[::7] = np.nan
+    whole, single = SitePriors(5), SitePriors(5)
+    for priors in (whole, single):
+        priors.fit(sites, shape / 3, scale_s / 2, ~np.isnan(shape), 5)
+    whole.learn_many(sites, (shape / 3, scale_s / 2), (shape, scale_s))
+    whole.learn_many(sites[:9], None, (np.ones(9), np.full(9, DAY)))
+    whole.learn_many(sites[:0], None, (shape[:0], scale_s[:0]))
+    for site, a, b in zip(sites.tolist(), shape.tolist(), scale_s.tolist(), strict=True):
+        if not math.isnan(a):
+            single.learn(site, (a / 3, b / 2), (a, b))
+    for site in sites[:9].tolist():
+        single.learn(site, None, (1.0, DAY))
+    assert whole.scales_s == pytest.approx(single.scales_s, rel=1e-10)
+    assert whole.crawl_scale_s == pytest.approx(single.crawl_scale_s, rel=1e-10)
+    whole.grow(9)
+
+
 def test_what_was_fitted_can_be_taken_back():
     sites, shape, scale_s = random_pages(300)
     priors = SitePriors()
