@@ -195,6 +195,11 @@ class Policy(ABC):
     """Whether it is told in `Pages.notice` which copies are stale (infinity) and which are not (0): a yardstick for
     recorded or made-up histories, which no crawl can follow."""
 
+    least: float = -math.inf
+    """Pages of which a visit is worth less, by `value`, are left alone for now, even where nothing else is to be done.
+    The policies that do so were published so; they say in `due` from which instant on a page is worth as much, where
+    they know it. When nothing is, the frontier looks again at that instant, or after a second."""
+
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:
         """Return what a visit at `now` is worth, shape (n,), finite; the highest is visited first."""

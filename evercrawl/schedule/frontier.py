@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
 _FILL: Final = 1 << 20  # pages of which columns are asked at once
+_LOOK_S: Final = 1.0  # how soon to look again, where the policy leaves all pages alone and does not say until when
+_LOOK_MOST_S: Final = 60.0  # at the latest: what it said may not hold any more
 _NOTHING: Final = np.zeros(0)
 
 
@@ -76,6 +78,7 @@ class Frontier(Manners):
         self._refresh_after_s = refresh_after_s
         self._lots = Lots(in_order=policy.in_order, reviews=policy.reviews)
         self._choices = 0
+        self._left_alone_until = 0.0  # before that the policy has no page visited
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self.new_count = 0
@@ -143,12 +146,13 @@ class Frontier(Manners):
     def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
 
-        None is worth less than `least`, as the policy values it.
+        None is worth less than `least`, or than the policy's own, as the policy values it.
 
         Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
         back with `put_first`, or gives it up and calls `release`.
         """
         chosen = list[tuple["Host", int, bool]]()
+        least = max(least, self._policy.least)
         self._open_gates(now)
         self._choices += 1
         going = most > 0
@@ -156,6 +160,10 @@ class Frontier(Manners):
             added = len(self._new)
             self._flush()
             going = (added > 0 or self._lots.next_at() <= now) and self._round(now, most - len(chosen), least, chosen)
+        self._left_alone_until = 0.0
+        if not chosen and most > 0 and self._policy.least > -math.inf:
+            due_at = self._lots.due_at()
+            self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
         return chosen
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
@@ -177,7 +185,7 @@ class Frontier(Manners):
         self._flush()
         added = [self.hosts[number].ready_at for number in set(self._new_hosts)]
         gates = [self._gates[0][0]] if self._gates else []
-        return min([self._lots.next_at(), *gates, *added])
+        return min([self._lots.next_at(self._left_alone_until), *gates, *added])
 
     def idle(self, now: float) -> bool:
         """Whether nothing is left that was never fetched, except on hosts that are away."""

@@ -115,11 +115,16 @@ class Lots:
         answer = _KERNELS["take"](*self._memory, host)
         return (answer >> 1, bool(answer & 1)) if answer >= 0 else None
 
-    def next_at(self) -> float:
-        """Return when a host is next to be looked at: 0 if one has rested already, infinity if there is none."""
-        if self._control[DUES] or self._control[NEWS]:
+    def next_at(self, rested_at: float = 0.0) -> float:
+        """Return when a host is next to be looked at: `rested_at` if one has rested already; infinity if none is."""
+        resting_until = float(self._lines["key"][0]) if self._control[RESTING] else float("inf")
+        return min(rested_at, resting_until) if self._control[DUES] or self._control[NEWS] else resting_until
+
+    def due_at(self) -> float:
+        """Return when the first page of hosts that have rested falls due; not known, 0, where one has new pages."""
+        if self._control[NEWS]:
             return 0.0
-        return float(self._lines["key"][0]) if self._control[RESTING] else float("inf")
+        return float(self._lines["key"][self._size]) if self._control[DUES] else float("inf")
 
     def size_bytes(self) -> int:
         """Return how much memory has been used for pages and hosts."""

@@ -160,6 +160,8 @@ def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts
     assert visits
     if name in ("breadth_first", "cycle") or issubclass(POLICIES[name], Discovery):
         assert not np.isnan(world.visited_at).any()
+    if POLICIES[name].least > -np.inf:
+        return  # it may leave all pages alone for as long as it likes
     world.now += 31.0
     assert len(world.turn(pages)) == len(set(world.host.tolist()))  # everybody has rested and has something to offer
 

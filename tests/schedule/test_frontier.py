@@ -332,3 +332,51 @@ def test_what_is_worth_less_than_asked_for_waits() -> None:
     assert [slot for _, slot, _ in chosen] == [1, 2]
     assert world.frontier.choose(0.0, 10, 1.0) == []
     assert world.slots(0.0) == [3]
+
+
+class Patient(Policy):
+    """A policy that leaves a page alone for 500 s, and new pages until 700."""
+
+    least = 0.0
+
+    def value(self, pages: Pages, now: float) -> np.ndarray:
+        return np.where(np.isnan(pages.visited_at), now - 700.0, now - pages.visited_at - 500.0)
+
+    def due(self, pages: Pages, now: float) -> np.ndarray:
+        return pages.visited_at + 500.0
+
+
+def test_what_a_policy_leaves_alone_waits_until_it_says_and_the_frontier_with_it() -> None:
+    world = World(2, Patient())
+    world.visit(0, 7, 0.0)
+    world.visit(1, 8, 30.0)
+    assert world.slots(200.0) == []
+    assert world.frontier.next_at() == 260.0, "it looks again after a minute at the latest"
+    assert world.slots(470.0) == []
+    assert world.frontier.next_at() == 500.0
+    assert world.slots(500.0) == [7]
+    assert world.slots(500.0) == []
+    assert world.frontier.next_at() == 530.0
+    assert world.slots(530.0) == [8]
+    assert world.frontier.next_at() == np.inf
+
+
+def test_what_awakes_meanwhile_is_not_held_up_by_what_is_left_alone() -> None:
+    world = World(1, Patient())
+    world.visit(0, 7, 400.0)
+    world.visit(0, 8, 450.0)
+    assert world.slots(510.0) == []
+    assert world.frontier.next_at() == 550.0, "page 8 may be refreshed, so it is looked at"
+    assert world.slots(550.0) == []
+    assert world.frontier.next_at() == 610.0
+
+
+def test_new_pages_that_are_left_alone_are_looked_at_again_soon_and_at_once_when_more_come() -> None:
+    world = World(2, Patient())
+    world.frontier.add_new(0, [1])
+    assert world.slots(600.0) == []
+    assert world.frontier.next_at() == 601.0
+    world.frontier.add_new(1, [2])
+    assert world.frontier.next_at() <= 600.0
+    assert world.slots(600.5) == []
+    assert sorted(world.slots(700.0)) == [1, 2]
