@@ -93,10 +93,11 @@ def limited(args: argparse.Namespace) -> Limits:
 
 
 def _strategies_exist(config: Config) -> None:
-    from evercrawl import catalog, importance, schedule
+    from evercrawl import catalog, importance
+    from evercrawl.crawl.policies import policy_of
     from evercrawl.importance import windows
 
-    catalog.pick(schedule, schedule.Policy, config.policy)  # type: ignore[type-abstract]
+    policy_of(config.policy, config.policy_options)
     catalog.pick(importance, importance.Importance, config.importance)  # type: ignore[type-abstract]
     if config.window != values.AUTO:
         catalog.pick(windows, windows.Window, config.window)  # type: ignore[type-abstract]

@@ -37,6 +37,17 @@ def networks() -> Kind:
     return each(Kind("CIDR", "", _network), "a list of networks such as 127.0.0.0/8 or fd00::/8")
 
 
+def options() -> Kind:
+    """Return the kind of lists of values for parameters by name.
+
+    Examples
+    --------
+    >>> options().read(["new_share = 0.2", "chile.a=2"])
+    ('new_share=0.2', 'chile.a=2')
+    """
+    return each(Kind("NAME=VALUE", "", _option), "a list such as new_share=0.2 or chile.a=2")
+
+
 def sites() -> Kind:
     """Return the kind of lists of names of sites or hosts.
 
@@ -109,6 +120,13 @@ def _pattern(raw: object) -> str:
     except re.error as error:
         raise ValueError(f"{raw!r} does not compile: {error}") from error
     return _text(raw)
+
+
+def _option(raw: object) -> str:
+    name, found, value = raw.partition("=") if isinstance(raw, str) else ("", "", "")
+    if not found or not re.fullmatch(r"[\w.-]+", name.strip()):
+        raise ValueError
+    return f"{name.strip()}={value.strip()}"
 
 
 def _network(raw: object) -> str:

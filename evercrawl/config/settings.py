@@ -167,6 +167,14 @@ class Config:
     )
 
     policy: str = _setting("price", "strategy", "--policy", network.strategy(), "which page next")
+    policy_options: tuple[str, ...] = _setting(
+        (),
+        "strategy",
+        "--policy-option",
+        network.options(),
+        "parameters of the policy, NAME=VALUE each, or POLICY.NAME=VALUE, which counts for that policy only; those "
+        "that a policy can change while it runs are read again when crawl.toml is written",
+    )
     importance: str = _setting("push", "strategy", "--importance", network.strategy(), "how much a page matters")
     discovery: float = _setting(
         0.5,

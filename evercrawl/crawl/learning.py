@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.contents import Content
     from evercrawl.crawl.indexing import Indexing
     from evercrawl.crawl.known_graph import KnownGraph
+    from evercrawl.crawl.lessons import Lessons
     from evercrawl.crawl.mirrors import Mirrors
     from evercrawl.crawl.probes import Probes
     from evercrawl.crawl.scope import Scope
@@ -61,6 +62,8 @@ class Learner:
         What is told of all links and pages, where the policy needs to know.
     mirrors
         What compares hosts by what is read on them; none are compared where it is not given.
+    lessons
+        Tells the policy of visits, where it learns from them.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
@@ -89,6 +92,7 @@ class Learner:
         budgets: Budgets | None = None,
         known: KnownGraph | None = None,
         mirrors: Mirrors | None = None,
+        lessons: Lessons | None = None,
         *,
         focus: Sequence[Focus] = (),
         max_redirects: int,
@@ -105,6 +109,7 @@ class Learner:
         self._budgets = budgets or Budgets(self._state, Config())
         self._known = known
         self._mirrors = mirrors
+        self._lessons = lessons
         self._indexing = indexing
         self._probes: Probes | None = None
         self._max_redirects = max_redirects
@@ -188,6 +193,8 @@ class Learner:
                 self._mirrors.learned(event, reading.exchange.request.url)
             if self._known is not None:
                 self._known.learned(event, reading.before.held)
+            if self._lessons is not None:
+                self._lessons.learned(event)
             self._suspect(reading, event)
             if self._indexing is not None:
                 self._indexing.learned(reading, event, slots)
@@ -397,6 +404,7 @@ class Learner:
             words=reading.words,
             near=near,
             kept=settled.kept,
+            joined=settled.joined,
         )
 
     def _alias(self, reading: Reading, slots: Slots) -> int:

@@ -19,10 +19,12 @@ from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.leisure import Leisure
+from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.mirrors import Mirrors
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.parsers import Inline, Parsers
+from evercrawl.crawl.planning import Planning
 from evercrawl.crawl.probes import Probes, ProbeTag
 from evercrawl.crawl.reading import Before, Reading, judge, partial, read, rest
 from evercrawl.crawl.recall import recall
@@ -133,6 +135,7 @@ class Crawl:
         self._policy, self._changes = policy, changes
         policy.resume(state.notes)
         known = KnownGraph(partition, policy.needs) if policy.needs else None
+        self._lessons = Lessons(policy, partition) if policy.learns else None
         self.columns = Columns(
             state,
             scheme,
@@ -145,6 +148,7 @@ class Crawl:
             known=known,
             newcomers=config.newcomers,
         )
+        self._planning = Planning(policy, state, self.columns) if policy.plans else None
         self.frontier = Frontier(
             policy,
             self.columns,
@@ -170,6 +174,7 @@ class Crawl:
             self._budgets,
             known,
             self._mirrors,
+            self._lessons,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
@@ -285,6 +290,10 @@ class Crawl:
                 self._pace.started(now)
         for _ in range(self._probes.start(now, self._free(now))):
             self._pace.started(now)
+        if self._lessons is not None:
+            self._lessons.tell()
+        if self._planning is not None:
+            self._planning.turn(now, self.frontier.new_count)
         least = self._leisure.least(self._policy.usual) if self._network.in_flight else -math.inf
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, free, least)

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace as replace_scheme
 
-from evercrawl import __version__, catalog, schedule
+from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, amend, save
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
+from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.farms import farmers
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.parsers import Inline
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import LASTING, scheme_of, wanted
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
@@ -144,8 +146,8 @@ async def _run(
 ) -> Summary:
     guard = Guard(config.allow_net)
     if only:
-        config = replace(config, policy="breadth_first", sitemaps=False)
-    policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
+        config = replace(config, policy="breadth_first", policy_options=(), sitemaps=False)
+    policy = policy_of(config.policy, config.policy_options)
     if not only or partition.unswitched:
         await _switched(partition, config, clock, watch)
     if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
@@ -171,12 +173,13 @@ async def _run(
             partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
             sitemaps, parsers, indexing, soft404,
         )  # fmt: skip
-        stopper = asyncio.ensure_future(_stop_when(stop, one, network)) if stop is not None else None
+        beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
+        beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch)))
         try:
             return await one.run(seeds, limits, only)
         finally:
-            if stopper is not None:
-                stopper.cancel()
+            for task in beside:
+                task.cancel()
     finally:
         await network.close()
         parsers.close()

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl import catalog, schedule
 from evercrawl.change.gamma import survival
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.known_graph import KnownGraph
+from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.mirrors import Mirrors
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.planning import Planning
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.waits import again_at
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.price import Price
+from evercrawl.store.resuming import to_try
 from evercrawl.store.state import RETIRED
 from evercrawl.store.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Outcome
@@ -72,7 +75,17 @@ class View:
         self._gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
-        self.policy = _policy(config, self.state.notes)
+        self.policy = policy_of(config.policy, config.policy_options)
+        self.policy.resume(self.state.notes)
+
+    @cached_property
+    def informed(self) -> Policy:
+        """The policy with what it learned from the visits, which are read once, and a plan, where it makes one."""
+        if self.policy.learns:
+            Lessons(self.policy, self.partition)
+        if self.policy.plans:
+            Planning(self.policy, self.state, self.candidates).turn(self.now, len(to_try(self.state)[0]))
+        return self.policy
 
     @cached_property
     def candidates(self) -> Columns:
@@ -185,11 +198,3 @@ def settings(directory: Path) -> tuple[Config, str]:
         return (load(file) if file.is_file() else Config()), ""
     except (ConfigError, OSError) as error:
         return Config(), f"{error}; until then the settings are taken to be the defaults"
-
-
-def _policy(config: Config, notes: dict[str, float]) -> Policy:
-    policy = catalog.pick(schedule, schedule.Policy, config.policy)()  # type: ignore[type-abstract]
-    if isinstance(policy, Price):
-        policy.price = notes.get("price", policy.price)
-        policy.patience = notes.get("patience_s", policy.patience)
-    return policy

@@ -163,7 +163,7 @@ def _worth(view: View, slot: int, pages: Pages) -> Worth:
     return Worth(
         view.config.policy,
         "byte" if view.in_bytes else "visit",
-        known(view.policy.value(pages, view.now)[0]),
+        known(view.informed.value(pages, view.now)[0]),
         known(view.price) if isinstance(view.policy, Price) else None,
         float(pages.cost[0] + pages.cost_changed[0] * stale),
         known(view.due_at(pages)[0]),

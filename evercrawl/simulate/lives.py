@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from evercrawl import catalog, schedule
 from evercrawl.config import Config
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.crawl.schemes import scheme_of, stored
 from evercrawl.fetch.guard import Guard
@@ -197,7 +197,7 @@ async def _explored(
     try:
         one = Crawl(
             partition, config, network, _names(web.origins), clock, inline, guard,
-            catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
+            policy_of(config.policy, config.policy_options),
             robots, importance=scheme_of(scheme),
         )  # fmt: skip
         await one.run(web.seeds, Limits(seconds=seconds))

@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from evercrawl import catalog, schedule
 from evercrawl.crawl import switching
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.crawl.schemes import scheme_of, wanted
 from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
@@ -99,7 +99,7 @@ async def _opened(around: Surroundings, witness: Witness, number: int, stack: As
     )
     crawl = Crawl(
         partition, config, network, around.names(clock), clock, offload, guard,
-        catalog.pick(schedule, schedule.Policy, config.policy)(),  # type: ignore[type-abstract]
+        policy_of(config.policy, config.policy_options),
         robots, witness.progress, scheme_of(partition.scheme), sitemaps, parsers if life.slow_s else None,
         indexing, soft404,
     )  # fmt: skip

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evercrawl import catalog, importance, schedule
+from evercrawl import catalog, importance
 from evercrawl.config import Config
 from evercrawl.config.values import AUTO
+from evercrawl.crawl import policies
 from evercrawl.importance import windows
 from evercrawl.simulate import drawn_web
 from evercrawl.simulate.weather import Climate
@@ -137,7 +138,7 @@ def drawn(seed: int) -> World:
     draw = random.Random(f"world {seed}")
     names = draw.sample(_NAMES, draw.randrange(1, 1 + len(_NAMES)))
     origins = [origin for name in names for origin in _origins(draw, name)]
-    policy = draw.choice(sorted(catalog.find(schedule, schedule.Policy)))  # type: ignore[type-abstract]
+    policy = draw.choice(policies.names())
     calendars = draw.choice([0, 0, 1])
     begun = _settings(draw, policy, endless=bool(calendars))
     restless = draw.random() < 0.25

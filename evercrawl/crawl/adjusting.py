@@ -1,0 +1,82 @@
+"""Parameters of the policy that are changed in crawl.toml while the crawl runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.config import FILE_NAME, load
+from evercrawl.crawl.policies import values_of
+from evercrawl.errors import ConfigError
+from evercrawl.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evercrawl.clock import Clock
+    from evercrawl.config import Config
+    from evercrawl.schedule.base import Policy
+    from evercrawl.store.partition import Partition
+
+LOOK_S: Final = 1.0
+
+
+class Adjusting:
+    """Looks whether the file has other parameters for the policy than before, and has the policy take them.
+
+    Parameters
+    ----------
+    file
+        Of settings; what stands in it now is taken for known.
+    name
+        Of the policy.
+    policy
+        Which takes what it can.
+    """
+
+    def __init__(self, file: Path, name: str, policy: Policy) -> None:
+        self._file, self._name, self._policy = file, name, policy
+        self._written, self._options = self._stamp(), self._read()
+
+    def look(self) -> str:
+        """Return what became of a change, in a sentence; "" where there was none."""
+        written = self._stamp()
+        if written == self._written:
+            return ""
+        self._written = written
+        try:
+            options = load(self._file).policy_options
+            more = values_of(self._name, type(self._policy), [one for one in options if one not in self._options])
+            self._options = options
+            if not more:
+                return ""
+            self._policy.adjust(more)
+        except ConfigError as error:
+            return f"{self._file}: {error}"
+        return f"{self._name} goes on with {', '.join(f'{key} = {value}' for key, value in more.items())}"
+
+    def _stamp(self) -> tuple[int, int]:
+        try:
+            about = self._file.stat()
+        except OSError:
+            return (0, 0)
+        return about.st_mtime_ns, about.st_size
+
+    def _read(self) -> tuple[str, ...]:
+        try:
+            return load(self._file).policy_options
+        except ConfigError:
+            return ()
+
+
+async def keep_adjusted(
+    partition: Partition, config: Config, policy: Policy, clock: Clock, watch: Callable[[Progress], None]
+) -> None:
+    """Look once a second, until cancelled, and say what became of a change."""
+    adjusting = Adjusting(partition.directory / FILE_NAME, config.policy, policy)
+    while True:
+        await asyncio.sleep(LOOK_S)
+        said = adjusting.look()
+        if said:
+            watch(Progress(at=clock.now(), known=partition.state.known.count, message=said))

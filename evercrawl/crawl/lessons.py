@@ -1,0 +1,97 @@
+"""What policies that learn are told of visits: the journal's events, as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+import numpy as np
+
+from evercrawl.change.extent import changed
+from evercrawl.crawl.reader import events
+from evercrawl.schedule.base import Visits
+from evercrawl.schedule.kept import Kept
+from evercrawl.store.events import HAS_LINKS, UNCHANGED, Lost, Visit
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Policy
+    from evercrawl.store.partition import Partition
+
+BATCH: Final = 4096  # visits a call, at most
+_HELD: Final = np.dtype(
+    [("at", "f8"), ("digest", "u8"), ("words", "u4"), ("size", "u4"), ("links", "u4"), ("targets", "u4")]
+)
+_VISIT: Final = np.dtype(
+    [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
+     ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8")]
+)  # fmt: skip
+
+
+class Lessons:
+    """Tells a policy of every visit, in order: those in the journal first, then each as it is remembered.
+
+    What a visit says is worked out from its event and 32 bytes a page of what the page's last event said, so it is the
+    same when the visit is made and when it is read again.
+
+    Parameters
+    ----------
+    policy
+        Is told; it says itself whether it `learns`.
+    partition
+        The crawl. Its journal is read once from end to end.
+    """
+
+    def __init__(self, policy: Policy, partition: Partition) -> None:
+        self._policy, self._state = policy, partition.state
+        self._held = Kept(_HELD)
+        self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
+        for _, _, event in events(partition, partition.journal.sequence):
+            if isinstance(event, Visit):
+                self.learned(event)
+            elif isinstance(event, Lost):
+                self._forget(event.slot)
+        self.tell()
+
+    def learned(self, event: Visit) -> None:
+        """Take note of a visit, which the policy is told of at the next `tell`, or before."""
+        if event.slot in self._rows or len(self._rows) == BATCH:
+            self.tell()
+        self._rows[event.slot] = self._row(event)
+
+    def tell(self) -> None:
+        """Tell the policy of the visits that it was not told of yet."""
+        if self._rows:
+            rows = np.array(list(self._rows.values()), _VISIT)
+            self._rows.clear()
+            self._policy.learn(Visits(*(np.ascontiguousarray(rows[name]) for name in _VISIT.names or ())))
+
+    def _row(self, event: Visit) -> tuple[Any, ...]:
+        held = self._held.upto(event.slot + 1)[event.slot]
+        read = event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.digest != 0
+        seen = float(held["at"])
+        news = bool(read and seen and not event.flags & UNCHANGED) and changed(
+            event.digest, event.words, int(held["digest"]), int(held["words"])
+        )
+        known = news and 0 < event.changed_at < event.at
+        targets = crc32(event.targets)
+        relinked = bool(event.flags & HAS_LINKS) and bool(seen) and targets != int(held["targets"])
+        if event.flags & HAS_LINKS:
+            held["links"], held["targets"] = event.out, targets
+        if event.size_bytes:
+            held["size"] = min(event.size_bytes, 0xFFFFFFFF)
+        if read:
+            held["at"] = event.at
+        if read and not (seen and event.flags & UNCHANGED):
+            held["digest"], held["words"] = event.digest, event.words
+        return (
+            event.slot, int(self._state.site_of[event.host]), event.at, event.at - seen if read and seen else np.nan,
+            read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
+            event.wire_bytes, int(held["size"]), int(held["links"]), relinked,
+            len(event.found.urls) if event.found is not None else 0,
+        )  # fmt: skip
+
+    def _forget(self, slot: int) -> None:
+        """Take a page for one that was never read: its content was lost."""
+        self.tell()
+        self._held.upto(slot + 1)[slot] = np.zeros((), _HELD)

@@ -1,0 +1,41 @@
+"""When policies that plan look at all pages together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evercrawl.store.resuming import to_try
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+
+class Planning:
+    """Shows a policy every page that was visited, as soon as there is one, and whenever it wants to see them again.
+
+    Parameters
+    ----------
+    policy
+        It `plans`.
+    state
+        Knows which pages were visited.
+    columns
+        Slots -> their columns.
+    """
+
+    def __init__(self, policy: Policy, state: State, columns: Callable[[Slots], Pages]) -> None:
+        self._policy, self._state, self._columns = policy, state, columns
+        self._next_at = -math.inf
+
+    def turn(self, now: float, unread: int) -> None:
+        """Have the policy plan, where it is time; `unread` pages wait that were never visited."""
+        if now < self._next_at or not self._state.records.count:
+            return
+        _, seen = to_try(self._state)
+        if len(seen):
+            self._next_at = self._policy.plan(self._columns(seen), unread, now)

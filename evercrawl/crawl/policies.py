@@ -1,0 +1,101 @@
+"""The policy of a crawl, made as its settings say."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from typing import TYPE_CHECKING, Final
+
+from evercrawl import catalog, schedule
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAMES: Final = "'{}' is no parameter of {}; {}"
+
+
+def policy_of(name: str, options: Sequence[str] = ()) -> Policy:
+    """Return the policy of that name, its parameters as `options` say: NAME=VALUE each, or POLICY.NAME=VALUE.
+
+    What is said of other policies is passed over.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such policy, it cannot be followed by a crawl, or an option is none of its parameters or no
+        value for it; the message says what is possible.
+
+    Examples
+    --------
+    >>> policy_of("xyleme", ["cycle=0.1"]).notes()
+    {}
+    >>> policy_of("xyleme", ["cycel=0.1"])
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: 'cycel' is no parameter of xyleme; did you mean cycle?
+    """
+    kind = catalog.pick(schedule, Policy, name)  # type: ignore[type-abstract]
+    if kind.clairvoyant:
+        raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
+    given = values_of(name, kind, options)
+    made: Policy = kind(**given)
+    return made
+
+
+def names() -> list[str]:
+    """Return the names of the policies that a crawl can follow, sorted.
+
+    >>> "price" in names()
+    True
+    """
+    found = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+    return sorted(name for name, kind in found.items() if not kind.clairvoyant)
+
+
+def parameters(kind: type[Policy]) -> dict[str, float | str]:
+    """Return the parameters of a policy, and what each is where nobody says otherwise.
+
+    >>> from evercrawl.schedule.xyleme import Xyleme
+    >>> parameters(Xyleme)
+    {'cycle': 0.2}
+    """
+    found = inspect.signature(kind).parameters.values()
+    return {each.name: each.default for each in found if isinstance(each.default, int | float | str)}
+
+
+def values_of(name: str, kind: type[Policy], options: Sequence[str]) -> dict[str, float | str]:
+    """Return the values that options give to the parameters of a policy; numbers where their defaults are numbers.
+
+    Raises
+    ------
+    ConfigError
+        As for `policy_of`.
+    """
+    possible, given = parameters(kind), dict[str, float | str]()
+    for option in options:
+        key, _, written = option.partition("=")
+        owner, _, key = key.strip().replace("-", "_").rpartition(".")
+        if owner and owner != name.replace("-", "_"):
+            continue
+        if key not in possible:
+            raise ConfigError(_NAMES.format(key, name, _nearest(key, list(possible))))
+        given[key] = _value(f"{name}: {key}", possible[key], written.strip())
+    return given
+
+
+def _value(source: str, default: float | str, written: str) -> float | str:
+    if isinstance(default, str):
+        return written
+    try:
+        return int(written) if isinstance(default, int) else float(written)
+    except ValueError as error:
+        form = "a whole number" if isinstance(default, int) else "a number"
+        raise ConfigError(f"{source} must be {form} such as {default:g}, not {written!r}") from error
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"it has {', '.join(known)}" if known else "it has none"
