@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
@@ -35,7 +35,7 @@ def policy_of(name: str, options: Sequence[str] = ()) -> Policy:
     Traceback (most recent call last):
     evercrawl.errors.ConfigError: 'cycel' is no parameter of xyleme; did you mean cycle?
     """
-    kind = catalog.pick(schedule, Policy, name)  # type: ignore[type-abstract]
+    kind: type[Any] = catalog.pick(schedule, Policy, name)
     if kind.clairvoyant:
         raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
     given = values_of(name, kind, options)
