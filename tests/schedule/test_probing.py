@@ -24,7 +24,7 @@ def test_the_exact_size_is_the_best_of_all(pages, part, shares):
     ours = found[max(round(float(probing.best_size(pages, part, shares))), 1) - 1]
     printed = found[max(round(float(probing.printed_size(pages, part, shares))), 1) - 1]
     assert ours >= 0.97 * max(found)
-    assert printed >= 0.9 * max(found)
+    assert printed >= 0.85 * max(found)
 
 
 def test_the_expected_changes_are_those_of_made_up_sites():
