@@ -26,19 +26,24 @@ AUDIT_URLS: Final = 1000  # known for each further visit between two audits: add
 
 
 class Settlement(NamedTuple):
-    """What a visit does to the cash: event flags, packed transfer, where the links held before are, what is kept."""
+    """What a visit does to the cash: event flags, packed transfer, where the links held before are, what is kept.
+
+    `joined` is what is kept of the page that this one leads to, where that gets this one's window.
+    """
 
     flags: int
     transfer: bytes
     links: int
     kept: bytes = b""
+    joined: bytes = b""
 
 
 class Passing(NamedTuple):
-    """What a page passes on without a visit, packed: the transfer, and what the scheme keeps of the page."""
+    """What a page passes on without a visit, packed: the transfer, what is kept of the page, and of its target."""
 
     transfer: bytes
     kept: bytes
+    joined: bytes
 
 
 class Cashier:
@@ -77,12 +82,12 @@ class Cashier:
         member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT and not flags & NEAR
         change = JOINS if member and not before.member else LEAVES if before.member and not member else 0
         change |= MEMBER if member else 0
-        transfer = self._transfer(reading, flags, alias, links, gone=gone)
+        transfer, joined = self._transfer(reading, flags, alias, links, gone=gone)
         moved = _moved(transfer)
         if not any(moved[2:]):
             return Settlement(change, b"", 0)
         needed = before.event if moved.takes_back or not flags & HAS_LINKS else 0
-        return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept))
+        return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept), joined)
 
     def passed(self, slot: int, held: Visit | None, *, gone: bool = False) -> Passing:
         """Return what a page passes on without a visit; nothing at all where it has nothing.
@@ -99,14 +104,15 @@ class Cashier:
         index = state.record_of(slot)
         row = state.records.rows[state.lost[slot] if index is None else index]
         account = self._has(slot, int(state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None)
-        links = _links_of(held) if held is not None else Links()
+        links, joined = _links_of(held) if held is not None else Links(), b""
         if gone:
             moved = self._scheme.remove(account, None, state.accounts.total)
         else:
             moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
+            moved, joined = self._handed_on(account, moved, held.alias if held is not None else NO_SLOT)
         if not any(_moved(moved)[2:]):
-            return Passing(b"", b"")
-        return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept))
+            return Passing(b"", b"", b"")
+        return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept), joined)
 
     def audit(self, visits: int) -> None:
         """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
@@ -115,18 +121,47 @@ class Cashier:
             self._unaudited = 0
             self._state.audit()
 
-    def _transfer(self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool) -> Transfer:
+    def _transfer(
+        self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool
+    ) -> tuple[Transfer, bytes]:
         before, total = reading.before, self._state.accounts.total
         held = before.held
         site = self._state.site_of.item(reading.host.number) if before.member else None
         account, was = self._has(reading.slot, site), _links_of(held) if held is not None else None
         if gone:
-            return self._scheme.remove(account, was, total)
+            return self._scheme.remove(account, was, total), b""
         if not flags & HAS_LINKS:
-            return self._scheme.visit(account, was, was or Links(), total, same=True)
+            transfer = self._scheme.visit(account, was, was or Links(), total, same=True)
+            return self._handed_on(account, transfer, held.alias if held is not None else NO_SLOT)
         now = Links(out=links.out, through=alias != NO_SLOT)
         same = held is not None and _same(held, alias, links) and was == now
-        return self._scheme.visit(account, was, now, total, same=same)
+        return self._handed_on(account, self._scheme.visit(account, was, now, total, same=same), alias)
+
+    def _handed_on(self, account: Account, transfer: Transfer, alias: int) -> tuple[Transfer, bytes]:
+        """Return what an alias moves, and what is kept from now on of the page it leads to; others as they are.
+
+        What an alias passes on counts in no window of its own, and what its window held before in that of its target,
+        as soon as the target was read: until then it waits, as of a page that earns nothing more.
+        """
+        if alias == NO_SLOT or not self._scheme.handout:  # a value of push is passed on itself
+            return transfer, b""
+        total, index = self._state.accounts.total, self._recorded(alias)
+        if account.history and index is None:
+            idle = self._scheme.visit(account._replace(cash=0.0), None, Links(), transfer.moved + total, same=True)
+            return transfer._replace(history=idle.history, mark=idle.mark, kept=idle.kept), b""
+        begun = self._scheme.remove(account, None, total + transfer.moved)
+        transfer = transfer._replace(history=begun.history, mark=begun.mark, kept=begun.kept)
+        if not account.history or index is None:
+            return transfer, b""
+        row = self._state.records.rows[index]
+        site = int(self._state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None
+        joined = self._scheme.unite(account, self._has(alias, site), total)[1]
+        return transfer, transfers.pack_numbers((joined.history, joined.mark, *joined.kept))
+
+    def _recorded(self, slot: int) -> int | None:
+        """Return the index of a page's record, be its content lost; None where it was never read."""
+        index = self._state.record_of(slot)
+        return self._state.lost.get(slot) if index is None else index
 
     def _has(self, slot: int, site: int | None) -> Account:
         """Return what a page has by now: it may have passed cash on while it was being asked for.
@@ -137,8 +172,7 @@ class Cashier:
         cash = state.table.cash.item(slot) + (state.accounts.share(site) if site is not None else 0.0)
         moved = transfers.rounded(cash)
         moved = max(moved, 0.0) if state.accounts.handout else moved
-        index = state.record_of(slot)
-        index = state.lost.get(slot) if index is None else index
+        index = self._recorded(slot)
         born = state.born.item(slot) if len(state.born) else 0.0
         if index is None:
             return Account(moved, 0.0, 0.0, self._nothing, born)

@@ -20,9 +20,8 @@ class AOPIC(Importance):
     Nothing is ever taken back, so the links held before are not needed; what a page gave along links that it no longer
     has is forgotten with the window. It settles like 1/G, where push settles geometrically.
 
-    A page that turns out to lead to another only hands its cash on, and what its window holds too: `unite`. A `Ledger`
-    does both. A crawl does the first and leaves the window where it is: an alias weighs nothing but the cash that it
-    has yet to pass on, and the target's window fills with what the alias passes on within T.
+    A page that turns out to lead to another only hands its cash on, and what its window holds too: `unite`. In a crawl
+    a window waits for that until its new page has been read, and as long as it waits it does not count.
 
     Parameters
     ----------

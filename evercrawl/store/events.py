@@ -116,6 +116,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     kept
         What the scheme keeps of the page from now on beside history and mark, packed by `transfers.pack_numbers`; empty
         where that is nothing, or no cash moved.
+    joined
+        History, mark and what else is kept from now on of the page that this one leads to, which has this one's window
+        beside its own since this visit; packed like `kept`, empty where nothing is handed on.
     """
 
     slot: int
@@ -154,6 +157,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     words: int = 0
     near: int = NO_SLOT
     kept: bytes = b""
+    joined: bytes = b""
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
@@ -172,8 +176,9 @@ class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
         Which page; seconds since the epoch.
     links
         Journal pointer of the event whose links it went along; 0 where there is none.
-    transfer, kept
-        The cash that moved, and what the scheme keeps of the page from now on; packed as in a visit.
+    transfer, kept, joined
+        The cash that moved, what the scheme keeps of the page from now on, and of the one it leads to; packed as in a
+        visit.
     """
 
     slot: int
@@ -181,6 +186,7 @@ class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
     links: int
     transfer: bytes
     kept: bytes = b""
+    joined: bytes = b""
 
 
 class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):

@@ -329,6 +329,7 @@ class State:
         own = event if event.flags & HAS_LINKS else None
         if held is None and event.links and (own is None or moved.takes_back):
             held = self._recall(event.links)
+        self._hand_on(own or held, event.joined)
         arrived = self._pay(event.slot, -moved.moved, number)
         arrived += self._pay_along(own or held, moved.internal, moved.external, number)
         if moved.takes_back:
@@ -348,6 +349,7 @@ class State:
         self._keep(index, event.kept)
         if held is None and event.links:
             held = self._recall(event.links)
+        self._hand_on(held, event.joined)
         arrived = self._pay(event.slot, -moved.moved, number)
         arrived += self._pay_along(held, moved.internal, moved.external, number)
         self.accounts.virtual -= arrived
@@ -358,6 +360,18 @@ class State:
         """Keep of a page what the scheme says."""
         if kept:
             self.records.kept[index] = transfers.unpack_numbers(kept)
+
+    def _hand_on(self, links: Visit | None, joined: bytes) -> None:
+        """Keep of the page that another leads to what the scheme says, where it has got that one's window."""
+        if joined:
+            assert links is not None, "a window goes where a link leads"
+            index = self.record_of(links.alias)
+            index = self.lost[links.alias] if index is None else index
+            history, mark, *kept = transfers.unpack_numbers(joined)
+            row = self.records.rows[index]
+            row["importance"], row["mark"] = history, mark
+            if kept:
+                self.records.kept[index] = kept
 
     def _switched(self, scheme: Scheme) -> None:
         """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile."""

@@ -18,6 +18,7 @@ from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.recall import recall
+from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.scope import Scope
 from evercrawl.crawl.view import View
 from evercrawl.importance.push import Push
@@ -27,6 +28,7 @@ from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.hosts import Host
 from evercrawl.store.partition import Partition
+from evercrawl.store.scheme import Scheme
 from evercrawl.types import Exchange, Outcome, Request
 
 BEGAN_AT = 1_700_000_000.0
@@ -37,21 +39,30 @@ SITE = "http://example.org"
 class HandMade:
     """A crawl of which each visit is written out; `save` commits, `stop` also ends it as a crawl ends itself."""
 
-    def __init__(self, directory: Path, *, segment_bytes: int = 1 << 30, focus: tuple[Focus, ...] = ()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        segment_bytes: int = 1 << 30,
+        focus: tuple[Focus, ...] = (),
+        scheme: Scheme | None = None,
+    ) -> None:
         self.directory, self.config = directory, Config()
         self.now = BEGAN_AT
         directory.mkdir(exist_ok=True)
-        self.partition = Partition(directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes, site=site)
+        self.partition = Partition(
+            directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes, site=site, scheme=scheme
+        )
         save(self.config, directory)
         self.state = self.partition.state
-        notices, scheme = Notices(self.state.accounts), Push()
+        notices, judge = Notices(self.state.accounts), Push() if scheme is None else scheme_of(scheme)
         changes = Changes(self.state, notices)
-        self.columns = Columns(self.state, scheme, changes.priors, notices, in_bytes=True)
+        self.columns = Columns(self.state, judge, changes.priors, notices, in_bytes=True)
         self._frontier = Frontier(BreadthFirst(), self.columns, self.state.visited_at)
         for name in self.state.hosts:
             self._frontier.add_host(name)
         self._learner = Learner(
-            self.partition, self._frontier, Scope(self.config, lambda _: 0), Cashier(self.state, scheme), changes,
+            self.partition, self._frontier, Scope(self.config, lambda _: 0), Cashier(self.state, judge), changes,
             focus=focus, max_redirects=10, refresh_after_s=3600.0,
         )  # fmt: skip
 
