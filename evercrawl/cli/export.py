@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -14,19 +15,29 @@ from evercrawl.cli.meter import Meter
 from evercrawl.cli.plain import Fitted, many
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Iterable
+
+    from evercrawl.crawl.export import Columns
+    from evercrawl.store.partition import Partition
 
 _TABLES = ("pages", "links", "visits")
+_POLICY = "policy."
 _MORE = (
     "The ending of FILE says the format: .parquet or .jsonl; - writes JSON lines to standard output. It can be asked "
-    "while the crawl runs: the table is the crawl as it was when the export began."
+    "while the crawl runs: the table is the crawl as it was when the export began. Some policies keep tables of their "
+    "own, such as those of Tianwang; policy.? says which the crawl's has."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "export", "write pages, links or visits to a file", run, _MORE)
-    parser.add_argument("table", metavar="TABLE", choices=_TABLES, help="pages, links or visits")
+    parser.add_argument(
+        "table",
+        metavar="TABLE",
+        type=_table,
+        help="pages, links, visits, or policy.NAME, one of the policy's tables",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -35,17 +46,16 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the table, and say how much it was."""
     from evercrawl.crawl import export_file
-    from evercrawl.crawl.export import TABLES, table
     from evercrawl.crawl.reader import opened
 
     export_file.check_name(args.output)
-    began, columns = time.monotonic(), TABLES[args.table]
+    began = time.monotonic()
     directory = arguments.directory(args)
     warm.before_reading("evercrawl.crawl.export")
     crawl = opened(directory)
     try:
         with Meter(sys.stderr) as meter:
-            pieces = table(crawl, args.table, partial(meter, args.table))
+            pieces, columns = _pieces(crawl, args.table, meter)
             if args.output == "-":
                 rows = export_file.write(pieces, export_file.JsonLines(Fitted(sys.stdout), columns))
             else:
@@ -57,10 +67,28 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _table(name: str) -> str:
+    if name not in _TABLES and not name.startswith(_POLICY):
+        raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join(_TABLES)} or {_POLICY}NAME")
+    return name
+
+
+def _pieces(crawl: Partition, name: str, meter: Meter) -> tuple[Iterable[Columns], dict[str, str]]:
+    """Return a table piece by piece, and its columns' types."""
+    from evercrawl.crawl.export import TABLES, table
+    from evercrawl.crawl.policy_tables import policy_table
+
+    if name in _TABLES:
+        return table(crawl, name, partial(meter, name)), TABLES[name]
+    kinds, values = policy_table(crawl, name.removeprefix(_POLICY))
+    return [values], kinds
+
+
 def _tell(args: argparse.Namespace, rows: int, took_s: float) -> None:
     """Say what was written; beside the rows themselves there is no room for that."""
     out = sys.stderr if args.output == "-" else sys.stdout
     if args.json:
         print(json.dumps({"rows": rows, "file": args.output, "seconds": round(took_s, 3)}), file=out)
     elif args.output != "-":
-        print(f"wrote {many(rows, args.table)} to {args.output} in {took_s:.1f} s")
+        what = many(rows, args.table) if args.table in _TABLES else f"{rows:,} rows of {args.table}"
+        print(f"wrote {what} to {args.output} in {took_s:.1f} s")

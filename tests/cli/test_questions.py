@@ -56,6 +56,12 @@ def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsy
         "anchor": "/moved",
     } in links
 
+    assert main(["export", "policy.Counts", "-o", "-", "--dir", crawled]) == 2
+    assert "policy price keeps no tables" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["export", "policies", "-o", "-", "--dir", crawled])
+    assert "choose pages, links, visits or policy.NAME" in capsys.readouterr().err
+
     assert main(["get", f"{origin}/moved", "--dir", crawled, "--json"]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
