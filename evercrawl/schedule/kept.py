@@ -46,6 +46,12 @@ class Kept:
         return self._rows
 
     def take(self, slots: Slots) -> NDArray[Any]:
-        """Return copies of the rows of `slots`, shape (n,)."""
-        rows: NDArray[Any] = self.upto(int(slots.max(initial=0)) + 1)[slots]
+        """Return copies of the rows of `slots`, shape (n,); of a slot that nothing was written to, what came first."""
+        held = len(self._rows)
+        if not held:
+            return np.repeat(self._first, len(slots))
+        rows: NDArray[Any] = self._rows.take(np.minimum(slots, held - 1))
+        beyond = slots >= held
+        if beyond.any():
+            rows[beyond] = self._first
         return rows
