@@ -1,0 +1,150 @@
+"""Two schedulers, one behind the other: which pages are next, and in which order their hosts are asked for them.
+
+The long-term scheduler picks a batch: the pages whose visit adds most. Until the batch is spent, its pages come before
+all others, and the short-term scheduler puts them in order, host by host.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from evercrawl.schedule.kept import Kept
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.types import Floats, Ints, Slots
+
+Order: TypeAlias = Literal["largest", "queued", "round_robin"]
+ORDERS: Final = get_args(Order)
+"""Hosts with most pages left in the batch first; with most pages that were never read; or each in its turn."""
+_PATIENCE: Final = 2.0  # times as long as a batch should take, after which what is left of it is dropped
+
+
+class Batch:
+    """The pages that come before all others, until so many visits were made.
+
+    Attributes
+    ----------
+    size
+        Visits that it is to have.
+    left
+        How many of them are still to be made; none before the first batch.
+    least
+        What a visit adds to the page that was picked last; a page never read that adds as much is one of the batch.
+        nan before the first.
+    """
+
+    def __init__(self) -> None:
+        self.size = self.left = 0
+        self.least = np.nan
+        self._number = 0
+        self._until = -np.inf
+        self._new = 0  # visits of the batch that were made to pages never read before
+        self._of = Kept([("batch", "u4")])  # by slot
+        self._waiting: Ints = np.zeros(1, np.int64)  # by site: its pages in the batch that were not visited yet
+        self._made: Ints = np.zeros(1, np.int64)  # by site: visits since the batch was picked
+
+    def going(self, now: float) -> bool:
+        """Whether it is neither spent nor overdue."""
+        return self.left > 0 and now < self._until
+
+    def pick(self, gains: Floats, pages: Pages, size: int, most_of_site: int, now: float, length_s: float) -> None:
+        """Pick the pages with the greatest gains, of each site so many at most.
+
+        Pages that were never read are not there to be picked. They come in by `least`, so as many places are left to
+        them as they took in the batch before.
+
+        Parameters
+        ----------
+        gains, pages
+            Shape (n,) each, n > 0.
+        size
+            Of the batch, in visits.
+        most_of_site
+            Pages of a site.
+        now, length_s
+            The instant, and how long the batch should take.
+        """
+        share = self._new / (self.size - self.left) if self.left < self.size else 0.0
+        chosen = _best(gains, pages.site, min(max(round(size * (1 - share)), 1), len(gains)), most_of_site)
+        self._number += 1
+        self._of.upto(int(pages.slot.max()) + 1)["batch"][pages.slot[chosen]] = self._number
+        sites = pages.site[chosen] if pages.site is not None else np.zeros(0, np.uint32)
+        self._waiting = np.bincount(sites, minlength=1)
+        self._made = np.zeros(1, np.int64)
+        self.least = float(gains[chosen].min())
+        self.size = self.left = size
+        self._new, self._until = 0, now + _PATIENCE * length_s
+
+    def made(self, visits: int, new: int) -> None:
+        """Take note of visits to pages of the batch that begin, and of how many of these were never read."""
+        self.left = max(self.left - visits, 0)
+        self._new += min(new, visits)
+
+    def learn(self, visits: Visits) -> None:
+        """Take note of visits that were made: those pages wait no longer."""
+        if not self._number or not len(visits):
+            return
+        rows = self._of.upto(int(visits.slot.max()) + 1)["batch"]
+        was = rows[visits.slot] == self._number
+        rows[visits.slot] = 0
+        most = int(visits.site.max()) + 1
+        self._waiting, self._made = _room(self._waiting, most), _room(self._made, most)
+        np.subtract.at(self._waiting, visits.site[was], 1)
+        np.add.at(self._made, visits.site, 1)
+
+    def drop(self) -> None:
+        """Give up what is left of it; the next is picked without regard to what this one was like."""
+        self.size = self.left = self._new = 0
+        self.least, self._until = np.nan, -np.inf
+
+    def holds(self, gains: Floats, pages: Pages, new: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which pages are of the batch, shape (n,); none are when it is spent."""
+        if not self.left:
+            return np.zeros(len(gains), np.bool_)
+        held: NDArray[np.bool_] = np.where(new, gains >= self.least, self._of.take(pages.slot)["batch"] == self._number)
+        return held
+
+    def rank(self, pages: Pages, order: str) -> Floats:
+        """Return how soon each page's site is to be asked, shape (n,), from 0 on: more is sooner."""
+        if pages.site is None:
+            return np.zeros(len(pages.slot))
+        if order == "queued":
+            return pages.backlog if pages.backlog is not None else np.zeros(len(pages.slot))
+        if order == "largest":
+            return np.maximum(_at(self._waiting, pages.site), 0).astype(np.float64)
+        return np.maximum(self.size - _at(self._made, pages.site), 0).astype(np.float64)
+
+    def slots(self) -> Slots:
+        """Return the pages of the batch that were not visited yet; of those never read none are listed."""
+        rows = self._of.upto(0)["batch"]
+        return np.flatnonzero(rows == self._number).astype(np.uint32) if self.left else np.zeros(0, np.uint32)
+
+
+def _best(gains: Floats, site: Slots | None, count: int, most_of_site: int) -> Ints:
+    """Return up to `count` rows with the greatest gains, at least one; of equal ones the first.
+
+    >>> _best(np.array([1.0, 4.0, 3.0, 2.0]), np.array([0, 1, 1, 2], np.uint32), 2, 1)
+    array([1, 3])
+    """
+    order = np.argsort(-gains, kind="stable")
+    if site is not None:
+        together = np.argsort(site[order], kind="stable")  # site by site, in each by gain
+        first = np.concatenate([[True], np.diff(site[order][together].astype(np.int64)) != 0])
+        place = np.arange(len(order)) - np.flatnonzero(first)[np.cumsum(first) - 1]
+        within = np.empty(len(order), np.bool_)
+        within[together] = place < most_of_site
+        order = order[within]
+    return order[:count]
+
+
+def _room(column: Ints, least: int) -> Ints:
+    return column if least <= len(column) else np.concatenate([column, np.zeros(2 * least - len(column), np.int64)])
+
+
+def _at(column: Ints, site: Slots) -> Ints:
+    return np.where(site < len(column), column.take(site, mode="clip"), 0)

@@ -1,0 +1,125 @@
+"""What a page is worth to a collection, by the crawler of Chile: V = q^a r^b p^c.
+
+q is what the page is worth in itself, r how well the collection represents it, p the probability that what is held is
+still so. That V is a product, that q is a weighted sum of scores (of links, of depth, of pages that nobody generates),
+and that pages are ranked by what a visit adds to V, is how the crawler's source has it. Queries, clicks, the length of
+URLs, and r by bytes, are in the survey without formulas; those here are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Facts, Pages
+    from evercrawl.types import Floats
+
+DEEPEST: Final = 15.0
+"""Links from a seed from which on depth makes no difference any more; the crawler's own default."""
+LONGEST_BYTES: Final = 256.0
+"""Of a URL, from which on its length makes none."""
+SHOWN: Final = 0.1
+"""What it counts that a page was shown in an answer, where being followed from there counts 1."""
+URL, ANCHORS, INDEX, ABSTRACT, TEXT = (0.05, 64.0), (0.10, 128.0), (0.30, 4096.0), (0.05, 256.0), (0.50, 4096.0)
+"""Of what may be held of a page: which part of it all it is, and how many bytes are the whole of it."""
+_MOST: Final = 1e25  # of q: the tenth power of it is a number
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What is usual among the pages that were read: means, by which scores of single pages are measured.
+
+    Attributes
+    ----------
+    importance, used
+        Of pages.
+    text_bytes
+        What reading a page brings.
+    """
+
+    importance: float = 1.0
+    used: float = 0.0
+    text_bytes: float = TEXT[1]
+
+
+def usual(pages: Pages) -> Usual:
+    """Return what is usual among `pages`, all of which were read."""
+    importance, used = float(pages.importance.mean()), float(uses(pages).mean())
+    text_bytes = float(pages.facts.text_bytes.mean()) if pages.facts is not None else TEXT[1]
+    return Usual(importance if importance > 0 else 1.0, used, text_bytes)
+
+
+def uses(pages: Pages) -> Floats:
+    """Return how much people use pages, shape (n,): once for each time one was followed, a tenth for each it was shown.
+
+    Where nobody counts it is 0.
+    """
+    shown = pages.retrieved if pages.retrieved is not None else np.zeros(len(pages.slot))
+    return shown * SHOWN + (pages.clicked if pages.clicked is not None else 0.0)
+
+
+def look(facts: Facts) -> Floats:
+    """Return how promising URLs look, from 0 to 1: shallow, short, and of a page that was written.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule.base import Facts
+    >>> some, none = np.array([0.0, 15.0]), np.zeros(2)
+    >>> look(Facts(depth=some, url_bytes=none, dynamic=none, anchor_bytes=none, text_bytes=none, similarity=none))
+    array([1.        , 0.66666667])
+    """
+    shallow = np.maximum(1.0 - facts.depth / DEEPEST, 0.0)
+    short = np.maximum(1.0 - facts.url_bytes / LONGEST_BYTES, 0.0)
+    return (shallow + short + (1.0 - facts.dynamic)) / 3.0
+
+
+def quality(pages: Pages, mean: Usual, links: float, queries: float, visits: float, url: float) -> Floats:
+    """Return q, shape (n,): the sum of four scores, each times its weight.
+
+    Links and visits count 1 where they are usual, queries and the URL's look 1 where they could not be better.
+    """
+    score = links * pages.importance / mean.importance
+    if mean.used > 0:
+        score = score + visits * uses(pages) / mean.used
+    if pages.facts is not None:
+        score = score + queries * pages.facts.similarity + url * look(pages.facts)
+    return np.clip(score, 0.0, _MOST)
+
+
+def representation(url_bytes: Floats, anchor_bytes: Floats, text_bytes: Floats) -> Floats:
+    """Return r, shape (n,), from 0 to 1: which part of what may be held of a page is held.
+
+    The index has all words of a text, and the abstract is made of it, so the bytes of both are known from the text's.
+
+    Examples
+    --------
+    Of a page that was never read there are the URL and what links say; a long text is the whole of it.
+
+    >>> representation(np.full(3, 64.0), np.full(3, 64.0), np.array([0.0, 2048.0, 9000.0]))
+    array([0.1 , 0.55, 0.95])
+    """
+    held = ((URL, url_bytes), (ANCHORS, anchor_bytes), (INDEX, text_bytes), (ABSTRACT, text_bytes), (TEXT, text_bytes))
+    total = np.zeros(len(url_bytes))
+    for (part, whole), size in held:
+        total += part * np.minimum(size / whole, 1.0)
+    return total
+
+
+def represented(pages: Pages, new: Floats, mean: Usual) -> tuple[Floats, Floats]:
+    """Return r as it is, and as it will be after a visit, shape (n,) each.
+
+    A page that was never read is expected to bring a usual text, any other what it brought before. Where nothing is
+    known of bytes, what was read is held whole, and of other pages nothing is.
+    """
+    facts = pages.facts
+    if facts is None:
+        return np.where(new, 0.0, 1.0), np.ones(len(pages.slot))
+    text_bytes = np.where(new, 0.0, facts.text_bytes)
+    will = np.where(new, mean.text_bytes, facts.text_bytes)
+    return (
+        representation(facts.url_bytes, facts.anchor_bytes, text_bytes),
+        representation(facts.url_bytes, facts.anchor_bytes, will),
+    )
