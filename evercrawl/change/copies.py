@@ -1,0 +1,73 @@
+"""How fresh and how old a copy was, from the record of when its page changed and when it was visited.
+
+References
+----------
+Cho, Garcia-Molina (2000). Synchronizing a database to improve freshness; Meng, Wang, Yan (2006), (3)-(6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+
+def first_missed(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
+    """Return when the page first changed after the visit before each instant; infinity where that is still to come.
+
+    Parameters
+    ----------
+    changes_at, visits_at
+        Instants in ascending order, shape (n,) and (m,). A change and a visit at one instant: the visit saw it.
+    at
+        Instants to ask about, none before the first visit, shape (k,).
+
+    Examples
+    --------
+    >>> first_missed(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([2.5, 3.5]))
+    array([ 1., inf])
+    """
+    seen_at = visits_at[np.searchsorted(visits_at, at, side="right") - 1]
+    return np.append(changes_at, np.inf)[np.searchsorted(changes_at, seen_at, side="right")]
+
+
+def freshness(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
+    """Return 1 where the copy is the page as it is, else 0, shape (k,): (3); see `first_missed`.
+
+    Examples
+    --------
+    >>> freshness(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([0.5, 2.5, 3.5]))
+    array([1., 0., 1.])
+    """
+    return np.where(first_missed(changes_at, visits_at, at) <= at, 0.0, 1.0)
+
+
+def age(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
+    """Return how long before each instant the page left the copy behind, 0 where it did not: (4); see `first_missed`.
+
+    Examples
+    --------
+    >>> age(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([0.5, 2.5, 3.5]))
+    array([0. , 1.5, 0. ])
+    """
+    return np.maximum(at - first_missed(changes_at, visits_at, at), 0.0)
+
+
+def over_time(changes_at: Floats, visits_at: Floats, end_at: float) -> tuple[float, float]:
+    """Return the mean freshness and the mean age of the copy from the first visit to the end: (6), exactly.
+
+    Examples
+    --------
+    Fresh for 1 of 3 s, and then up to 2 s old, then fresh for 1 s more:
+
+    >>> over_time(np.array([1.0, 2.0]), np.array([0.0, 3.0]), 4.0)
+    (0.5, 0.5)
+    """
+    visits_at = visits_at[visits_at < end_at]
+    until = np.append(visits_at[1:], end_at)
+    stale_s = np.maximum(until - first_missed(changes_at, visits_at, visits_at), 0.0)
+    span_s = end_at - visits_at[0]
+    return float(1.0 - stale_s.sum() / span_s), float((0.5 * stale_s**2).sum() / span_s)
