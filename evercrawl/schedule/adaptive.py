@@ -1,0 +1,137 @@
+"""What crawlers share that keep an interval for each page: longer when a visit found no change, shorter when it did."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+
+import numpy as np
+
+from evercrawl.config.values import duration
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.kept import Kept
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.types import Floats
+
+    Flags: TypeAlias = NDArray[np.bool_]
+
+CYCLE: Final = "cycle"
+"""Stands for an interval that is as long as it takes to visit all pages once: as it took until the latest new one."""
+_PAGE: Final = np.dtype([("interval_s", "f8"), ("due_at", "f8"), ("modified_at", "f8"), ("failures", "u1")])
+_LEAST_S: Final = 1.0
+
+
+class Adaptive(Policy):
+    """Visit what has fallen due by its own interval; leave all else alone, unless told to conserve work.
+
+    Parameters
+    ----------
+    start
+        The interval of a page that was visited once: a duration, or `cycle`.
+    work_conserving
+        1 to go on with what falls due next where nothing is due; 0 to leave the budget unused then, as published.
+    """
+
+    learns: ClassVar[bool] = True
+
+    def __init__(self, start: str, work_conserving: int) -> None:
+        if work_conserving not in (0, 1):
+            raise ConfigError(f"work_conserving must be 0 or 1, not {work_conserving!r}")
+        self._fixed_s = math.nan if start == CYCLE else seconds("start", start, f" or {CYCLE}")
+        self.least = -math.inf if work_conserving else 0.0
+        self._kept = Kept(_PAGE, (math.nan, math.nan, math.nan, 0))
+        self._rounds = _Rounds()
+
+    @abstractmethod
+    def worth(self, pages: Pages, late_s: Floats) -> Floats:
+        """Return what pages are worth that are due, or new, shape (n,), never negative; `late_s` is 0 for new ones."""
+
+    @abstractmethod
+    def after(self, held: NDArray[Any], visits: Visits, start_s: Floats) -> NDArray[Any]:
+        """Return what is kept of pages after visits: interval_s, due_at, modified_at and failures, shape (n,).
+
+        A `due_at` of nan is the start interval after the visit, whatever it is by then; `start_s` is what it is now.
+        """
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return the worth of pages that are due or new, and for all others by how long they are early, below 0."""
+        late_s = now - np.where(np.isnan(pages.visited_at), now, self.due(pages, now))
+        return np.where(late_s < 0, late_s, self.worth(pages, np.maximum(late_s, 0.0)))
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when each falls due by its interval (s since the epoch)."""
+        due_at: Floats = self._kept.take(pages.slot)["due_at"]
+        return np.where(np.isnan(due_at), pages.visited_at + self._start_s, due_at)
+
+    def learn(self, visits: Visits) -> None:
+        """Make the intervals of pages longer or shorter."""
+        rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
+        held = rows[visits.slot]
+        first = np.isnan(held["modified_at"]) & visits.read
+        cycle_s = self._rounds.learn(visits.at, first)
+        start_s = cycle_s if math.isnan(self._fixed_s) else np.full(len(visits), self._fixed_s)
+        after = self.after(held, visits, start_s)
+        after["modified_at"] = np.where(first, visits.at, after["modified_at"])
+        rows[visits.slot] = after
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the interval of each page that was read, and when it falls due."""
+        slot = np.flatnonzero(~np.isnan(self._kept.upto(0)["modified_at"])).astype(np.uint32)
+        rows = self._kept.take(slot)
+        interval_s = np.where(np.isnan(rows["interval_s"]), self._start_s, rows["interval_s"])
+        due_at = np.where(np.isnan(rows["due_at"]), rows["modified_at"] + self._start_s, rows["due_at"])
+        return {"intervals": {"slot": slot, "interval_s": interval_s, "due_at": due_at}}
+
+    @property
+    def _start_s(self) -> float:
+        return self._rounds.cycle_s if math.isnan(self._fixed_s) else self._fixed_s
+
+
+class _Rounds:
+    """How long it takes to visit all pages once, by the visits up to the latest first one.
+
+    Later the budget may lie idle for lack of what is due, so that visits tell nothing of it.
+    """
+
+    def __init__(self) -> None:
+        self._began_at = math.nan
+        self._visits = self._pages = 0
+        self.cycle_s = _LEAST_S
+
+    def learn(self, at: Floats, first: Flags) -> Floats:
+        """Take note of visits in order, and which are first ones; return the cycle after each of them, shape (n,)."""
+        if not len(at):
+            return np.zeros(0)
+        self._began_at = float(at[0]) if math.isnan(self._began_at) else self._began_at
+        visits, pages = self._visits + np.arange(1, len(at) + 1), self._pages + first.cumsum()
+        cycles_s = np.maximum(pages * (at - self._began_at) / visits, _LEAST_S)
+        latest = np.maximum.accumulate(np.where(first, np.arange(len(at)), -1))
+        cycles_s = np.where(latest < 0, self.cycle_s, cycles_s[latest])
+        self._visits, self._pages, self.cycle_s = int(visits[-1]), int(pages[-1]), float(cycles_s[-1])
+        return cycles_s
+
+
+def seconds(name: str, written: str, besides: str = "") -> float:
+    """Return a duration as it is written in a parameter, in seconds.
+
+    Raises
+    ------
+    ConfigError
+        Where it is none.
+
+    Examples
+    --------
+    >>> seconds("start", "30d")
+    2592000.0
+    """
+    kind = duration(_LEAST_S)
+    try:
+        return float(str(kind.read(written)))
+    except ValueError as error:
+        raise ConfigError(f"{name} must be {kind.form}{besides}, not {written!r}") from error
