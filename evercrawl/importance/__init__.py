@@ -1,19 +1,20 @@
 """How much a page matters, learned from the links of the pages that are fetched.
 
 A `Ledger` holds pages and cash, and a scheme says what a visit moves: `AOPIC` with its windows, or `Push`. A `Matrix`
-says which link gets what, an `Order` who is next, `shares` what follows, and `error_bound` how far off that can be.
-`offline` works importance out from all links at once.
+says which link gets what, an `Order` who is next, `shares` what follows, `certificate` and `error_bound` how far off
+that can be, and `repair` puts right what was damaged. `offline` works importance out from all links at once.
 """
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Importance, Links, Transfer
-from evercrawl.importance.certificate import error_bound
+from evercrawl.importance.bounds import certificate, error_bound
 from evercrawl.importance.estimates import shares
 from evercrawl.importance.kleinberg import Kleinberg
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.matrices import Google, Internal, Lazy, Matrix, Row, Weighted
 from evercrawl.importance.orders import Cycle, Greedy, Order, Random
 from evercrawl.importance.push import Push
+from evercrawl.importance.repairs import repair
 from evercrawl.importance.shards import Shard
 from evercrawl.importance.uniform import Uniform
 from evercrawl.importance.windows import (
@@ -56,6 +57,8 @@ __all__ = [
     "Variable",
     "Weighted",
     "Window",
+    "certificate",
     "error_bound",
+    "repair",
     "shares",
 ]

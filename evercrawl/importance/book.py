@@ -117,6 +117,7 @@ class Book:
         if event.ends:
             self.gone_history += page.history
         page.history = 0 if event.ends else page.history + moved.moved
+        page.ended = event.ends
         page.past, page.held = Past(moved.history, moved.mark, moved.kept), event.held
 
     def _pass_on(self, page: Page, target: Page, past: Past) -> None:

@@ -25,7 +25,7 @@ def shares(
     estimate: Literal["history", "paper", "identity", "scheme"] = "scheme",
     newcomers: Rule | None = None,
 ) -> dict[Hashable, float]:
-    """Return the importance of each page as a share of 1; an alias is no page.
+    """Return the importance of each page as a share of 1; an alias is no page, and one that has ended weighs nothing.
 
     Parameters
     ----------
@@ -58,6 +58,7 @@ def shares(
     found = {name: _worth(page, estimate) for name, page in ledger.pages.items() if not page.leads_on}
     if estimate == "scheme":
         found = dict(zip(found, _of_scheme(ledger, [ledger.pages[name] for name in found], newcomers), strict=True))
+    found |= dict.fromkeys((name for name in found if ledger.pages[name].ended), 0)
     whole = sum(found.values())
     assert whole, "nothing is known before the first visit"
     return {name: worth / whole for name, worth in found.items()}

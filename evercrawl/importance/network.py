@@ -76,6 +76,8 @@ class Page:
         Cash that came from outside, C0; what of that has yet to be moved for the first time.
     born
         The clock G when it became known.
+    ended
+        Whether it is no more: others may still link to it, and what they bring goes to nobody.
     """
 
     key: float = 0
@@ -86,6 +88,7 @@ class Page:
     held: Held | None = None
     past: Past = _NEW
     born: float = 0
+    ended: bool = False
     level: Level = field(default_factory=Level, compare=False, repr=False)
 
     @property

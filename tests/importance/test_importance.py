@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 from evercrawl import catalog, importance
 
@@ -13,6 +14,12 @@ def test_importing_it_loads_numpy_and_no_kernels():
     assert "numpy" in loaded
     assert {name.partition(".")[0] for name in loaded}.isdisjoint({"numba", "llvmlite", "scipy", "pyarrow", "asyncio"})
     assert not [name for name in loaded if name.startswith("evercrawl.") and "kernel" in name]
+
+
+def test_no_public_name_is_a_module_s_too():
+    assert [name for name in importance.__all__ if find_spec(f"evercrawl.importance.{name}")] == []
+    assert callable(importance.certificate)
+    assert callable(importance.repair)
 
 
 def test_every_scheme_and_window_is_there_by_name():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evercrawl.importance import AOPIC, Ledger, Unbounded, Weighted, shares
-from evercrawl.importance.certificate import certificate
+from evercrawl.importance.bounds import certificate
 from evercrawl.importance.kleinberg import Kleinberg
 from evercrawl.importance.offline import Graph, authority
 

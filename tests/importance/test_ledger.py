@@ -101,6 +101,27 @@ def test_the_end_of_a_page_leaves_the_clock_as_it_is():
     assert (ledger.pages["a"].history, ledger.pages["a"].cash, ledger.pages["b"].cash) == (0, 0, 1.0)
 
 
+@pytest.mark.parametrize("scheme", [AOPIC(tax=0.5), Push(tax=0.5)])
+def test_a_page_that_has_ended_weighs_nothing_whatever_links_bring_until_it_comes_back(scheme):
+    ledger = Ledger(scheme)
+    for name in "abc":
+        ledger.add(name, cash=scheme.handout / 3)
+    for _ in range(3):
+        ledger.visit("a", ["b", "c"])
+        ledger.visit("b", ["a"])
+        ledger.visit("c", ["a"])
+    before = shares(ledger)
+    ledger.remove("b")
+    ledger.visit("a", ["b", "c"])
+    assert ledger.pages["b"].cash > 0
+    after = shares(ledger)
+    assert after["b"] == 0
+    assert after["a"] + after["c"] == pytest.approx(1)
+    ledger.add("b")
+    ledger.visit("b", ["a"])
+    assert shares(ledger)["b"] > before["b"] / 10
+
+
 def test_whatever_the_window_the_plain_history_is_kept():
     estimates = []
     for window in (Unbounded(), Interpolation(0.5)):

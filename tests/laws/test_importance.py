@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evercrawl import catalog, importance
 from evercrawl.importance import AOPIC, Google, Internal, Lazy, Ledger, Push, Weighted, shares, windows
-from evercrawl.importance.certificate import certificate, error_bound, least_tax
+from evercrawl.importance.bounds import certificate, error_bound, least_tax
 from evercrawl.importance.network import Page
 from evercrawl.importance.orders import ORDERS
 

@@ -2,41 +2,17 @@
 
 Any values x whatever lead to the same importance, if only the residuals are r = source + xM - x. So a damaged residual
 is worked out anew, and a damaged value is harmless once that has been done. Cash that OPIC has lost is lost.
+`residuals.residual` does the same for the columns of a graph.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from evercrawl.importance.ledger import Ledger
-    from evercrawl.types import Floats, Ints
-
-
-def residual(source: Floats, value: Floats, giver: Ints, getter: Ints, share: Floats) -> Floats:
-    """Return r = source + xM - x, shape (n,).
-
-    Parameters
-    ----------
-    source, value
-        Of each page, shape (n,).
-    giver, getter
-        Of each link, shape (links,).
-    share
-        What a value of 1 gives along each link, shape (links,): `Importance.each`.
-
-    Examples
-    --------
-    >>> residual(np.ones(2), np.array([2.0, 0.0]), np.array([0]), np.array([1]), np.array([0.25]))
-    array([-1. ,  1.5])
-    """
-    brought = np.bincount(getter, value[giver] * share, len(value)).astype(np.float64)
-    left: Floats = source + brought - value
-    return left
 
 
 def repair(ledger: Ledger) -> dict[Hashable, float]:

@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evercrawl.importance import AOPIC, Ledger, Links, Push, shares
-from evercrawl.importance.repair import repair, residual
+from evercrawl.importance import AOPIC, Ledger, Push, repair, shares
+from evercrawl.importance.offline import Graph
+from evercrawl.importance.residuals import residual
 
 LINKS = {0: [1, 2], 1: [2], 2: [0, 4], 3: [0, 1, 5], 4: []}
 
@@ -57,15 +58,18 @@ def test_damaged_values_do_no_harm_once_residuals_are_put_right():
 
 
 def test_arrays_say_what_the_ledger_does():
-    ledger = begun()
+    ledger = Ledger(Push(0.15))
+    for page in LINKS:
+        ledger.add(page, 1.0 + page)
+    for turn in range(12):
+        ledger.visit(turn % 5, LINKS[turn % 5])
     pages = sorted(ledger.pages)
-    links = [(at, to, share) for at in pages for to, share in ledger.given(ledger.pages[at], 1.0)]
-    giver, getter, share = (np.array(column) for column in zip(*links, strict=True))
+    links = [(at, to) for at in pages for to, _ in ledger.given(ledger.pages[at], 1.0)]
+    each = np.array([0.85 / max(len(LINKS.get(page, ())), 1) for page in pages])
     source = np.array([ledger.pages[page].weight for page in pages], float)
     value = np.array([ledger.pages[page].history for page in pages])
-    found = residual(source, value, giver, getter, share)
+    found = residual(Graph.of(len(pages), links), source, each, value)
     np.testing.assert_allclose(found, [ledger.pages[page].cash for page in pages], atol=1e-12)
-    assert ledger.scheme.each(1.0, Links(0, 1, 1)) == (pytest.approx(0.085), 0.85)
 
 
 def test_cash_cannot_be_worked_out_from_links():
