@@ -17,6 +17,8 @@ MOST: Final = 4
 """The highest rating; the lowest is 1."""
 FORM: Final = "it must be a CSV file with the columns site and rating (1 to 4), and rater where there are several"
 
+_COLUMNS: Final = ("site", "rating", "rater")
+
 Ratings: TypeAlias = dict[str, dict[str, int]]
 """Rater -> site -> rating from 1 to `MOST`, the largest being the best."""
 
@@ -71,6 +73,16 @@ def _rows(path: Path, text: str) -> list[tuple[int, dict[str, str | None]]]:
         raise ConfigError(f"{path}, line {reader.line_num + 1}: {error}; {FORM}") from error
     if not {"site", "rating"} <= set(columns):
         raise ConfigError(f"{path}, line 1: it names the columns {', '.join(columns) or 'of nothing'}; {FORM}")
+    twice = [name for name in _COLUMNS if columns.count(name) > 1]
+    if twice:
+        raise ConfigError(f"{path}, line 1: there are several columns {twice[0]}; leave one of them")
+    for number, row in rows:
+        more = row.get(None)  # where `csv` puts what stands behind the last column
+        if more:
+            raise ConfigError(
+                f"{path}, line {number}: there are {len(columns) + len(more)} fields for {len(columns)} columns; "
+                "quote what has the separator in it"
+            )
     return rows
 
 
