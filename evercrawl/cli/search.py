@@ -17,6 +17,7 @@ from evercrawl.config import values
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from evercrawl.crawl.hits import Hit
     from evercrawl.crawl.search import Answer, Narrow
@@ -44,6 +45,7 @@ def add(verbs: arguments.Verbs) -> None:
     for name, what in (("fetched", "seen at their site"), ("changed", "known to have changed")):
         parser.add_argument(f"--{name}-within", metavar="TIME", help=f"only pages {what} so lately: 12h, 7d")
     parser.add_argument("--fresh", metavar="P", help="only copies fresh with this probability: 0.9, or 90%%")
+    parser.add_argument("--record", action="store_true", help="tell the crawl what was asked and shown: see usage")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -61,12 +63,22 @@ def run(args: argparse.Namespace) -> int:
         answer = search.ask(" ".join(args.words), narrow, limit=limit)
     finally:
         search.close()
+    if args.record:
+        _record(directory, " ".join(args.words), answer)
     if args.json:
         for hit in answer.hits:
             print(json.dumps(asdict(hit)))
     else:
         print("\n".join(_lines(answer, " ".join(args.words))))
     return 0 if answer.hits else 1
+
+
+def _record(directory: Path, words: str, answer: Answer) -> None:
+    from evercrawl.crawl.usage import Question, UsageWriter
+    from evercrawl.crawl.usage_import import MOST_CHARS
+
+    shown = tuple(hit.url for hit in answer.hits)
+    UsageWriter(directory).add([Question(time.time(), words[:MOST_CHARS], shown)], once=False)
 
 
 def _narrow(args: argparse.Namespace) -> Narrow:

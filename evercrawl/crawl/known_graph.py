@@ -95,6 +95,10 @@ def _column(name: Need, partition: Partition) -> Column:
         return Ranks(partition)
     if name == "site":
         return Sites(partition)
+    if name in ("retrieved", "clicked"):
+        from evercrawl.crawl.usage_counts import Used
+
+        return Used(partition, clicks=name == "clicked")
     return InLinks(partition) if name == "in_links" else Backlog(partition)
 
 

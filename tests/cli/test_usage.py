@@ -1,0 +1,72 @@
+"""Telling a crawl on the command line how it is used."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from evercrawl.cli.main import main
+from evercrawl.cli.usage import MOST_BAD
+
+
+def test_a_file_is_taken_in_once_and_reported(crawled, site, tmp_path, capsys):
+    page = f"{site.web.origins[0]}/"
+    lines = [json.dumps({"at": f"2024-05-0{i}T12:00:00Z", "query": "tea", "shown": [page]}) for i in (1, 2)]
+    file = tmp_path / "clicks.jsonl"
+    file.write_text("\n".join([lines[0], "bad", lines[1]]), encoding="utf-8")
+    assert main(["usage", str(file), "--dir", crawled]) == 1
+    out = capsys.readouterr()
+    assert out.out == "took in 2 questions; 1 line left out\n"
+    assert out.err.startswith("evercrawl: line 2 was left out: ")
+    assert main(["usage", str(file), "--dir", crawled, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {"added": 0, "again": 2, "bad": 1}
+    assert main(["usage", "--dir", crawled, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["questions"], found["known"], found["words"]) == (2, 1, {"tea": 1.0})
+    assert found["most_used"] == [{"url": page, "shown": 2, "clicked": 0}]
+    assert main(["usage", "--dir", crawled]) == 0
+    assert "2, of them 2 with words" in capsys.readouterr().out
+    assert main(["verify", "--dir", crawled]) == 0
+
+
+def test_standard_input_is_read(crawled, capsys, monkeypatch):
+    text = b'{"at": 1, "query": "tea"}\n' + b"bad\n" * (MOST_BAD + 3)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert main(["usage", "-", "--dir", crawled]) == 1
+    out = capsys.readouterr()
+    assert out.out == f"took in 1 question; {MOST_BAD + 3} lines left out\n"
+    assert out.err.splitlines()[-1] == "evercrawl: and 3 more lines were left out"
+    assert len(out.err.splitlines()) == MOST_BAD + 1
+
+
+def test_before_anything_was_told_it_says_how_to(crawled, capsys):
+    assert main(["usage", "--dir", crawled]) == 0
+    assert "evercrawl usage FILE" in capsys.readouterr().out
+    assert main(["usage", "--dir", crawled, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["first_at"] is None
+
+
+def test_what_a_search_showed_is_recorded_where_that_is_asked_for(crawled, capsys):
+    assert main(["search", "page", "--dir", crawled, "--limit", "3", "--json"]) == 0
+    shown = [json.loads(line)["url"] for line in capsys.readouterr().out.splitlines()]
+    assert main(["usage", "--dir", crawled, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["questions"] == 0
+    assert main(["search", "page", "--dir", crawled, "--limit", "3", "--record", "--json"]) == 0
+    assert main(["search", "xyzzy", "--dir", crawled, "--record"]) == 1
+    capsys.readouterr()
+    assert main(["usage", "--dir", crawled, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["questions"], found["shown"]) == (2, 3)
+    assert {page["url"] for page in found["most_used"]} == set(shown)
+
+
+@pytest.mark.parametrize("wrong", [["usage", "no-such-file"], ["usage", "-"]])
+def test_wrong_use_is_told(tmp_path, capsys, wrong):
+    assert main([*wrong, "--dir", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("evercrawl: there is no crawl")
+
+
+def test_a_file_that_is_not_there_is_named(crawled, capsys):
+    assert main(["usage", "no-such-file", "--dir", crawled]) == 2
+    assert "no-such-file" in capsys.readouterr().err
