@@ -1,5 +1,23 @@
-"""How often a page changes, learned from the visits."""
+"""How often pages change, learned from visits, and what follows from it.
 
+What a copy is worth: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
+
+Estimators of a page's rate of change, each an `Estimator` of many pages in a file of its own:
+
+- `naive`: changes found over time passed; misses what happens between two visits.
+- `log`: the logarithm of the share of visits without a change; infinite where there was none.
+- `log_corrected`: the same with half a visit added, or exactly as much as takes the bias away; for even intervals.
+- `irregular`: the most likely rate, whatever the intervals.
+- `last_modified`: with the date of the last change, as its server gives it.
+- `classes`: Bayesian, a page being one of some kinds.
+- `posterior`: Bayesian, the rate being of a Gamma distribution; `gamma` has its steps, `prior` learns it site by site.
+- `online_counts`, `online_steps`, `online_momentum`: a step a visit, for visits at random moments; see `online`.
+
+What a change is: `extent` (how much of a page is new), `longevity` (how much of that stays), `locality` (whether
+changes come together), `dates` (whose word on them to take). `quality`: what a page's popularity will come to.
+"""
+
+from evercrawl.change.base import Estimator
 from evercrawl.change.prior import SitePriors
 
-__all__ = ["SitePriors"]
+__all__ = ["Estimator", "SitePriors"]

@@ -1,0 +1,58 @@
+"""Exactly how wrong an estimator is that is told how many of n visits, evenly spaced, found a change."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+
+class Moments(NamedTuple):
+    """Mean, bias (mean less what is true) and variance of an estimate; in units of the rate of visits."""
+
+    mean: float
+    bias: float
+    variance: float
+
+
+def moments(estimates: Floats, rate: float) -> Moments:
+    """Return the moments of an estimator, by summing over everything that the visits may find.
+
+    Parameters
+    ----------
+    estimates
+        What it says where 0, 1, ... n of n visits found a change, shape (n + 1,).
+    rate
+        r, the true rate: changes for each visit.
+
+    Examples
+    --------
+    One visit; the estimate is 1 if it finds a change, which has probability 1/2:
+
+    >>> moments(np.array([0.0, 1.0]), math.log(2.0))
+    Moments(mean=0.5, bias=-0.193147, variance=0.25)
+    """
+    likely = binomial(len(estimates) - 1, -math.expm1(-rate))
+    mean = float(likely @ estimates)
+    return Moments(mean, mean - rate, float(likely @ (estimates - mean) ** 2))
+
+
+def binomial(count: int, probability: float) -> Floats:
+    """Return the probability of 0, 1, ... `count` successes, shape (count + 1,).
+
+    Examples
+    --------
+    >>> binomial(2, 0.5)
+    array([0.25, 0.5 , 0.25])
+    """
+    if not 0.0 < probability < 1.0:
+        return np.eye(count + 1)[count if probability >= 1.0 else 0]
+    k = np.arange(count, dtype=np.float64)
+    steps = np.log((count - k) / (k + 1)) + math.log(probability) - math.log1p(-probability)
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    found = np.exp(logs - logs.max())
+    return np.asarray(found / found.sum())
