@@ -1,0 +1,226 @@
+"""What a crawl may be after, for pages that change at random moments: freshness, few missed changes, or little age.
+
+A page that changes at rate lam and is visited every t seconds has missed lam t = x changes, on average, by the end of
+an interval. What ending the interval there is worth is w lam^-k v(x), and v never falls: the page is visited as soon as
+that is worth the price of a visit. The objectives differ in v alone, and in the power k.
+
+References
+----------
+Freshness and age: Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 3. The harmonic
+cost, 1 + 1/2 + ... + 1/m after m missed changes: Kolobov et al. (2019). Staying up to date with online content changes
+using reinforcement learning for scheduling.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from evercrawl.types import Floats
+
+_SMALL: Final = 0.02  # below it differences of nearly equal numbers are taken as series
+_EULER: Final = 0.57721566490153286
+_GAUSS: tuple[Floats, Floats] = np.polynomial.legendre.leggauss(40)  # nodes, weights
+_STEPS: Final = 60
+_CLOSE: Final = 1e-8  # a step of Newton's, in a logarithm, after which the error is about its square
+_X: Floats = np.geomspace(1e-6, 1e6, 1 << 12)
+_LOG_X: Floats = np.log(_X)
+
+
+class Objective(NamedTuple):
+    """What ending an interval is worth, as a function of the changes x that it holds on average.
+
+    Attributes
+    ----------
+    worth, slope
+        v, and its derivative; both vectorised.
+    power
+        k: a visit is worth w lam^-k v(x).
+    limit
+        What v tends to: a page whose price is above is never visited; infinity where none is given up.
+    mean
+        Rates of visits and of change -> the mean over time of what is had (freshness) or suffered (all others).
+    """
+
+    worth: Callable[[Floats], Floats]
+    slope: Callable[[Floats], Floats]
+    power: int
+    limit: float
+    mean: Callable[[ArrayLike, ArrayLike], Floats]
+
+
+def h(x: ArrayLike) -> Floats:
+    """Return 1 - e^-x (1 + x), from 0 at 0 to 1 at infinity: v for freshness.
+
+    Examples
+    --------
+    >>> h([0.0, 1.0, np.inf]).round(6)
+    array([0.      , 0.264241, 1.      ])
+    """
+    x = np.asarray(x, np.float64)
+    few = np.minimum(x, 1.0)
+    series = few**2 * (1 / 2 - few * (1 / 3 - few * (1 / 8 - few * (1 / 30 - few * (1 / 144 - few / 840)))))
+    many = np.minimum(x, 700.0)
+    found: Floats = np.where(x < _SMALL, series, -np.expm1(-many) - many * np.exp(-many))
+    return found
+
+
+def missed(x: ArrayLike) -> Floats:
+    """Return x - 1 + e^-x: v for the harmonic cost.
+
+    Examples
+    --------
+    >>> missed([0.0, 1.0, 1e-4]).round(15)
+    array([0.00000000e+00, 3.67879441e-01, 4.99983300e-09])
+    """
+    x = np.asarray(x, np.float64)
+    few = np.minimum(x, 1.0)
+    series = few**2 * (1 / 2 - few * (1 / 6 - few * (1 / 24 - few * (1 / 120 - few * (1 / 720 - few / 5040)))))
+    found: Floats = np.where(x < _SMALL, series, x + np.expm1(-x))
+    return found
+
+
+def aged(x: ArrayLike) -> Floats:
+    """Return x^2 / 2 - h(x): v for age.
+
+    Examples
+    --------
+    >>> aged([0.0, 1.0, 1e-3]).round(12)
+    array([0.00000000e+00, 2.35758882e-01, 3.33000000e-10])
+    """
+    x = np.asarray(x, np.float64)
+    few = np.minimum(x, 1.0)
+    series = few**3 * (1 / 3 - few * (1 / 8 - few * (1 / 30 - few * (1 / 144 - few * (1 / 840 - few / 5760)))))
+    found: Floats = np.where(x < 5 * _SMALL, series, 0.5 * x * x - h(x))
+    return found
+
+
+def freshness(rate: ArrayLike, lam: ArrayLike) -> Floats:
+    """Return F, the part of the time that a page visited evenly at `rate` and changing at `lam` is fresh.
+
+    Examples
+    --------
+    >>> freshness([0.0, 1.0], 1.0).round(6)
+    array([0.      , 0.632121])
+    """
+    visited, still, r = _missed_by(rate, lam)
+    fresh = np.where(still, 1.0, -np.expm1(-r) / np.where(r == 0, 1.0, r))
+    return np.where(visited, fresh, np.where(still, 1.0, 0.0))
+
+
+def harmonic(rate: ArrayLike, lam: ArrayLike) -> Floats:
+    """Return the mean of 1 + 1/2 + ... + 1/m, m being the changes missed, of a page visited evenly.
+
+    Examples
+    --------
+    One change or none is missed, mostly, where visits are many: half of 1/100 on average.
+
+    >>> harmonic([100.0, 0.0], 1.0).round(5)
+    array([0.00499,     inf])
+    """
+    visited, still, r = _missed_by(rate, lam)
+    nodes, weights = _GAUSS[0] + 1.0, _GAUSS[1]
+    whole = (-np.expm1(-0.5 * np.minimum(r, 40.0)[..., None] * nodes) / nodes) @ weights  # of (1 - e^-u) / u, up to r
+    whole = np.where(r > 40.0, np.log(np.maximum(r, 1.0)) + _EULER, whole)
+    return np.where(visited, whole - missed(r) / np.where(r == 0, 1.0, r), np.where(still, 0.0, np.inf))
+
+
+def age(rate: ArrayLike, lam: ArrayLike) -> Floats:
+    """Return the mean time since the first change that a page visited evenly has not shown yet.
+
+    Examples
+    --------
+    >>> age([1.0, 0.0], 1.0).round(6)
+    array([0.132121,      inf])
+    """
+    visited, still, r = _missed_by(rate, lam)
+    interval = 1.0 / np.where(visited, np.asarray(rate, np.float64), 1.0)
+    few = np.minimum(r, 1.0)
+    series = few * (1 / 6 - few * (1 / 24 - few * (1 / 120 - few * (1 / 720 - few / 5040))))
+    safe = np.where(r == 0, 1.0, r)
+    mean = np.where(r < 5 * _SMALL, series, 0.5 - missed(r) / safe**2)
+    return np.where(visited, interval * mean, np.where(still, 0.0, np.inf))
+
+
+def _missed_by(rate: ArrayLike, lam: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
+    """Return which pages are visited, which never change, and how many changes fall between two visits."""
+    rate, lam = np.broadcast_arrays(np.asarray(rate, np.float64), np.asarray(lam, np.float64))
+    visited = rate > 0
+    return visited, lam == 0, np.where(visited, lam, 1.0) / np.where(visited, rate, 1.0)
+
+
+def _h_slope(x: Floats) -> Floats:
+    return x * np.exp(-x)
+
+
+def _missed_slope(x: Floats) -> Floats:
+    return -np.expm1(-x)
+
+
+def _aged_slope(x: Floats) -> Floats:
+    return -x * np.expm1(-x)
+
+
+_FEW: Floats = np.minimum(_X, 36.0)  # beyond, h is 1 to all digits
+_LOG_H: Floats = np.log(h(_FEW))
+_LOG_REST: Floats = np.where(_X < 36.0, _FEW - np.log1p(_FEW), 36.0 - np.log(37.0) + _X - 36.0)  # -ln (1 - h)
+_LEAST_H: Final = float(np.exp(_LOG_H[0]))
+FRESHNESS: Final = Objective(h, _h_slope, 1, 1.0, freshness)
+HARMONIC: Final = Objective(missed, _missed_slope, 1, np.inf, harmonic)
+AGE: Final = Objective(aged, _aged_slope, 2, np.inf, age)
+OBJECTIVES: Final = {"freshness": FRESHNESS, "harmonic": HARMONIC, "age": AGE}
+
+
+def interval(level: ArrayLike, objective: Objective = FRESHNESS, dear: ArrayLike = 0.0) -> Floats:
+    """Return x with v(x) = level (1 + dear h(x)); infinity where there is none.
+
+    Parameters
+    ----------
+    level
+        What a visit to an unchanged page costs, in units of w lam^-k.
+    objective
+        Says which v.
+    dear
+        What a change costs in addition, in units of the cost of a visit to an unchanged page.
+
+    Examples
+    --------
+    >>> interval(h([0.001, 1.0, 20.0])).round(9)
+    array([1.e-03, 1.e+00, 2.e+01])
+    >>> interval([0.367879441171], HARMONIC).round(9)
+    array([1.])
+    """
+    level, dear = np.broadcast_arrays(np.asarray(level, np.float64), np.asarray(dear, np.float64))
+    if objective is FRESHNESS:  # v = h, so that the equation is linear in h
+        left = 1.0 - level * dear
+        return _of_h(np.where(left > 0, level / np.where(left > 0, left, 1.0), np.inf))
+    log_level = np.log(np.maximum(level, 1e-300))
+    u: Floats = np.interp(log_level, np.log(objective.worth(_X)), _LOG_X)
+    u = np.where(u > _LOG_X[-2], (log_level + np.log(objective.power)) / objective.power, u)
+    for _ in range(_STEPS):  # Newton's steps on ln v - ln (1 + dear h) in ln x, which is almost a straight line
+        x = np.exp(u)
+        worth, bill = objective.worth(x), 1.0 + dear * h(x)
+        slope = x * (objective.slope(x) / worth - dear * _h_slope(x) / bill)
+        step = (np.log(worth / bill) - log_level) / np.maximum(slope, 0.25)
+        u = u - np.clip(step, -3.0, 3.0)
+        if np.all(np.abs(step) <= _CLOSE):
+            break
+    return np.exp(u)
+
+
+def _of_h(level: Floats) -> Floats:
+    """Return x with h(x) = `level`: from a table, and by two of Halley's steps; h' = x e^-x, h'' = (1 - x) e^-x."""
+    y = np.clip(level, 1e-300, 1 - 1e-16)
+    x = np.where(y < 0.5, np.exp(np.interp(np.log(y), _LOG_H, _LOG_X)), np.interp(-np.log1p(-y), _LOG_REST, _X))
+    x = np.where(y < _LEAST_H, np.sqrt(2 * y), x)
+    for _ in range(2):
+        off, gone = h(x) - y, np.exp(-x)
+        slope = x * gone
+        x = x - 2 * off * slope / (2 * slope**2 - off * (1 - x) * gone)
+    return np.where(level >= 1, np.inf, x)
