@@ -50,7 +50,7 @@ def binomial(count: int, probability: float) -> Floats:
     array([0.25, 0.5 , 0.25])
     """
     if not 0.0 < probability < 1.0:
-        return np.eye(count + 1)[count if probability >= 1.0 else 0]
+        return np.asarray(np.eye(count + 1)[count if probability >= 1.0 else 0])
     k = np.arange(count, dtype=np.float64)
     steps = np.log((count - k) / (k + 1)) + math.log(probability) - math.log1p(-probability)
     logs = np.concatenate([[0.0], np.cumsum(steps)])
