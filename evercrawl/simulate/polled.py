@@ -1,0 +1,111 @@
+"""What is held of pages that are polled: the columns that policies are told."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.schedule.base import Facts, Pages
+from evercrawl.simulate.polling_beliefs import Beliefs, Trust
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Policy
+    from evercrawl.simulate.changing import Seen, World
+    from evercrawl.simulate.polling import Conditions
+    from evercrawl.types import Floats, Ints, Slots
+
+_RETRIEVED: Final = 10.0  # answers to searches in which a page of mean importance is shown, a cycle
+_CLICKED: Final = 0.3  # of those in which it is followed
+_CHANGED_COST: Final = 0.5  # of what a changed page costs more, where nobody knows yet how many change
+
+
+class Held:
+    """The columns of all pages, kept up to date.
+
+    Parameters
+    ----------
+    world, policy, conditions, cycle_s
+        As in `polling`.
+    seed
+        Decides which pages say when they changed last.
+
+    Attributes
+    ----------
+    visited_at
+        Of each page, nan before the first visit, shape (n,); written in place.
+    beliefs
+        What is thought of their rates.
+    usual_cost
+        About what a visit costs.
+    """
+
+    def __init__(self, world: World, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
+        n = len(world.weight)
+        self._world, self._policy, self._cycle_s = world, policy, cycle_s
+        self.visited_at = np.full(n, math.nan)
+        known = getattr(world, "rate_per_s", None) if conditions.known else None
+        self.beliefs = Beliefs(world.host, known, forget=conditions.forget, cycle_s=cycle_s, by_host=conditions.by_host)
+        self._drifts = conditions.jumps > 0
+        self._dated = np.random.default_rng([seed, 1]).random(n) < conditions.dated
+        self._trust = Trust(world.host)
+        self._slot = np.arange(n, dtype=np.uint32)
+        self._site = world.host.astype(np.uint32)
+        self._cost = np.ones(n) if conditions.cost is None else conditions.cost
+        self._cost_changed = np.zeros(n) if conditions.cost_changed is None else conditions.cost_changed
+        self._retrieved, self._cash = np.zeros(n), np.zeros(n)
+        self._began_at = self._now = math.nan
+        self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
+        self._facts = Facts(*(np.zeros(n) for _ in range(6)))
+
+    def pass_to(self, now: float) -> None:
+        """Let time go on to `now`, and bring every column up to date."""
+        self._began_at = now if math.isnan(self._began_at) else self._began_at
+        self._now = now
+        signals = self._world.pass_to(now)
+        if self._policy.clairvoyant:
+            self._trust.notice[:] = np.where(self._world.stale(now), math.inf, 0.0)
+        elif signals is not None:
+            self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at))
+        self.beliefs.refresh()
+
+    def columns(self, slots: Slots | None) -> Pages:
+        """Return what a policy is told of some pages, or of all."""
+        since = np.fmax(self.visited_at, self._began_at - self._cycle_s)
+        cash = self._world.weight * (self._now - since)
+        extra = self._extra()
+        pages = Pages(
+            self._slot, self.visited_at, self._world.weight, cash, self.beliefs.shape, self.beliefs.scale_s,
+            self._cost, self._cost_changed, self._trust.notice, **extra,
+        )  # fmt: skip
+        return pages if slots is None else pages.take(slots)
+
+    def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
+        """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost."""
+        age_s = np.where(seen.changed & self._dated[rows], seen.age_s, math.nan)
+        read = ~seen.gone
+        self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, age_s)
+        if not self._policy.clairvoyant:
+            self._trust.learn(rows, seen.changed)
+        new = np.isnan(interval_s)
+        self.visited_at[rows] = now
+        return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
+
+    def _extra(self) -> dict[str, Floats | Slots | Facts]:
+        """Return the columns that this policy needs: links, searches and clicks in proportion to importance."""
+        weight, needs, n = self._world.weight, self._policy.needs, len(self._slot)
+        extra = dict[str, "Floats | Slots | Facts"]()
+        if needs & {"in_links", "rank"}:
+            extra |= {"in_links": weight, "rank": weight}
+        if "backlog" in needs:
+            unread = np.bincount(self._world.host[np.isnan(self.visited_at)], minlength=int(self._world.host.max()) + 1)
+            extra["backlog"] = unread[self._world.host].astype(np.float64)
+        if "site" in needs:
+            extra["site"] = self._site
+        if needs & {"retrieved", "clicked"}:
+            shown = _RETRIEVED * weight * n / weight.sum() * (self._now - self._began_at) / self._cycle_s
+            extra |= {"retrieved": shown, "clicked": _CLICKED * shown}
+        if "facts" in needs:
+            extra["facts"] = self._facts
+        return extra

@@ -1,0 +1,269 @@
+"""Any policy on made-up pages, under one constant budget: no network, no clock, nothing but choices and what they earn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule.base import Visits
+from evercrawl.simulate.changing import Poisson
+from evercrawl.simulate.choosing import Exhaustive, ThroughFrontier
+from evercrawl.simulate.polled import Held
+from evercrawl.simulate.population import DAY_S
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Policy
+    from evercrawl.simulate.changing import World
+    from evercrawl.simulate.choosing import Chooser
+    from evercrawl.simulate.population import Population
+    from evercrawl.types import Floats, Ints
+
+BEGAN_AT: Final = 1_700_000_000.0
+TICKS: Final = 100
+"""Choices a cycle: in each, a hundredth of all pages at most is visited at once."""
+FORGET: Final = 0.05
+"""What a crawl forgets of its evidence in a cycle, in the exponent."""
+_SPENT: Final = 1e-9
+_SIZE_BYTES: Final = 10_000.0
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is known, and what makes it hard; everything by default as it is for a crawl that begins.
+
+    Attributes
+    ----------
+    known
+        Whether rates are known; else they are learned, from nothing.
+    dated
+        Share of the pages that say truly when they changed last (Last-Modified).
+    forget, by_host
+        As for `polling_beliefs.Beliefs`.
+    recall, false_per_day
+        Part of the changes that are announced; how often a page is announced wrongly.
+    jumps, swaps, deaths
+        Share of the pages that, in a cycle, take another rate, change their importance with another, or go away.
+    cap_per_day
+        Visits that each host allows; None for any number.
+    cost, cost_changed
+        Of a visit in any case, and in addition where the page changed or is new, shape (n,); the budget is in the same
+        unit. None where a visit costs 1.
+    frontier
+        Whether the crawl's frontier offers pages; else all are valued each time.
+    ticks
+        Choices a cycle.
+    """
+
+    known: bool = False
+    dated: float = 0.0
+    forget: float = FORGET
+    by_host: bool = True
+    recall: float = 0.0
+    false_per_day: float = 0.0
+    jumps: float = 0.0
+    swaps: float = 0.0
+    deaths: float = 0.0
+    cap_per_day: Floats | None = None
+    cost: Floats | None = None
+    cost_changed: Floats | None = None
+    frontier: bool = False
+    ticks: int = TICKS
+
+
+USUAL: Final = Conditions()
+
+
+class Polled(NamedTuple):
+    """What came of it.
+
+    Attributes
+    ----------
+    value
+        Freshness, weighted, as a mean over the measured part: from 0 to 1.
+    optimum
+        The best there is for those who know all rates (see `World.best`).
+    ratio
+        Which part of it was reached.
+    unused
+        Share of the budget that the policy did not want, in the measured part.
+    abandoned
+        Pages that were not visited in the measured part.
+    by_cycle
+        Value in each cycle, from the first.
+    visits
+        Made in all.
+    """
+
+    value: float
+    optimum: float
+    ratio: float
+    unused: float
+    abandoned: int
+    by_cycle: tuple[float, ...]
+    visits: int
+
+
+def poll(
+    policy: Policy,
+    pages: Population,
+    budget: float,
+    *,
+    cycles: float = 15.0,
+    measured_from: float = 7.5,
+    seed: int = 1,
+    conditions: Conditions = USUAL,
+) -> Polled:
+    """Visit pages as the policy wants, from nothing, and say how fresh they were kept.
+
+    Parameters
+    ----------
+    policy
+        As it was made; it learns here.
+    pages
+        All of them known from the start, none visited.
+    budget
+        Visits a page and day on the mean (or, where visits cost, that cost).
+    cycles, measured_from
+        How long, and from when on it counts, in cycles: the time in which every page could be visited once.
+    seed
+        Decides what visits find.
+    conditions
+        What is known and what makes it hard.
+
+    Examples
+    --------
+    Uniform polling with known rates earns what table 1 of the survey says of it:
+
+    >>> from evercrawl.schedule.cycle import Cycle
+    >>> from evercrawl.schedule import allocation
+    >>> from evercrawl.simulate.population import population
+    >>> pages = population(300, seed=1)
+    >>> found = poll(Cycle(), pages, 0.1, cycles=4, measured_from=2)
+    >>> expected = np.average(allocation.freshness(0.1, pages.lam_per_day), weights=pages.weight)
+    >>> round(found.value - expected, 3), found.unused, found.abandoned
+    (0.0, 0.0, 0)
+    """
+    return Polling(policy, pages, budget, seed, conditions).run(cycles, measured_from)
+
+
+def world_of(pages: Population, budget: float, seed: int, conditions: Conditions, *, clairvoyant: bool) -> Poisson:
+    """Return the world for a population under conditions; what happens in a cycle is spread over its days."""
+    return Poisson(
+        pages,
+        seed,
+        recall=conditions.recall,
+        false_per_day=conditions.false_per_day,
+        clairvoyant=clairvoyant,
+        jumps_a_day=conditions.jumps * budget,
+        swaps_a_day=conditions.swaps * budget,
+        deaths_a_day=conditions.deaths * budget,
+    )
+
+
+class Polling:
+    """One run: a policy, a world, what is held of it, and a budget.
+
+    Parameters
+    ----------
+    policy, pages, budget, seed, conditions
+        As for `poll`.
+    world
+        Another than `pages` as they change at random.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        pages: Population,
+        budget: float,
+        seed: int = 1,
+        conditions: Conditions = USUAL,
+        world: World | None = None,
+    ) -> None:
+        self._policy, self._budget, self._conditions = policy, budget, conditions
+        self._pages = len(pages)
+        self.world = world or world_of(pages, budget, seed, conditions, clairvoyant=policy.clairvoyant)
+        self.cycle_s = DAY_S / budget
+        self.held = Held(self.world, policy, conditions, self.cycle_s, seed)
+        self._chooser = self._make_chooser(conditions)
+        self._now, self._plan_at = BEGAN_AT, -math.inf
+        self._room = 0.0
+        self.visits, self.unused = 0, 0.0
+
+    def run(self, cycles: float, measured_from: float) -> Polled:
+        """Run for some cycles, and measure the last of them."""
+        ticks, first = round(cycles * self._conditions.ticks), round(measured_from * self._conditions.ticks)
+        earned, bests, start = [0.0], list[float](), 0.0
+        self.world.pass_to(self._now)
+        for tick in range(ticks):
+            if tick == first:
+                start, self.unused, began_at = self.world.earned(self._now), 0.0, self._now
+            self._turn()
+            if (tick + 1) % self._conditions.ticks == 0:
+                earned.append(self.world.earned(self._now))
+                if tick >= first:
+                    bests.append(self.world.best(self._budget))
+        value = (self.world.earned(self._now) - start) / (self._now - began_at)
+        best = float(np.mean(bests)) if bests else self.world.best(self._budget)
+        given = (ticks - first) / self._conditions.ticks * self._pages
+        by_cycle = tuple(float(each) for each in np.diff(earned) / self.cycle_s)
+        abandoned = int((~(self.held.visited_at > began_at)).sum())
+        return Polled(value, best, value / best, self.unused / given, abandoned, by_cycle, self.visits)
+
+    def _make_chooser(self, conditions: Conditions) -> Chooser:
+        capped = None if conditions.cap_per_day is None else conditions.cap_per_day / DAY_S
+        if not conditions.frontier:
+            saved_s = self.cycle_s / conditions.ticks
+            return Exhaustive(self._policy, self.held.columns, self.world.host, capped, saved_s)
+        if capped is None:
+            return ThroughFrontier(self._policy, self.held.columns, self.held.visited_at)
+        return ThroughFrontier(self._policy, self.held.columns, self.held.visited_at, self.world.host, 1.0 / capped)
+
+    def _turn(self) -> None:
+        """Let a tick pass, and spend its part of the budget."""
+        self._now += self.cycle_s / self._conditions.ticks
+        self.held.pass_to(self._now)
+        if self._policy.plans and self._now >= self._plan_at:
+            seen = ~np.isnan(self.held.visited_at)
+            if seen.any():
+                self._plan_at = self._policy.plan(self.held.columns(None).take(seen), int((~seen).sum()), self._now)
+        self._room += self._pages / self._conditions.ticks
+        while self._room > _SPENT and self._spend():
+            pass
+        if self._room >= 1.0:  # nothing more was wanted: what is left is lost
+            self.unused += self._room
+            self._room = 0.0
+
+    def _spend(self) -> bool:
+        """Visit as many pages as the rest of a tick's budget allows; return whether there may be more."""
+        costs = self._conditions.cost is not None
+        most = max(int(self._room / self.held.usual_cost), 1) if costs else int(self._room + _SPENT)
+        if most == 0:
+            return False
+        rows = self._chooser.choose(self._now, most)
+        if len(rows):
+            self._room -= self._visit(rows)
+            self._chooser.visited(rows, self._now)
+        return costs and len(rows) > 0
+
+    def _visit(self, rows: Ints) -> float:
+        """Visit pages, learn from it, and return what it cost."""
+        self.visits += len(rows)
+        interval_s = self._now - self.held.visited_at[rows]
+        seen = self.world.visit(rows, self._now)
+        age_s, spent = self.held.learn(rows, interval_s, seen, self._now)
+        if self._policy.learns:
+            no = np.zeros(len(rows), np.bool_)
+            none = np.zeros(len(rows), np.int64)
+            sized = np.full(len(rows), _SIZE_BYTES)
+            site = self.world.host[rows].astype(np.uint32)
+            self._policy.learn(
+                Visits(
+                    rows.astype(np.uint32), site, np.full(len(rows), self._now), interval_s, ~seen.gone, seen.gone,
+                    seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
+                )
+            )  # fmt: skip
+        return float(spent.sum())

@@ -1,0 +1,122 @@
+"""What whoever polls pages believes of their rates of change, learned as a crawl learns it, many pages at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.change import SitePriors, dates, gamma
+from evercrawl.change.prior import DEFAULT_SCALE_S, SHAPE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints
+
+_SURE: Final = 1e12  # the shape of a belief that knows the rate
+_FIT_FIRST: Final = 20  # intervals seen when the priors are fitted for the first time
+_FIT_GROWTH: Final = 0.1  # of the intervals seen, after which they are fitted again
+_FORGOTTEN: Final = 20.0  # cycles after which nothing more is forgotten
+
+
+class Beliefs:
+    """Gamma posteriors of the rates of pages, the prior learned host by host.
+
+    Parameters
+    ----------
+    host
+        Number of each page's host, shape (n,).
+    known_per_s
+        The rates, where they are known and nothing has to be learned.
+    forget, cycle_s
+        Evidence of one cycle ago counts e^-forget as much.
+    by_host
+        Whether hosts have priors of their own.
+
+    Attributes
+    ----------
+    shape, scale_s
+        The posterior, shape (n,); written in place.
+    """
+
+    def __init__(
+        self, host: Ints, known_per_s: Floats | None, *, forget: float, cycle_s: float, by_host: bool = True
+    ) -> None:
+        n = len(host)
+        self._host = host if by_host else np.zeros(n, np.int64)
+        self._known = known_per_s
+        self._fade, self._hosts = forget / cycle_s, int(self._host.max()) + 1
+        self._most = forget * _FORGOTTEN
+        self._priors = SitePriors(self._hosts)
+        self._shape, self._scale_s = np.zeros(n), np.zeros(n)  # the evidence
+        self._intervals, self._fit_at = 0, _FIT_FIRST
+        self.shape, self.scale_s = np.full(n, SHAPE), np.full(n, DEFAULT_SCALE_S)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Bring the posteriors up to date with the priors, or with rates that have drifted."""
+        if self._known is None:
+            np.add(self._shape, SHAPE, out=self.shape)
+            np.add(self._scale_s, self._priors.scales_s[self._host], out=self.scale_s)
+        else:
+            self.shape[:] = _SURE
+            np.divide(_SURE, self._known, out=self.scale_s)
+
+    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats) -> None:
+        """Learn from visits, each of another page; `interval_s` is nan at the first, `age_s` where nobody says."""
+        later = ~np.isnan(interval_s)
+        if self._known is not None or not later.any():
+            return
+        rows, interval_s, changed, age_s = rows[later], interval_s[later], changed[later], age_s[later]
+        weight = np.exp(-np.minimum(self._fade * interval_s, self._most))
+        held = self._shape[rows] * weight, self._scale_s[rows] * weight
+        prior_s = self._priors.scales_at(self._host[rows])
+        shape, scale_s = gamma.learn_many(held[0] + SHAPE, held[1] + prior_s, interval_s, changed, age_s)
+        after = np.maximum(shape - SHAPE, 0.0), np.maximum(scale_s - prior_s, 0.0)
+        self._tell(rows, after)
+        self._shape[rows], self._scale_s[rows] = after
+        self._intervals += len(rows)
+        if self._intervals >= self._fit_at:
+            self._fit_at = self._intervals + max(int(_FIT_GROWTH * self._intervals), 1)
+            seen = (self._shape > 0) | (self._scale_s > 0)
+            self._priors.fit(self._host, self._shape, self._scale_s, seen, self._hosts)
+
+    def _tell(self, rows: Ints, after: tuple[Floats, Floats]) -> None:
+        """Let the priors take in what became of the evidence."""
+        before = self._shape[rows], self._scale_s[rows]
+        nothing = (before[0] == 0) & (before[1] == 0)
+        before[0][nothing] = math.nan
+        self._priors.learn_many(self._host[rows], before, after)
+
+
+class Trust:
+    """How far announcements of changes are believed, host by host, and what they say of each page.
+
+    Attributes
+    ----------
+    notice
+        -ln of the probability that what was announced of a page since its last visit is all false, shape (n,).
+    """
+
+    def __init__(self, host: Ints) -> None:
+        hosts = int(host.max()) + 1
+        self._host = host
+        self._good, self._bad = np.zeros(hosts), np.zeros(hosts)
+        self._count = np.zeros(len(host))
+        self.notice = np.zeros(len(host))
+
+    def announce(self, count: Ints) -> None:
+        """Take in how often each page was announced, shape (n,)."""
+        self._count += count
+        share = np.minimum((self._good + 1) / (self._good + self._bad + 2), dates.MOST_PRECISION)
+        self.notice[:] = self._count * -np.log1p(-share)[self._host]
+
+    def learn(self, rows: Ints, changed: NDArray[np.bool_]) -> None:
+        """Compare with what visits found; it is all that was announced of these pages."""
+        told = self._count[rows] > 0
+        hosts = self._host[rows]
+        self._good += np.bincount(hosts[told & changed], minlength=len(self._good))
+        self._bad += np.bincount(hosts[told & ~changed], minlength=len(self._bad))
+        self._count[rows] = self.notice[rows] = 0.0
