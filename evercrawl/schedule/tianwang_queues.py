@@ -1,0 +1,84 @@
+"""Which pages a cycle of Tianwang's takes up, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule.kept import Kept
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Flags
+    from evercrawl.types import Floats, Ints, Slots
+
+DUE, REMAINED, INDEX = 0, 1, 2
+"""Of which kind a page of a cycle is: its time came since the last one; left over before; index-like."""
+_ROW: Final = [("cycle", "u4"), ("kind", "u1"), ("place", "f4")]
+
+
+class Queues(NamedTuple):
+    """Rows of pages, in the order in which a cycle takes them up.
+
+    Attributes
+    ----------
+    direct
+        How many, of those that are due, are to be visited at once.
+    """
+
+    due: Ints
+    remained: Ints
+    direct: int
+
+
+def queues(next_at: Floats, waiting: Flags, direct: Flags, before_at: float, begun_at: float) -> Queues:
+    """Return which pages are due in a cycle, and which were left over by those before it.
+
+    What was due when the cycle before began, and was not visited since, had found no room in it. Pages that changed
+    each time of late do not wait there: they are due as long as they are not visited, and come first.
+
+    Parameters
+    ----------
+    next_at
+        NextCrawlTime of each page, shape (n,).
+    waiting
+        Which were not visited in this cycle yet, and are not given up.
+    direct
+        Which changed each time of late.
+    before_at, begun_at
+        When the cycle before began, and this one.
+
+    Examples
+    --------
+    >>> next_at, all_of_them = np.array([5.0, 12.0, 18.0, 30.0, 2.0]), np.ones(5, bool)
+    >>> queues(next_at, all_of_them, np.array([0, 0, 1, 0, 0], bool), before_at=10.0, begun_at=20.0)
+    Queues(due=array([2, 1]), remained=array([4, 0]), direct=1)
+    """
+    in_order = np.argsort(next_at, kind="stable")
+    ready = waiting & (next_at <= begun_at)
+    over = (next_at <= before_at) & ~direct
+    remained, due = (in_order[(ready & kind)[in_order]] for kind in (over, ~over))
+    at_once = direct[due]
+    return Queues(np.concatenate([due[at_once], due[~at_once]]), remained, int(at_once.sum()))
+
+
+class Places:
+    """Where each page stands in the cycle, between 0 (first of its kind) and 1."""
+
+    def __init__(self) -> None:
+        self._kept = Kept(_ROW)
+        self._cycle = 0
+
+    def fill(self, taken: list[tuple[int, Slots]]) -> None:
+        """Begin anew with pages of some kinds, each in order."""
+        self._cycle += 1
+        for kind, slots in taken:
+            rows = self._kept.upto(int(slots.max(initial=0)) + 1)
+            rows["cycle"][slots], rows["kind"][slots] = self._cycle, kind
+            rows["place"][slots] = np.arange(len(slots)) / max(len(slots), 1)
+
+    def of(self, slots: Slots) -> tuple[Flags, Ints, Floats]:
+        """Return which pages the cycle takes up, of which kind they are, and where they stand; shape (n,) each."""
+        rows = self._kept.take(slots)
+        taken: Flags = (rows["cycle"] == self._cycle) & (self._cycle > 0)
+        return taken, rows["kind"].astype(np.int64), rows["place"].astype(np.float64)
