@@ -62,18 +62,18 @@ def uses(pages: Pages) -> Floats:
 
 
 def look(facts: Facts) -> Floats:
-    """Return how promising URLs look, from 0 to 1: shallow, short, and of a page that was written.
+    """Return how promising URLs look, from 0 to 1: shallow, short, of a page that was written; 0 where none is known.
 
     Examples
     --------
     >>> from evercrawl.schedule.base import Facts
-    >>> some, none = np.array([0.0, 15.0]), np.zeros(2)
-    >>> look(Facts(depth=some, url_bytes=none, dynamic=none, anchor_bytes=none, text_bytes=none, similarity=none))
-    array([1.        , 0.66666667])
+    >>> depth, url_bytes, none = np.array([0.0, 15.0, 0.0]), np.array([64.0, 64.0, 0.0]), np.zeros(3)
+    >>> look(Facts(depth, url_bytes, dynamic=none, anchor_bytes=none, text_bytes=none, similarity=none)).round(3)
+    array([0.917, 0.583, 0.   ])
     """
     shallow = np.maximum(1.0 - facts.depth / DEEPEST, 0.0)
     short = np.maximum(1.0 - facts.url_bytes / LONGEST_BYTES, 0.0)
-    return (shallow + short + (1.0 - facts.dynamic)) / 3.0
+    return np.where(facts.url_bytes > 0, (shallow + short + (1.0 - facts.dynamic)) / 3.0, 0.0)
 
 
 def quality(pages: Pages, mean: Usual, links: float, queries: float, visits: float, url: float) -> Floats:
@@ -111,15 +111,13 @@ def representation(url_bytes: Floats, anchor_bytes: Floats, text_bytes: Floats) 
 def represented(pages: Pages, new: Floats, mean: Usual) -> tuple[Floats, Floats]:
     """Return r as it is, and as it will be after a visit, shape (n,) each.
 
-    A page that was never read is expected to bring a usual text, any other what it brought before. Where nothing is
-    known of bytes, what was read is held whole, and of other pages nothing is.
+    A page that was never read is expected to bring a usual text, any other what it brought before. Where nobody knows
+    bytes, not even those of the URL, what was read is held whole, and of other pages nothing is.
     """
     facts = pages.facts
     if facts is None:
-        return np.where(new, 0.0, 1.0), np.ones(len(pages.slot))
-    text_bytes = np.where(new, 0.0, facts.text_bytes)
-    will = np.where(new, mean.text_bytes, facts.text_bytes)
-    return (
-        representation(facts.url_bytes, facts.anchor_bytes, text_bytes),
-        representation(facts.url_bytes, facts.anchor_bytes, will),
-    )
+        return np.where(new, 0.0, 1.0), np.ones(len(new))
+    told = facts.url_bytes > 0
+    now = representation(facts.url_bytes, facts.anchor_bytes, np.where(new, 0.0, facts.text_bytes))
+    then = representation(facts.url_bytes, facts.anchor_bytes, np.where(new, mean.text_bytes, facts.text_bytes))
+    return np.where(told, now, np.where(new, 0.0, 1.0)), np.where(told, then, 1.0)

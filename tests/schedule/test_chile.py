@@ -1,0 +1,349 @@
+"""Chile: each part of V = q^a r^b p^c, and of its two schedulers, changes which page comes next."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evercrawl.errors import ConfigError
+from evercrawl.schedule import Pages
+from evercrawl.schedule.allocation import optimum
+from evercrawl.schedule.base import Facts, Visits
+from evercrawl.schedule.chile import Chile
+from evercrawl.schedule.chile_batch import Batch
+from evercrawl.simulate.polling import Conditions, poll
+from evercrawl.simulate.population import population
+
+DAY = 86_400.0
+NOW = 1e9
+
+
+def column(value, n):
+    return np.broadcast_to(np.asarray(value, float), (n,)).copy()
+
+
+def made(n=2, *, age_s=DAY, weight=1.0, rate_per_day=1.0, site=None, shown=None, clicked=None, backlog=None, notice=0.0,
+         **facts: object):  # fmt: skip
+    """Pages of known rates; an age of nan is that of a page never read."""
+    one, none = np.ones(n), np.zeros(n)
+    told = {"depth": 1, "url_bytes": 64, "dynamic": 0, "anchor_bytes": 64, "text_bytes": 4096, "similarity": 0} | facts
+    return Pages(
+        np.arange(n, dtype=np.uint32), NOW - column(age_s, n), column(weight, n), none, 1e12 * one,
+        1e12 * DAY / column(rate_per_day, n), one, none, column(notice, n),
+        site=None if site is None else np.array(site, np.uint32),
+        backlog=None if backlog is None else column(backlog, n),
+        retrieved=None if shown is None else column(shown, n),
+        clicked=None if clicked is None else column(clicked, n),
+        facts=Facts(**{name: column(value, n) for name, value in told.items()}) if facts else None,
+    )  # fmt: skip
+
+
+def first(pages, **options: object):
+    """Return which page comes first, None where two are worth the same."""
+    policy = Chile(**options)
+    policy.plan(made(2, shown=[5, 5], clicked=[1, 1]), 0, NOW)  # what is usual
+    policy._batch.drop()
+    value = policy.value(pages, NOW)
+    return None if value[0] == value[1] else int(value.argmax())
+
+
+def visits(slots, *, at=NOW, interval_s=DAY, changed=False, age_s=math.nan, site=0, read=True):
+    n = len(slots)
+    none, no = np.zeros(n, np.int64), np.zeros(n, bool)
+    return Visits(
+        np.array(slots, np.uint32), np.full(n, site, np.uint32), column(at, n), column(interval_s, n),
+        np.full(n, read), no, np.full(n, changed), column(age_s, n), none.astype(float), none.astype(float), none, no,
+        none,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("part", "weight"),
+    [
+        ({"weight": [1, 2]}, "links"),
+        ({"similarity": [0, 1]}, "queries"),
+        ({"clicked": [0, 3]}, "visits"),
+        ({"shown": [1, 9]}, "visits"),
+        ({"depth": [9, 2]}, "url"),
+        ({"url_bytes": [200, 100]}, "url"),
+        ({"dynamic": [1, 0]}, "url"),
+    ],
+)
+def test_each_score_of_q_decides_by_its_weight_and_by_a(part, weight):
+    pages = made(**({"depth": 1} | part))
+    one = {"links": 1.0, "queries": 0.0, "visits": 0.0, "url": 0.0} | {weight: 1.0}
+    assert first(pages, **one) == 1
+    others = dict.fromkeys(one, 0.5) | {"links": float(weight != "links"), weight: 0.0}
+    others |= {"url": 0.0} if weight == "url" else {}
+    assert first(pages, **others) is None
+    assert first(pages, **(one | {"a": 0.0})) is None
+
+
+@pytest.mark.parametrize("part", [{"url_bytes": [10, 60]}, {"anchor_bytes": [0, 90]}, {"text_bytes": [500, 3000]}])
+def test_what_is_held_of_a_page_decides_with_b(part):
+    read, never = made(**part), made(age_s=math.nan, **part)
+    assert first(read, url=0.0) == 1  # more of it is lost when it changes
+    if "text_bytes" in part:
+        assert first(never, url=0.0) is None  # nobody has read it, whatever the column says
+    else:
+        assert first(never, url=0.0, b=0.5) == 0  # less is known of it, so a visit adds more
+    assert Chile(url=0.0, b=1e-9).gain(read, NOW) == pytest.approx(Chile(url=0.0, b=1.0).gain(made(), NOW), rel=1e-6)
+
+
+def test_a_long_text_adds_to_index_abstract_and_text():
+    held = [Chile(url=0.0).gain(made(1, text_bytes=size), NOW)[0] for size in (0, 128, 256, 2048, 4096, 9000)]
+    assert np.diff(held).min() >= 0
+    assert held[4] == held[5] > held[3]
+    assert (held[2] - held[0]) / (held[3] - held[2]) > 256 / 2048  # the abstract is full at 256 bytes
+
+
+@pytest.mark.parametrize(
+    "part", [{"age_s": [DAY, 3 * DAY]}, {"rate_per_day": [0.1, 1]}, {"notice": [0, 1]}, {"age_s": [DAY, math.nan]}]
+)
+def test_freshness_decides(part):
+    assert first(made(**part)) == 1
+
+
+def test_c_weighs_freshness_against_worth():
+    pages = made(weight=[1.0, 2.0], age_s=[3 * DAY, 0.6 * DAY])
+    assert first(pages, c=1.0) == 0
+    assert first(pages, c=3.0) == 1
+
+
+def test_a_weighs_worth_against_freshness():
+    pages = made(weight=[1.0, 2.0], age_s=[3 * DAY, 0.6 * DAY])
+    assert first(pages, a=1.0) == 0
+    assert first(pages, a=2.0) == 1
+
+
+def test_with_all_exponents_one_it_is_the_myopic_rule():
+    draw = np.random.default_rng(1)
+    pages = made(50, weight=draw.pareto(1.1, 50), rate_per_day=draw.lognormal(0, 2, 50), age_s=DAY * draw.random(50))
+    gain = Chile().gain(pages, NOW)
+    lam = pages.shape / pages.scale_s
+    assert gain == pytest.approx(pages.importance * -np.expm1(-lam * (NOW - pages.visited_at)))
+    assert Chile().value(pages, NOW).argsort().tolist() == gain.argsort().tolist()
+
+
+def test_a_page_falls_due_when_a_visit_adds_as_much_as_the_last_of_a_batch():
+    pages = made(4, weight=[1, 2, 4, 0.1], rate_per_day=[1, 0.5, 3, 1], notice=[0, 0, 0.01, 0], text_bytes=4096)
+    policy = Chile(a=1.5, b=0.5, c=2.0)
+    assert policy.due(pages, NOW).tolist() == pages.visited_at.tolist()  # nothing is known before the first batch
+    policy.plan(made(4, weight=[1, 0.1, 0.1, 0.1], text_bytes=4096), 0, NOW)
+    due = policy.due(pages, NOW)
+    assert np.isinf(due[3])  # a visit never adds as much
+    for row in range(3):
+        assert pages.visited_at[row] < due[row] < np.inf
+        assert policy.gain(pages, due[row])[row] == pytest.approx(policy._least)
+    heavier = made(4, weight=[1, 2, 4, 0.1], rate_per_day=[2, 1, 6, 1], text_bytes=4096)
+    assert (policy.due(heavier, NOW)[:2] < due[:2]).all()
+
+
+def test_no_rate_and_no_weight_is_no_trouble():
+    pages = made(3, weight=[0, 0, 1], rate_per_day=[1e-280, 1, 1e-280])
+    policy = Chile()
+    policy.plan(pages, 0, NOW)
+    assert np.isfinite(policy.value(pages, NOW)).all()
+    assert not np.isnan(policy.due(pages, NOW)).any()
+    assert policy.plan(pages.part(0, 1), 5, NOW + 1e7) > NOW + 1e7
+
+
+class TestRates:
+    def test_dated_changes_count_by_their_ages(self):
+        policy, pages = Chile(), made(1, rate_per_day=1.0)
+        pages.shape[:], pages.scale_s[:] = 0.4, 4 * DAY
+        assert policy._rate(pages)[0] == pytest.approx(0.1 / DAY)  # nobody counted anything
+        for changed in (True, False, False, True, False):
+            policy.learn(visits([0], changed=changed, age_s=DAY / 4 if changed else math.nan))
+        xs = (2 - 1) - 2 / (5 * math.log(1 - 2 / 5))
+        assert policy._rate(pages)[0] == pytest.approx(xs / (3.5 * DAY))
+
+    def test_a_change_without_a_date_makes_it_the_estimator_without_dates(self):
+        policy, pages = Chile(), made(1)
+        pages.shape[:], pages.scale_s[:] = 0.4, 4 * DAY
+        for age_s in (DAY / 4, math.nan):
+            policy.learn(visits([0], changed=True, age_s=age_s))
+        policy.learn(visits([0]))
+        assert policy._rate(pages)[0] == pytest.approx(-math.log(1 - 2 / 3) * 3 / (3 * DAY))
+        assert Chile(rates="posterior")._rate(pages)[0] == pytest.approx(0.1 / DAY)
+
+    def test_always_and_never_changed_say_nothing(self):
+        policy, pages = Chile(), made(2)
+        pages.shape[:], pages.scale_s[:] = [3.0, 0.4], [5 * DAY, 9 * DAY]
+        for _ in range(4):
+            policy.learn(visits([0], changed=True))
+            policy.learn(visits([1], changed=False))
+        assert policy._rate(pages) == pytest.approx(pages.shape / pages.scale_s)
+
+    def test_first_visits_and_visits_in_vain_are_not_counted(self):
+        policy = Chile()
+        policy.learn(visits([3], interval_s=math.nan))
+        policy.learn(visits([3], read=False, interval_s=math.nan))
+        assert len(policy.tables(NOW)["changes"]["slot"]) == 0
+        policy.learn(visits([3], interval_s=-5.0, changed=True, age_s=2.0))  # a clock that was set back
+        table = policy.tables(NOW)["changes"]
+        assert (table["slot"].tolist(), table["span_s"].tolist(), table["unchanged_s"].tolist()) == ([3], [0], [0])
+
+    def test_what_counts_say_changes_the_order(self):
+        policy, pages = Chile(), made(2)
+        pages.shape[:], pages.scale_s[:] = 0.4, 4 * DAY
+        for changed in (True, False, True):
+            policy.learn(visits([1], changed=changed))
+        assert policy.value(pages, NOW).argmax() == 1
+
+
+class TestBatches:
+    def test_pages_of_the_batch_come_before_all_others_until_it_is_spent(self):
+        policy = Chile(batch_pages=2)
+        pages = made(300, weight=np.arange(300) + 1.0)
+        policy.plan(pages, 0, NOW)
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
+        later = made(300, weight=np.arange(300) + 1.0, age_s=[50 * DAY] * 298 + [60.0, 50.0])
+        value = policy.value(later, NOW)
+        assert value[:298].max() < 1 < value[298:].min()
+        policy.chosen(value[[299]], NOW, 300)
+        assert policy.value(later, NOW)[298] > 1
+        policy.chosen(value[[298]], NOW, 300)
+        assert policy.value(later, NOW).argmax() == 297
+
+    def test_a_batch_is_no_more_than_a_hundredth_of_what_waits(self):
+        policy = Chile()
+        policy.plan(made(300), 500, NOW)
+        assert policy._batch.left == 8
+
+    def test_the_next_is_picked_when_it_is_spent_or_overdue_and_not_before(self):
+        policy = Chile(batch_pages=2)
+        pages = made(300, weight=np.arange(300) + 1.0)
+        policy._pace.made(100, NOW - 100)
+        policy._pace.made(100, NOW)
+        next_at = policy.plan(pages, 0, NOW)
+        assert next_at == pytest.approx(NOW + 1, abs=0.1)  # two visits a second
+        other = made(300, weight=300.0 - np.arange(300))
+        policy.plan(other, 0, NOW + 0.5)
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
+        policy.plan(other, 0, NOW + 100.0)
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == [0, 1]
+        policy.chosen(policy.value(other, NOW)[:2], NOW + 101, 300)
+        policy.plan(pages, 0, NOW + 101)
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
+
+    def test_no_more_of_one_site_than_is_allowed(self):
+        pages = made(400, weight=np.arange(400) + 1.0, site=[0] * 200 + [1] * 200)
+        for most, expected in ((9, [396, 397, 398, 399]), (3, [199, 397, 398, 399])):
+            policy = Chile(batch_pages=4, site_pages=most)
+            policy.plan(pages, 0, NOW)
+            assert policy.tables(NOW)["batch"]["slot"].tolist() == expected
+
+    def test_new_pages_are_of_it_when_a_visit_adds_as_much_and_have_as_many_places_as_they_took(self):
+        policy = Chile(batch_pages=4)
+        pages = made(400, weight=np.arange(400) + 1.0)
+        policy.plan(pages, 0, NOW)
+        mixed = made(3, weight=[1e3, 1.0, 1e3], age_s=[math.nan, math.nan, DAY])
+        value = policy.value(mixed, NOW)
+        assert (value > 1).tolist() == [True, False, False]
+        policy.chosen(np.full(4, value[0]), NOW, 400, 3)
+        policy.plan(pages, 0, NOW)
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == [399]
+
+    def test_the_order_of_sites_is_a_parameter(self):
+        pages = made(300, weight=[*range(1, 299), 301, 300], site=[0] * 297 + [1, 1, 2], backlog=[9] * 299 + [10])
+        picked = pages.part(297, 300)
+        best = {}
+        for order in ("largest", "queued", "round_robin"):
+            policy = Chile(batch_pages=3, host_order=order)
+            policy.plan(pages, 0, NOW)
+            policy.learn(visits([500], site=2))
+            best[order] = np.argsort(-policy.value(picked, NOW)).tolist()
+        assert best == {"largest": [1, 0, 2], "queued": [2, 1, 0], "round_robin": [1, 0, 2]}
+        policy.learn(visits([501, 502], site=1))
+        assert np.argsort(-policy.value(picked, NOW)).tolist() == [2, 1, 0]
+
+    def test_a_site_has_fewer_left_with_each_visit(self):
+        pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 297 + [1, 1, 2])
+        policy = Chile(batch_pages=3)
+        policy.plan(pages, 0, NOW)
+        picked = pages.part(297, 300)
+        assert policy.value(picked, NOW).argmax() == 1
+        policy.learn(visits([298], site=1))
+        assert policy.value(picked, NOW).argmax() == 2
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == [297, 299]
+
+    def test_visits_before_the_first_batch_leave_no_trace_in_it(self):
+        batch = Batch()
+        batch.learn(visits([3, 4]))
+        assert not batch.holds(np.ones(5), made(5), np.zeros(5, bool)).any()
+        assert len(batch.slots()) == 0
+
+
+def test_exponents_and_weights_can_be_others_while_it_runs():
+    pages = made(300, weight=np.arange(300) + 1.0)
+    policy = Chile(batch_pages=2)
+    policy.plan(pages, 0, NOW)
+    assert policy.notes()["chile_gain"] > 0
+    policy.adjust({"a": 0.0, "c": 2.0})
+    assert policy.notes() == {}
+    value = policy.value(pages, NOW)
+    assert np.ptp(value) == 0 < value[0] < 1
+    policy.adjust({"a": 1.0})
+    assert policy.value(pages, NOW).argmax() == 299
+    for wrong in (
+        {"b": 0.0},
+        {"c": -1.0},
+        {"a": 11.0},
+        {"links": -1.0},
+        {"batch_pages": 0},
+        {"host_order": "smallest"},
+    ):
+        with pytest.raises(ConfigError, match=f"chile: {next(iter(wrong))} "):
+            policy.adjust(wrong)
+        with pytest.raises(ConfigError):
+            Chile(**wrong)
+    assert policy.value(pages, NOW).argmax() == 299
+
+
+def test_it_goes_on_with_the_gain_there_was():
+    policy = Chile()
+    policy.plan(made(300, weight=3.0), 0, NOW)
+    again = Chile()
+    again.resume(policy.notes())
+    assert again.notes() == policy.notes()
+
+
+def test_however_visits_are_parted_the_same_is_learned():
+    draw = np.random.default_rng(2)
+    rows = [visits([slot], changed=bool(draw.random() < 0.5), age_s=60.0) for slot in draw.integers(9, size=60)]
+    whole, one_by_one = Chile(), Chile()
+    for row in rows:
+        one_by_one.learn(row)
+    together = []
+    for row in [*rows, None]:
+        if row is None or row.slot[0] in [each.slot[0] for each in together]:
+            columns = zip(*([getattr(each, name) for name in Visits.__slots__] for each in together), strict=True)
+            whole.learn(Visits(*(np.concatenate(column) for column in columns)))
+            together = []
+        together.append(row)
+    for name, values in one_by_one.tables(NOW)["changes"].items():
+        assert values.tolist() == whole.tables(NOW)["changes"][name].tolist()
+
+
+def myopic(pages, budget, ticks):
+    """Return the freshness where each page is visited as soon as w (1 - e^-x) is worth the price, at a tick."""
+    weight, lam, tick = pages.weight, pages.lam_per_day, 1 / ticks / budget
+    low, high = np.log(1e-12 * weight.max()), np.log(weight.max())
+    for _ in range(100):
+        price = np.exp((low + high) / 2)
+        some = weight > price * (1 + 1e-12)
+        tau = np.maximum(np.ceil(-np.log1p(-price / weight[some]) / lam[some] / tick) * tick, tick)
+        low, high = (low, (low + high) / 2) if (1 / tau).sum() < budget * len(pages) else ((low + high) / 2, high)
+    return (weight[some] * -np.expm1(-lam[some] * tau) / (lam[some] * tau)).sum() / weight.sum()
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_it_is_as_fresh_as_the_myopic_rule_and_far_from_the_optimum(correlation):
+    pages, budget, ticks = population(400, seed=3, correlation=correlation), 0.1, 50
+    found = poll(Chile(), pages, budget, cycles=6.0, measured_from=3.0, conditions=Conditions(known=True, ticks=ticks))
+    best = optimum(pages.weight, pages.lam_per_day, budget * len(pages)).value / pages.weight.sum()
+    assert found.value == pytest.approx(myopic(pages, budget, ticks), abs=0.03)
+    assert found.ratio == pytest.approx(found.value / best)
+    assert found.ratio < 0.95
+    assert found.unused == 0
