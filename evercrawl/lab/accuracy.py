@@ -46,6 +46,10 @@ class Accuracy(NamedTuple):
     top_rank: float
 
 
+NOT_KNOWN: Final = Accuracy(*[float("nan")] * len(Accuracy._fields))
+"""Where there is nothing to compare."""
+
+
 class Truth:
     """The importance of the pages of a web, and what it takes to compare.
 
@@ -70,9 +74,9 @@ class Truth:
         self.top = self.order[: max(len(importance) // _TOP, 1)]
         self._ranks = _ranks(importance) if ranks else None
 
-    def accuracy(self, estimate: Floats) -> Accuracy:
-        """Compare an estimate, of any scale, with the truth."""
-        found = estimate / estimate.sum()
+    def accuracy(self, estimate: Floats, *, level: bool = False) -> Accuracy:
+        """Compare an estimate with the truth: of any scale, or where its level is to be right too, of the truth's."""
+        found = estimate if level else estimate / estimate.sum()
         error = np.abs(found - self.importance) / self.importance
         best = error[self.top]
         return Accuracy(
@@ -81,10 +85,11 @@ class Truth:
         )  # fmt: skip
 
     def _rank_error(self, found: Floats) -> float:
-        """Return 1 - Spearman's correlation."""
-        if self._ranks is None:
+        """Return 1 - Spearman's correlation; nan where all are alike, or nobody asks."""
+        ranks = _ranks(found) if self._ranks is not None else np.zeros(1)
+        if self._ranks is None or np.ptp(ranks) == 0 or np.ptp(self._ranks) == 0:
             return float("nan")
-        return float(1 - np.corrcoef(self._ranks, _ranks(found))[0, 1])
+        return float(1 - np.corrcoef(self._ranks, ranks)[0, 1])
 
     def _swapped(self, found: Floats) -> float:
         """Return the share of pairs among the best that come in the wrong order; a tie is half a pair."""
@@ -95,6 +100,26 @@ class Truth:
         return float(
             (np.count_nonzero(wrong) + np.count_nonzero(np.triu(tied, 1)) / 2) / max(tied.size - len(best), 1) * 2
         )
+
+
+def among(importance: Floats, estimate: Floats, *, level: bool = False) -> Accuracy:
+    """Compare what is thought of some pages with the truth, as if they were all there are; shape (n,) each.
+
+    Parameters
+    ----------
+    importance, estimate
+        Of these pages; the importance is more than 0.
+    level
+        Whether the two are in the same unit, and the level of the estimate is to be right too.
+
+    Examples
+    --------
+    >>> truth, estimate = np.array([0.1, 0.1]), np.array([0.2, 0.2])
+    >>> among(truth, estimate).mean, among(truth, estimate, level=True).mean
+    (0.0, 1.0)
+    """
+    whole = importance.sum()
+    return Truth(importance / whole, ranks=len(importance) <= RANKED).accuracy(estimate / whole, level=level)
 
 
 def importance(web: Web, tax: float = 0.15) -> Floats:

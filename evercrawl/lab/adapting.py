@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.importance.offline import Graph, solve
 from evercrawl.importance.windows.base import TURN
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
@@ -38,10 +39,12 @@ INTERPOLATION: Final = "interpolation, 4 turns"
 TWO: Final = "two windows (default of AOPIC)"
 PUSH: Final = "push (our default)"
 SETTLED: Final = "push, settling between visits"
+OFF_LINE: Final = "off line, on the links that push has"
 EVERYWHERE: Final[dict[str, Window]] = {INTERPOLATION: Interpolation(4 * TURN), TWO: TwoWindows()}
 """The windows that are in every figure; with G-time in turns of greedy visits."""
 
 _STEPS: Final = 100  # times in a turn that the web changes, and that those who sample pages look anew at importance
+_SOLVED: Final = 1e-6  # sum of the errors of what is worked out off line
 _CHEAP: Final = 2  # pushes along known links for each visit, where the crawl settles meanwhile
 _FROM: Final = 0.6  # the part of all turns after which errors count: all windows are full by then
 
@@ -57,6 +60,9 @@ def adapt(
     web: Web, turns: int, seed: int, windows: dict[str, Window], say: Say, rates: tuple[float, ...] = RATES
 ) -> list[Row]:
     """Return the errors after the later turns, by every window and by push, on a web that changes at each of the rates.
+
+    Beside them there is what an off-line computation makes of the links that push has, those of the last visits: all
+    that can be known of importance without another visit.
 
     A row has rate, scheme (the name of the window), pages, turn, `held` (measures kept of a page on the mean, one being
     two numbers), and the fields of `Accuracy`.
@@ -74,6 +80,7 @@ def _at(living: LivingWeb, rate: float, turns: int, seed: int, windows: dict[str
     push, settled = (Push(living, fresh(seed)) for _ in range(2))
     said = {name: _watched(opic, watcher) for name, watcher in watchers.items()}
     said |= {PUSH: Said(push.estimate, lambda: 1.0), SETTLED: Said(settled.estimate, lambda: 1.0)}
+    said |= {OFF_LINE: Said(lambda: _solved(push), lambda: 1.0)}
     for turn in range(1, turns + 1):
         _turn(living, rate, [opic, push, settled], settled)
         if turn >= _FROM * turns:
@@ -91,6 +98,13 @@ def _looking_on(name: str, window: Window, pages: int) -> Smooth | Both | Measur
 
 def _watched(opic: Opic, watcher: Smooth | Both | Measures | Printed) -> Said:
     return Said(lambda: watcher.estimate(opic.earned, opic.total), watcher.held)
+
+
+def _solved(push: Push) -> Floats:
+    """Return the importance of each page by the links that it had at its last visit, shape (n,)."""
+    start = np.concatenate([[0], np.cumsum(np.maximum(push.known.count, 0), dtype=np.int64)])
+    graph = Graph(start, push.known.all().view(np.uint32), start[:-1])
+    return solve(graph, push.tax, tolerance=_SOLVED, start=push.value)
 
 
 def _turn(living: LivingWeb, rate: float, engines: list[Engine], settled: Push) -> None:

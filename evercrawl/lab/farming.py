@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.importance.offline import Graph, solve
+from evercrawl.lab.accuracy import NOT_KNOWN, Accuracy, among
 from evercrawl.simulate.graphs import Web
 
 if TYPE_CHECKING:
@@ -58,6 +59,38 @@ def farmed(web: Web, target: int, pages: int) -> Farm:
     return Farm(Web.of(web.pages + pages, source, to, site, web.root), target, pages)
 
 
+class Gained(NamedTuple):
+    """What a farm does to a web.
+
+    Attributes
+    ----------
+    gain
+        How many times as important the target is with the farm as it is without; nan if it was not.
+    others
+        How far what is thought of all other pages is from what they are worth without the farm, or nan where not all
+        of them are worth something.
+    """
+
+    gain: float
+    others: Accuracy
+
+
+def gained(web: Web, target: int, pages: int, rule: Rule, trusted: Ints, honest: Floats) -> Gained:
+    """Return what a farm does: to its target, and to what is thought of the others; arguments as of `gain`.
+
+    Parameters
+    ----------
+    web, target, pages, rule, trusted
+        As of `gain`.
+    honest
+        `importance_of` the pages of the web without a farm, shape (n,).
+    """
+    after, others = importance_of(farmed(web, target, pages).web, rule, trusted), np.arange(web.pages) != target
+    before = float(honest[target])
+    error = among(honest[others], after[: web.pages][others]) if honest[others].all() else NOT_KNOWN
+    return Gained(float(after[target]) / before if before else math.nan, error)  # nobody trusted leads there
+
+
 def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
     """Return how many times as important the target is with a farm of some pages as it is without; nan if it was not.
 
@@ -70,9 +103,7 @@ def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
     trusted
         Pages that somebody trusts.
     """
-    after = farmed(web, target, pages).web
-    before = _share(web, target, rule, trusted)
-    return _share(after, target, rule, trusted) / before if before else math.nan  # nobody trusted leads there
+    return gained(web, target, pages, rule, trusted, importance_of(web, rule, trusted)).gain
 
 
 def targets(web: Web, count: int, seed: int) -> Ints:
@@ -84,13 +115,15 @@ def targets(web: Web, count: int, seed: int) -> Ints:
     return chosen
 
 
-def _share(web: Web, target: int, rule: Rule, trusted: Ints) -> float:
+def importance_of(web: Web, rule: Rule, trusted: Ints) -> Floats:
+    """Return the importance of all pages as a rule has it, shape (n,), summing to 1; arguments as of `gain`."""
     assert web.site is not None, "farms stand on sites"
     graph = Graph(web.start, web.target.view(np.uint32), web.start[:-1])
     if rule.internal < 1:
         graph = graph.with_sites(web.site, rule.internal)
     found = solve(graph, TAX, _source(web.site, rule, trusted), _EXACT)
-    return float(found[target] / found.sum())
+    found /= found.sum()
+    return found
 
 
 def _source(site: Spans, rule: Rule, trusted: Ints) -> Floats:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.adapting import EVERYWHERE, PUSH, RATES, TWO, adapt, mean
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
+from evercrawl.lab.curves import MEASURES
 from evercrawl.lab.fig5 import FIXED, IMPROVED, MEASURED, ONE
-from evercrawl.lab.plotting import formed
 from evercrawl.lab.webs import web_of
 from evercrawl.lab.words import percent, plain
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PRINTED: Final = {FIXED: 8.4, IMPROVED: 6.1}
 _RATES: Final = (RATES[0], 0.1)
+_MEASURES: Final = ("top", "variance", "weighted", "rank")
 
 
 class Fig6(Experiment):
@@ -32,17 +33,20 @@ class Fig6(Experiment):
         rows = adapt(web, turns, options.seed, MEASURED | EVERYWHERE, say, _RATES)
         found = Findings(f"What windows keep, {web.pages:,} pages, greedy", rows, _claims(rows, turns))
         found.panels = [_panel(rows, rate) for rate in _RATES]
+        found.panels += [_panel(rows, _RATES[-1], name) for name in _MEASURES if rows[0][name] == rows[0][name]]
         return found
 
 
-def _panel(rows: list[Row], rate: float) -> Panel:
+def _panel(rows: list[Row], rate: float, measure: str = "mean") -> Panel:
     schemes = dict.fromkeys(str(row["scheme"]) for row in rows)
+    what, unit, scale = MEASURES[measure]
     curves = [
-        Curve(name, [mean(rows, name, rate, "held")], formed([mean(rows, name, rate)]), name == PUSH)
+        Curve(name, [mean(rows, name, rate, "held")], [scale * mean(rows, name, rate, measure)], name == PUSH)
         for name in schemes
     ]
     title = f"{plain(rate)} of the pages change in a turn"
-    return Panel(title, "measures kept of a page (two numbers each)", "mean error, all pages, %", curves, log=True)
+    y = f"{what}, {unit}" if unit else what
+    return Panel(title, "measures kept of a page (two numbers each)", y, curves, log=True)
 
 
 def _claims(rows: list[Row], turns: int) -> list[Claim]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.newcomers import Newcomers, introduced
+from evercrawl.importance.offline import Graph, solve
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.kernels import Library, pointer
 from evercrawl.simulate.graphs.base import Web
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 _KERNELS: Final = Library("evercrawl.lab._growth_kernel")
+_SOLVED: Final = 1e-6  # sum of the errors
 _UNSPENT, _CLOCK, _FIRST, _AGES = range(4)
 _START: Final = np.finfo(np.float64).tiny  # of what is known from G = 0 on, which would say that nobody noted it
 
@@ -132,6 +134,22 @@ class Growing:
         found, known = np.zeros(self._web.pages), self.known
         found[known] = self._scheme.shares(*self._of(known), guess=guess)
         return found
+
+    def solved(self) -> Floats:
+        """Return the importance of each page by the links of the pages read, every page known having a source; (n,).
+
+        It sums to 1, and is 0 for pages that are not known.
+        """
+        web, source = self.now(), np.zeros(self._web.pages)
+        source[self.known] = 1.0
+        read = self.mark[web.source] > 0
+        links = Web.of(web.pages, web.source[read], web.target[read])
+        found = solve(
+            Graph(links.start, links.target.view(np.uint32), links.start[:-1]), self._scheme.tax, source, _SOLVED
+        )
+        found = np.where(source > 0, found, 0.0)  # what came into being since a page was read nobody has seen yet
+        shares: Floats = found / found.sum()
+        return shares
 
     def _of(self, known: Ints) -> tuple[Floats, Floats, Floats, float, Floats, Floats]:
         earned = (self.cash - self._put_in)[known]

@@ -70,6 +70,7 @@ class Trapped:
         self._low: Floats = np.full(groups, -_EMPTY)
         self._heaps: list[list[tuple[float, int]]] = [[] for _ in range(groups)]
         self._debts: list[list[tuple[float, int]]] = [[] for _ in range(groups)]  # under push, cash may be owed
+        self._moved: Floats = np.zeros(web.pages)  # H, under push x, of the honest pages
         self._next = web.pages  # the URL that the trap makes up next
         self.visits = self.fallen = 0
         for root in web.root.tolist():
@@ -87,6 +88,15 @@ class Trapped:
         group = np.fromiter((self._group[page] for page in self._key), np.int64, count)
         sources = float((self._count[1:] > 0).sum()) if self._spends == "push" else 1.0
         return float(np.abs(key + self._given[group]).sum()) / max(sources, 1.0)
+
+    def estimate(self) -> Floats:
+        """Return what is thought of the honest pages, shape (n,): what they moved and have to move; up to a factor."""
+        has = np.zeros(self._web.pages)
+        for page, key in self._key.items():
+            if page < self._web.pages:
+                has[page] = key + self._given[self._group[page]]
+        found: Floats = np.maximum(self._moved + has, 0.0)
+        return found
 
     def run(self, visits: int) -> None:
         """Visit the page with most to pass on, again and again; under push that may be a debt."""
@@ -110,6 +120,8 @@ class Trapped:
         group = self._group[page]
         cash = self._key[page] + float(self._given[group])
         self._put(page, group, -float(self._given[group]))
+        if page < self._web.pages:
+            self._moved[page] += cash
         links = self._links(page)
         share = (1 - TAX) * cash / max(len(links), 1)
         for target in links:

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.lab.accuracy import Truth
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.farming import INTERNAL, Rule, gain, targets
+from evercrawl.lab.curves import MEASURES
+from evercrawl.lab.farming import INTERNAL, Rule, gained, importance_of, targets
 from evercrawl.lab.trapping import Spends, Trapped
 from evercrawl.lab.webs import web_of
 from evercrawl.lab.words import percent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.lab.accuracy import Accuracy
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.simulate.graphs import Web
     from evercrawl.types import Ints
@@ -35,6 +40,10 @@ SPENDS: Final[dict[str, Spends]] = {
 }
 """On whom the virtual page spends where there are traps."""
 
+_ALIKE: Final = Rule("site"), Rule("known")
+"""What pages are worth without a trap, where the virtual page spends by site, and on all URLs alike."""
+_DRAWN: Final = ("mean", "variance", "weighted", "rank")
+
 MOST_GAIN: Final = 5.0
 MOST_SHARE: Final = 0.01
 _DEFAULT_GAIN: Final = "per site, links within a site at 0.1 (default)"
@@ -54,7 +63,8 @@ class Traps(Experiment):
 
     A farm is a twentieth of the web, on the site of the page that it links to; it gains the more the larger sites are,
     here 45 pages on the mean. A trap is a site each of whose pages links to 20 new ones; 20 pages of the web link to
-    it. Where our defaults miss their limits, the command ends with 1.
+    it. Both also put what is thought of all other pages wrong: that is told by how far it is from what it would be on
+    the web without them. Where our defaults miss their limits, the command ends with 1.
 
     References
     ----------
@@ -73,7 +83,7 @@ class Traps(Experiment):
         found = Findings(f"Farms and traps, {web.pages:,} pages", farms + traps)
         limits = [_limit_of_gain(farms), *(_limit_of_share(traps, rule) for rule in _DEFAULTS)]
         found.claims = [*_farm_claims(farms), *_trap_claims(traps, turns), *limits]
-        found.panels = [_farm_panel(farms), _trap_panel(traps)]
+        found.panels = [_farm_panel(farms), _trap_panel(traps), *(_errors(traps, name) for name in _DRAWN)]
         return found
 
 
@@ -90,11 +100,13 @@ def _with_sites(web: Web, seed: int) -> Web:
 def _farms(web: Web, seed: int) -> list[Row]:
     random = np.random.default_rng((seed, 41))
     trusted: Ints = random.choice(web.pages, max(web.pages // _TRUSTED, 1), replace=False)
-    return [
-        _row("farm", name, page=target, gain=gain(web, target, web.pages // _FARM, rule, trusted))
-        for name, rule in RULES.items()
-        for target in targets(web, _TARGETS, seed).tolist()
-    ]
+    rows: list[Row] = []
+    for name, rule in RULES.items():
+        honest = importance_of(web, rule, trusted)
+        for target in targets(web, _TARGETS, seed).tolist():
+            gain, others = gained(web, target, web.pages // _FARM, rule, trusted, honest)
+            rows.append(_row("farm", name, others, page=target, gain=gain))
+    return rows
 
 
 def _traps(web: Web, turns: int, seed: int, say: Say) -> list[Row]:
@@ -102,22 +114,30 @@ def _traps(web: Web, turns: int, seed: int, say: Say) -> list[Row]:
     rows: list[Row] = []
     for name, spends in SPENDS.items():
         say(f"a trap, {name}")
-        crawl = Trapped(web, doors, spends)
+        crawl, truth = Trapped(web, doors, spends), Truth(importance_of(web, _ALIKE[spends == "known"], doors))
         for look in range(1, _STEPS * turns + 1):
             crawl.run(look * web.pages // _STEPS - crawl.visits)
             share, left = crawl.fallen / crawl.visits, crawl.left()
-            rows.append(_row("trap", name, turn=look / _STEPS, share=share, known=crawl.known, left=left))
+            error, turn = truth.accuracy(crawl.estimate()), look / _STEPS
+            rows.append(_row("trap", name, error, turn=turn, share=share, known=crawl.known, left=left))
     return rows
 
 
 def _row(
-    kind: str, rule: str, *, page: int = -1, gain: float = 0.0, turn: float = 0.0, share: float = 0.0, known: int = 0,
+    kind: str,
+    rule: str,
+    error: Accuracy,
+    *,
+    page: int = -1,
+    gain: float = 0.0,
+    turn: float = 0.0,
+    share: float = 0.0,
+    known: int = 0,
     left: float = 1.0,
-) -> Row:  # fmt: skip
-    return {
-        "kind": kind, "rule": rule, "page": page, "gain": gain, "turn": turn, "share": share, "known": known,
-        "left": left,
-    }  # fmt: skip
+) -> Row:
+    named: Row = {"kind": kind, "rule": rule, "page": page, "gain": gain, "turn": turn, "share": share}
+    errors: Row = error._asdict()
+    return named | {"known": known, "left": left} | errors
 
 
 def gains(rows: list[Row], rule: str) -> list[float]:
@@ -184,11 +204,24 @@ def _farm_panel(rows: list[Row]) -> Panel:
 
 
 def _trap_panel(rows: list[Row]) -> Panel:
+    lines = _over_turns(rows, lambda row: 100 * max(float(row["share"]), _LEAST))
+    return Panel("what a trap swallows", "visits a page", "visits to the trap, %", _curves(lines), log=True)
+
+
+def _errors(rows: list[Row], measure: str) -> Panel:
+    what, unit, scale = MEASURES[measure]
+    lines = _over_turns(rows, lambda row: scale * float(row[measure]))
+    y = f"{what.partition(',')[0]}, honest pages{f', {unit}' if unit else ''}"
+    return Panel("beside a trap", "visits a page", y, _curves(lines), log=True)
+
+
+def _over_turns(rows: list[Row], value: Callable[[Row], float]) -> dict[str, tuple[list[float], list[float]]]:
+    """Return for each rule where there are traps what there is to draw, and when."""
     lines = dict[str, tuple[list[float], list[float]]]()
     for rule in SPENDS:
         mine = [row for row in rows if row["kind"] == "trap" and row["rule"] == rule]
-        lines[rule] = [100 * max(float(row["share"]), _LEAST) for row in mine], [float(row["turn"]) for row in mine]
-    return Panel("what a trap swallows", "visits a page", "visits to the trap, %", _curves(lines), log=True)
+        lines[rule] = [value(row) for row in mine], [float(row["turn"]) for row in mine]
+    return lines
 
 
 def _curves(lines: dict[str, tuple[list[float], list[float]]]) -> list[Curve]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.importance.offline import solve
-from evercrawl.lab.accuracy import importance
+from evercrawl.lab.accuracy import among, importance
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
 from evercrawl.lab.collecting import collect, known_links
+from evercrawl.lab.curves import MEASURES
 from evercrawl.lab.engine import Opic
 from evercrawl.lab.orders import seeds_of
 from evercrawl.lab.picking import Cycle, Picker
@@ -26,6 +27,7 @@ PARTS: Final = (0.2, 0.4, 0.7)
 """Parts of the pages that can be reached that were read; the paper had read 400 million of a thousand million known."""
 
 _ORDERS: Final = ("breadth_first", "opic", "random")
+_DRAWN: Final = ("mean", "variance", "weighted")  # beside ranks, for the order of OPIC
 _TAX: Final = 0.15
 _TOP: Final = 10  # one page in so many is looked for among the best
 
@@ -35,7 +37,7 @@ class Unread(Experiment):
 
     The pages are read breadth-first, in the order of OPIC, or any first. Ranked are the pages to which some page that
     was read links; the measure is Spearman's correlation with PageRank on the whole web, and the part of their most
-    important tenth that is among the first tenth.
+    important tenth that is among the first tenth. The errors are told too, of importance among these pages.
 
     References
     ----------
@@ -55,11 +57,12 @@ class Unread(Experiment):
                 rows += ranked(web, pages[: int(part * len(pages))], truth, order, part, options.seed)
         found = Findings(f"Ranks of pages never read, {web.pages:,} pages", rows, _claims(rows))
         found.panels = [_panel(rows, order) for order in _ORDERS]
+        found.panels += [_errors(rows, "opic", name) for name in _DRAWN]
         return found
 
 
 def ranked(web: Web, read: Ints, truth: Floats, order: str, part: float, seed: int) -> list[Row]:
-    """Return for each scheme how well it ranks the pages that are known and were not read."""
+    """Return for each scheme how well it ranks the pages that are known and were not read, and all its errors."""
     links = known_links(web, read)
     into: Floats = np.bincount(links.target, minlength=web.pages).astype(np.float64)
     unread = into > 0
@@ -72,6 +75,7 @@ def ranked(web: Web, read: Ints, truth: Floats, order: str, part: float, seed: i
         {
             "order": order, "read": part, "pages": int(unread.sum()), "scheme": scheme,
             "correlation": spearman(values[unread], truth[unread]), "found": best(values[unread], truth[unread]),
+            **among(truth[unread], values[unread])._asdict(),
         }
         for scheme, values in zip(SCHEMES, estimates, strict=True)
     ]  # fmt: skip
@@ -178,9 +182,23 @@ def _listed(values: list[float]) -> str:
 
 
 def _panel(rows: list[Row], order: str) -> Panel:
-    curves = [
-        Curve(scheme, [100 * part for part in PARTS], [at(rows, order, part, scheme) for part in PARTS],
-              ours=scheme == SCHEMES[-1])
+    y = "rank correlation with the truth, pages never read"
+    return Panel(order.replace("_", " "), "pages read, %", y, _curves(rows, order, "correlation"))
+
+
+def _errors(rows: list[Row], order: str, measure: str) -> Panel:
+    what, unit, scale = MEASURES[measure]
+    y = f"{what.partition(',')[0]}, pages never read{f', {unit}' if unit else ''}"
+    return Panel(order.replace("_", " "), "pages read, %", y, _curves(rows, order, measure, scale), log=True)
+
+
+def _curves(rows: list[Row], order: str, measure: str, scale: float = 1.0) -> list[Curve]:
+    return [
+        Curve(
+            scheme,
+            [100 * part for part in PARTS],
+            [scale * value for value in _parts(rows, order, scheme, measure)],
+            ours=scheme == SCHEMES[-1],
+        )
         for scheme in SCHEMES
-    ]  # fmt: skip
-    return Panel(order.replace("_", " "), "pages read, %", "rank correlation with the truth, pages never read", curves)
+    ]

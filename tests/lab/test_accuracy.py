@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from evercrawl.lab.accuracy import Truth, importance
+from evercrawl.lab.accuracy import Truth, among, importance
 from evercrawl.simulate.graphs import power_law
 
 
@@ -43,3 +43,14 @@ def test_ranks_may_be_left_out():
     found = Truth(np.array([0.5, 0.3, 0.2]), ranks=False).accuracy(np.array([0.5, 0.3, 0.2]))
     assert np.isnan(found.rank)
     assert found.mean == 0
+
+
+def test_among_some_pages_the_level_counts_where_it_is_asked_about():
+    truth, thought = np.array([0.1, 0.2, 0.05]), np.array([0.2, 0.4, 0.1])
+    assert among(truth, thought).mean == pytest.approx(0.0)
+    assert among(truth, thought, level=True).mean == pytest.approx(1.0)
+    assert among(truth, thought, level=True).weighted == pytest.approx(1.0)
+
+
+def test_who_says_the_same_of_all_pages_has_no_ranks():
+    assert np.isnan(among(np.array([0.1, 0.2]), np.ones(2)).rank)

@@ -11,7 +11,7 @@ from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.lab import adapting, convergence
-from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, PUSH, SETTLED, TWO, adapt, mean
+from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, OFF_LINE, PUSH, SETTLED, TWO, adapt, mean
 from evercrawl.lab.base import Claim, Findings, Options
 from evercrawl.lab.catalogue import experiment, experiments, keep
 from evercrawl.lab.convergence import chosen, converge
@@ -127,6 +127,13 @@ def test_push_follows_changes_better_than_any_window_and_settling_helps():
     assert {row["turn"] for row in rows} == {6, 7, 8, 9, 10}
 
 
+def test_off_line_the_links_of_the_last_visits_say_all_that_can_be_known():
+    rows = adapt(power_law(3000, 1), 5, 1, EVERYWHERE, quiet, (0.0, 0.1))
+    still, moving = ({name: mean(rows, name, rate) for name in (PUSH, OFF_LINE)} for rate in (0.0, 0.1))
+    assert still[OFF_LINE] < 1e-5 < still[PUSH], "where nothing changes it is the truth"
+    assert 1e-3 < moving[OFF_LINE] < 0.6 * moving[PUSH]
+
+
 def test_the_web_changes_at_the_rate_it_is_said_to(monkeypatch):
     changed = []
     monkeypatch.setattr(adapting.LivingWeb, "some_change", lambda self, count: changed.append(count))
@@ -158,6 +165,9 @@ def test_every_figure_is_made_and_says_what_came_of_each_claim(name, kind, tmp_p
         claim.claim and claim.found and claim.verdict in ("holds", "refuted", "open") for claim in findings.claims
     )
     assert len({tuple(row) for row in findings.rows}) == 1, "all rows have the same columns"
+    assert {"mean", "top", "variance", "weighted", "rank"} <= set(findings.rows[0])
+    if name in FIGURES[2:]:
+        assert all(OFF_LINE in [curve.label for curve in panel.curves] for panel in findings.panels)
     for panel in findings.panels:
         assert all(len(curve.x) == len(curve.y) and all(map(math.isfinite, curve.y)) for curve in panel.curves)
         assert any(curve.ours for curve in panel.curves)

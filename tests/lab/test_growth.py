@@ -10,7 +10,7 @@ from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.growing import Growing
-from evercrawl.lab.growth import FIRST_VISITS, WAYS, as_found, as_grown, observed, ratios
+from evercrawl.lab.growth import FIRST_VISITS, PUSH, WAYS, as_found, as_grown, observed, ratios
 from evercrawl.simulate.graphs import Web, poisson, power_law
 
 SEEDS = np.array([1, 2, 3])
@@ -89,6 +89,11 @@ def test_the_guess_matters_in_its_order_and_first_visits_mislead(looks):
     assert (none < pooled).all()
     assert (pooled < paper).all()
     assert (ratios(rows, FIRST_VISITS) > ratios(rows, "guess, pooled")).all()
+    weighted = {way: ratios(rows, way, "weighted") for way in ("pooled", "alone", PUSH, FIRST_VISITS, "guess, pooled")}
+    assert (weighted[FIRST_VISITS] > weighted["guess, pooled"]).all()
+    assert (weighted[PUSH] < weighted["pooled"]).all()
+    assert np.isnan(ratios(rows, FIRST_VISITS, "rank")).all(), "it says the same of all of them"
+    assert (ratios(rows, PUSH, "rank") < 0.6).all()
 
 
 def test_where_pages_are_all_alike_the_pooled_guess_is_near_the_truth():
@@ -100,8 +105,9 @@ def test_where_pages_are_all_alike_the_pooled_guess_is_near_the_truth():
 def test_every_rule_is_told_of_on_both_kinds_of_web():
     found = experiment("growth").run(Options(pages=4000), lambda line: None)
     assert {str(row["graph"]).split(",")[0] for row in found.rows} == {"power-law", "poisson"}
-    assert {row["way"] for row in found.rows} >= {*WAYS, FIRST_VISITS, *(f"guess, {rule}" for rule in RULES)}
-    assert 3 <= len(found.panels) <= 4, "on a web without order all may be newcomers"
+    assert {row["way"] for row in found.rows} >= {*WAYS, PUSH, FIRST_VISITS, *(f"guess, {rule}" for rule in RULES)}
+    assert 3 + 4 <= len(found.panels) <= 4 + 4, "on a web without order all may be newcomers"
+    assert all(any(curve.ours for curve in panel.curves) for panel in found.panels)
     assert sum("first visits" in claim.claim for claim in found.claims) >= 3
 
 

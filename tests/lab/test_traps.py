@@ -8,7 +8,7 @@ from evercrawl.importance.offline import pagerank
 from evercrawl.lab.accuracy import graph_of
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.farming import Rule, farmed, gain, targets
+from evercrawl.lab.farming import Rule, farmed, gain, gained, importance_of, targets
 from evercrawl.lab.trapping import NEW_LINKS, Trapped
 from evercrawl.lab.traps import RULES, SPENDS, gains, swallowed
 from evercrawl.simulate.graphs import Web, sites
@@ -48,6 +48,38 @@ def test_a_farm_gains_the_ring_alone_where_only_honest_pages_are_paid(web):
     trusted = np.flatnonzero(web.site != web.site[target])[:50]
     ring = 1 / (1 - (1 - TAX) ** 2)
     assert 1.0 < gain(web, int(target), 100, Rule("trusted"), trusted) <= ring * 1.02
+
+
+def test_what_a_farm_does_to_others_is_how_far_they_are_from_what_they_are_worth(web):
+    (target,) = targets(web, 1, 1)
+    for rule, least in ((Rule("known"), 1e-3), (Rule("site"), 0.0)):
+        honest = importance_of(web, rule, NOBODY)
+        assert honest.sum() == pytest.approx(1.0)
+        found = gained(web, int(target), 100, rule, NOBODY, honest)
+        assert found.gain == gain(web, int(target), 100, rule, NOBODY)
+        after = importance_of(farmed(web, int(target), 100).web, rule, NOBODY)
+        others = np.arange(2000) != target
+        true, thought = honest[others] / honest[others].sum(), after[:2000][others] / after[:2000][others].sum()
+        assert found.others.weighted == pytest.approx(np.abs(thought - true).sum())
+        assert found.others.weighted > least
+
+
+def test_nothing_is_told_of_others_where_some_are_worth_nothing():
+    web = Web.of(4, np.array([0, 1, 2]), np.array([1, 0, 3]), np.array([0, 0, 1, 1], np.int32), np.array([0, 2]))
+    rule, trusted = RULES["trusted pages"], np.array([0])
+    assert np.isnan(gained(web, 1, 2, rule, trusted, importance_of(web, rule, trusted)).others.mean)
+
+
+@pytest.mark.parametrize("spends", ["known", "push"])
+def test_without_a_trap_the_estimate_comes_to_the_truth(web, spends):
+    crawl = Trapped(web, NOBODY, spends)
+    crawl.run(10 * web.pages)
+    known = crawl.estimate() > 0
+    rule = Rule("known" if spends == "known" else "site")
+    truth = importance_of(web, rule, NOBODY)
+    off = np.abs(crawl.estimate() / crawl.estimate().sum() - truth)
+    assert known.sum() > 0.95 * web.pages
+    assert off.sum() < (0.1 if spends == "known" else 0.02)
 
 
 def test_farms_gain_less_from_rule_to_rule(found):
@@ -109,6 +141,8 @@ def test_who_pays_known_urls_alike_feeds_the_trap_most(found):
     assert last["known URLs alike"]["known"] > last["per site"]["known"]
     assert swallowed(found.rows, "push, per site, over pages read (default)")["turn"] == 1.0
     assert swallowed(found.rows, "per site")["turn"] == 4.0
+    assert last["known URLs alike"]["weighted"] > last["push, per site, over pages read (default)"]["weighted"] > 0
+    assert len(found.panels) == 6
 
 
 def test_a_missed_limit_ends_the_command_with_1(monkeypatch, capsys, tmp_path):

@@ -54,6 +54,19 @@ def test_the_more_is_read_the_better_the_rest_is_known_and_links_count_by_whose_
     assert often == pytest.approx(push, abs=0.02), "both know the same links"
 
 
+def test_errors_are_those_of_importance_among_the_pages_never_read(web):
+    truth, random = importance(web), rows_of(web, 0.4)
+    read = collect(web, ORDER, np.arange(5), truth, 1)
+    read = read[: int(0.4 * len(read))]
+    links = np.isin(web.source, read)
+    into = np.bincount(web.target[links], minlength=web.pages).astype(float)
+    into[read] = 0
+    unread = into > 0
+    off = np.abs(into[unread] / into.sum() - truth[unread] / truth[unread].sum())
+    assert at(random, ORDER, 0.4, "in-degree", "weighted") == pytest.approx(off.sum())
+    assert at(random, ORDER, 0.4, SCHEMES[-1], "mean") < at(random, ORDER, 0.4, SCHEMES[0], "mean")
+
+
 def test_when_all_but_one_page_is_read_it_has_its_pagerank():
     web = Web.of(5, np.array([0, 1, 1, 2, 3, 3]), np.array([1, 2, 3, 0, 0, 4]))
     rows = ranked(web, np.array([0, 1, 2]), pagerank(graph_of(web)), ORDER, 0.5, 1)
@@ -72,5 +85,6 @@ def test_every_order_part_and_scheme_is_told_of():
     found = experiment("unread").run(Options(pages=2000), lambda line: None)
     assert len(found.rows) == 3 * len(PARTS) * len(SCHEMES)
     assert len(found.claims) == 6
-    assert len(found.panels) == 3
+    assert len(found.panels) == 6
+    assert all(row["rank"] == pytest.approx(1 - row["correlation"], abs=1e-3) for row in found.rows)
     assert all(-1 <= row["correlation"] <= 1 and 0 <= row["found"] <= 1 for row in found.rows)
