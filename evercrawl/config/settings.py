@@ -176,6 +176,16 @@ class Config:
         "that a policy can change while it runs are read again when crawl.toml is written",
     )
     importance: str = _setting("push", "strategy", "--importance", network.strategy(), "how much a page matters")
+    weight: str = _setting(
+        "importance",
+        "strategy",
+        "--weight",
+        values.choice("importance", "access", "embarrassment", "query_match", "learned", "quality"),
+        "what a page is worth to the policy: importance, as links say it; how often it is opened (access), or likely "
+        "to be from answers that show it (embarrassment); importance and what people ask about (query_match); openings "
+        "as a regression predicts them (learned); importance and how it grows (quality). All but the first and the "
+        "last go by what evercrawl usage is told",
+    )
     discovery: float = _setting(
         0.5,
         "strategy",

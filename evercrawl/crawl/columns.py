@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.focus import Focusing
     from evercrawl.crawl.notices import Notices
+    from evercrawl.crawl.weights import Weight
     from evercrawl.importance.base import Importance
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots
@@ -55,6 +56,8 @@ class Columns:
         Gathers what only some policies need.
     newcomers
         What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
+    weight
+        Says what pages are worth instead of their importance; without it they are worth that.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Columns:
         focus: Focusing | None = None,
         known: KnownGraph | None = None,
         newcomers: str = ALONE,
+        weight: Weight | None = None,
     ) -> None:
         self._state = state
         self._scheme = scheme
@@ -81,6 +85,12 @@ class Columns:
         self._focus = focus
         self._known = known
         self._guess = Guess(state, scheme, newcomers)
+        self._weight = weight
+        if weight is not None:
+            plain = Columns(
+                state, scheme, priors, notices, in_bytes=in_bytes, expecting=expecting, newcomers=newcomers
+            )  # fmt: skip
+            weight.begin(plain)
 
     def __call__(self, slots: Slots) -> Pages:
         """Return the columns of `slots`, shape (n,) each."""
@@ -149,7 +159,14 @@ class Columns:
     def _wanted(
         self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats
     ) -> tuple[Floats, Floats]:
-        """Return importance and cash times how much more pages are wanted; `never` are those that were never read."""
+        """Return what pages are worth, and their cash in proportion, times how much more they are wanted.
+
+        `never` are those that were never read.
+        """
+        if self._weight is not None:
+            worth = self._weight.worth(slots, importance)
+            cash = cash * np.divide(worth, importance, out=np.ones(len(slots)), where=importance > 0)
+            importance = worth
         news = never if self._new_weight != 1.0 else None
         if news is None and self._focus is None:
             return importance, cash

@@ -37,6 +37,7 @@ from evercrawl.crawl.soft404_book import Soft404Book
 from evercrawl.crawl.starting import fill, resume
 from evercrawl.crawl.storing import Storing
 from evercrawl.crawl.telling import Telling
+from evercrawl.crawl.weights import weight_of
 from evercrawl.errors import NoRoomError
 from evercrawl.fetch.asking import validator
 from evercrawl.importance.push import Push
@@ -136,6 +137,7 @@ class Crawl:
         policy.resume(state.notes)
         known = KnownGraph(partition, policy.needs) if policy.needs else None
         self._lessons = Lessons(policy, partition) if policy.learns else None
+        self._weight = weight_of(config.weight, partition)
         self.columns = Columns(
             state,
             scheme,
@@ -147,6 +149,7 @@ class Crawl:
             focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
             known=known,
             newcomers=config.newcomers,
+            weight=self._weight,
         )
         self._planning = Planning(policy, state, self.columns) if policy.plans else None
         self.frontier = Frontier(
@@ -274,6 +277,8 @@ class Crawl:
         fill(self._state, self.frontier, seeds, only, self._config.refresh_after_s)
         if self._learner.seed(seeds, begun_at):
             self._storing.changed()
+        if self._weight is not None and self._weight.message and not only:
+            self._watch(Progress(at=begun_at, known=self._state.known.count, message=self._weight.message))
         while not self._over(self._clock.now()):
             now = self._clock.now()
             if not self._storing.full:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.search.schema import words_of
@@ -48,6 +49,7 @@ class QueryWords:
         self.questions = 0
         self.version = getattr(self, "version", -1) + 1
         self._began_at = 0.0
+        self._count: Counter[str] = Counter()
         self._weight: dict[str, float] = {}  # in units of a question asked at `_began_at`
         self._total = self._told = 0.0
 
@@ -61,12 +63,14 @@ class QueryWords:
                 self._began_at = question.at
             self.questions += 1
             weight = 2.0 ** min((question.at - self._began_at) / HALF_LIFE_S, 900.0)
+            self._count.update(words)
             for word in words:
                 self._weight[word] = self._weight.get(word, 0.0) + weight / len(words)
             self._total += weight
         if len(self._weight) > 2 * MOST_WORDS:
             heaviest = sorted(self._weight.items(), key=lambda pair: -pair[1])[:MOST_WORDS]
             self._weight, self._total = dict(heaviest), sum(weight for _, weight in heaviest)
+            self._count = Counter({word: self._count[word] for word in self._weight})
         if self._total - self._told > MOVED * self._total:
             self.version, self._told = self.version + 1, self._total
 
@@ -80,6 +84,16 @@ class QueryWords:
         if not self._total:
             return 0.0
         return min(sum(self._weight.get(word, 0.0) for word in set(words)) / self._total, 1.0)
+
+    @property
+    def said(self) -> int:
+        """How many words questions had in all, of those that are kept."""
+        return self._count.total()
+
+    @property
+    def once(self) -> int:
+        """How many words were said just once."""
+        return sum(count == 1 for count in self._count.values())
 
     @property
     def usual(self) -> float:

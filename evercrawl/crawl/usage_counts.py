@@ -37,10 +37,6 @@ class UsageCounts:
     ----------
     questions
         How many there were.
-    clicked
-        How often each row's page was opened, shape (rows,).
-    shown_at
-        How often it stood at each place, shape (rows, PLACES).
     clicks_at
         How often what stood at each place was opened, over all pages, shape (PLACES,).
     """
@@ -77,6 +73,12 @@ class UsageCounts:
     def clicked(self) -> Ints:
         """How often each row's page was opened, shape (rows,)."""
         return self._clicked[: len(self._row_of)]
+
+    @property
+    def shown(self) -> Ints:
+        """How often each row's page was shown, shape (rows,)."""
+        times: Ints = self.shown_at.sum(1, dtype=np.int64)
+        return times
 
     @property
     def shown_at(self) -> NDArray[np.uint32]:
@@ -185,7 +187,7 @@ class Used:
         """Return in how many answers each page was shown, or how often it was opened, shape (n,)."""
         self._following.renew()
         counts = self._counts
-        return counts.of(counts.clicked if self._clicks else counts.shown_at.sum(1, dtype=np.int64), slots)
+        return counts.of(counts.clicked if self._clicks else counts.shown, slots)
 
 
 def _taller(rows: NDArray[np.uint32], least: int) -> NDArray[np.uint32]:

@@ -114,6 +114,6 @@ def usage_report(view: View) -> UsageReport:
 
 
 def _most_used(view: View, counts: UsageCounts, slots: Slots) -> tuple[UsedPage, ...]:
-    shown, clicked = counts.of(counts.shown_at.sum(1, dtype=np.int64), slots), counts.of(counts.clicked, slots)
+    shown, clicked = counts.of(counts.shown, slots), counts.of(counts.clicked, slots)
     best = largest(clicked + shown / (1.0 + shown), MOST).tolist()
     return tuple(UsedPage(view.state.urls.get(int(slots[i])), int(shown[i]), int(clicked[i])) for i in best)

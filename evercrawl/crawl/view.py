@@ -20,6 +20,7 @@ from evercrawl.crawl.planning import Planning
 from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.waits import again_at
+from evercrawl.crawl.weights import weight_of
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.price import Price
 from evercrawl.store.resuming import to_try
@@ -103,6 +104,7 @@ class View:
             newcomers=self.config.newcomers,
             focus=self.focus,
             known=KnownGraph(self.partition, needs) if needs else None,
+            weight=weight_of(self.config.weight, self.partition),
         )
 
     @cached_property

@@ -1,0 +1,152 @@
+"""Worth as a regression predicts it: who is opened how often, learned from those pages of which people have told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.crawl import regression
+from evercrawl.crawl.grown import grown
+from evercrawl.crawl.page_features import NAMES, features
+from evercrawl.crawl.weights import FLOOR, Used
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Ints, Slots
+
+OTHERS: Final = 10_000
+"""Pages that nobody named, evenly spread, that stand for all of these in the regression."""
+NAMED: Final = 10_000
+"""Pages that were named, at most: evenly spread too."""
+GROWN: Final = 1.1
+"""It is fitted anew when so many times as many questions, or known pages, are there."""
+_LEAST: Final = 1e-6  # of the mean importance
+_CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
+_OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
+_OF_OTHERS: Final = (0.0, 4.0)  # and with nothing else, until they are seen to
+
+
+class Learned(Used):
+    """Expected openings, by a Poisson regression on importance and address, drawn to the page's own number of them.
+
+    The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
+    where m were to be expected counts (k + c) / (k + m) times m, k being how little pages differ from what is expected
+    of them; one that was never shown counts m. A tenth of all worth stays with importance. Nothing of it is stored: the
+    regression is made anew from what people did and what the crawl knows.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        super().__init__(partition)
+        self._state = partition.state
+        self._fitted_of = (-1, 0)  # questions and known pages when it was fitted last
+        self._theta: Floats = np.zeros(0)
+        self._mean = self._spread = self._sum = self._most = 1.0
+        self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
+        self._plain: Callable[[Slots], Pages] | None = None
+
+    def begin(self, plain: Callable[[Slots], Pages]) -> None:
+        """Learn from `plain` what pages matter by their links."""
+        super().begin(plain)
+        self._plain = plain
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """What a feature adds to the logarithm of the expected openings; empty before anything was learned."""
+        return dict(zip(("constant", "importance", *NAMES), self._theta.tolist(), strict=False))
+
+    def demand(self) -> tuple[Floats, float]:
+        """Return the openings themselves: how they are shared the regression says."""
+        return self._openings().astype(np.float64), FLOOR
+
+    def worth(self, slots: Slots, importance: Floats) -> Floats:
+        """Return what pages are worth, shape (n,)."""
+        self.renew()
+        if not self._fitted():
+            return importance
+        expected = self._expected(self._levels(slots), importance)
+        opened = self.counts.of(self._openings(), slots)
+        demand = expected * (self._spread + opened) / (self._spread + expected)
+        return FLOOR * importance + (1.0 - FLOOR) * self.total * demand / self._sum
+
+    def _openings(self) -> Ints:
+        clicked = self.counts.clicked
+        return clicked if clicked.any() else self.counts.shown
+
+    def _expected(self, levels: Floats, importance: Floats) -> Floats:
+        by_importance = self._theta[1] * np.log(np.maximum(importance / self._mean, _LEAST))
+        expected: Floats = np.exp(np.clip(self._theta[0] + by_importance + levels, -30.0, 30.0))
+        return np.minimum(expected, self._most)
+
+    def _levels(self, slots: Slots) -> Floats:
+        """Return what the addresses of pages add, shape (n,)."""
+        self._level = _longer(self._level, self._state.known.count)
+        new = slots[np.isnan(self._level[slots])]
+        if len(new):
+            self._level[new] = self._features(new) @ self._theta[2:]
+        return self._level[slots].astype(np.float64)
+
+    def _features(self, slots: Slots) -> Floats:
+        known = self._state.known
+        if len(slots) > 256:
+            depths = known.rows()["depth"][slots].tolist()
+        else:
+            depths = [int(known.row(slot)["depth"]) for slot in slots.tolist()]
+        return features(self._state.urls.get_many(slots.tolist()), depths)
+
+    def _fitted(self) -> bool:
+        """Fit, where it is due; return whether there is anything to go by."""
+        now, before = (self.counts.questions, self._state.known.count), self._fitted_of
+        if now[0] < before[0] or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
+            self._fitted_of = now
+            self._fit()
+        return len(self._theta) > 0
+
+    def _fit(self) -> None:
+        named = _some(self.counts.slots(), NAMED)
+        opened = self.counts.of(self._openings(), named)
+        self._theta = np.zeros(0)
+        if self._plain is None or not opened.any():
+            return
+        others = np.setdiff1d(_some(np.arange(self._state.known.count, dtype=np.uint32), OTHERS), self.counts.slots())
+        slots, unnamed = np.concatenate([named, others]), self._state.known.count - len(self.counts.slots())
+        stands = len(self.counts.slots()) / len(named), unnamed / max(len(others), 1)
+        times = np.repeat(stands, (len(named), len(others)))
+        events = np.concatenate([opened, np.zeros(len(others))])
+        importance = self._plain(slots).importance
+        self._mean = max(float(times @ importance) / float(times.sum()), 1e-300)
+        rows = self._rows(slots, importance)
+        prior, precision = (np.array(part) for part in zip(*_PRIOR, strict=True))
+        self._theta = regression.fit(rows, events, times, prior, precision)
+        self._most = 2.0 * float(events.max()) + 1.0
+        expected = np.minimum(regression.expectation(rows, self._theta), self._most)
+        self._spread = regression.spread(events, times, expected)
+        self._sum = float(times @ (expected * (self._spread + events) / (self._spread + expected)))
+        self._level = np.full(self._state.known.count, np.nan, np.float32)
+
+    def _rows(self, slots: Slots, importance: Floats) -> Floats:
+        levels = np.log(np.maximum(importance / self._mean, _LEAST))
+        return np.column_stack([np.ones(len(slots)), levels, self._features(slots)])
+
+
+_PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len(NAMES))
+
+
+def _some(slots: Slots, most: int) -> Slots:
+    """Return up to `most` of them, evenly spread."""
+    return slots if len(slots) <= most else slots[np.linspace(0, len(slots) - 1, most).astype(np.int64)]
+
+
+def _longer(column: NDArray[np.float32], least: int) -> NDArray[np.float32]:
+    """Return a column with room for `least`, at least; what is new is nan."""
+    before = len(column)
+    if least <= before:
+        return column
+    column = grown(column, least)
+    column[before:] = np.nan
+    return column

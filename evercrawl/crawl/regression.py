@@ -1,0 +1,81 @@
+"""Poisson regression with a prior: how many events a row of features leads one to expect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+_STEPS: Final = 50
+_CLOSE: Final = 1e-9
+_WIDEST: Final = 30.0  # logarithm of an expectation
+_SPREAD: Final = (0.02, 50.0)
+
+
+def fit(rows: Floats, events: Floats, times: Floats, prior: Floats, precision: Floats) -> Floats:
+    """Return the most probable coefficients theta, shape (k,), of events ~ Poisson(exp(rows theta)).
+
+    Parameters
+    ----------
+    rows, events, times
+        Features, shape (n, k); how many events each row had, and for how many rows it stands, shape (n,).
+    prior, precision
+        Mean and 1 / variance of the coefficients before anything was seen, shape (k,).
+
+    Examples
+    --------
+    With hardly a prior the expectation of a constant is the mean:
+
+    >>> theta = fit(np.ones((3, 1)), np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(1), np.full(1, 1e-9))
+    >>> np.exp(theta).round(6)
+    array([3.])
+
+    References
+    ----------
+    McCullagh, Nelder (1989). Generalized Linear Models, on Poisson regression by iteratively reweighted least squares.
+    """
+    theta = prior.astype(np.float64).copy()
+    best = _cost(rows, events, times, theta, prior, precision)
+    for _ in range(_STEPS):
+        expected = times * expectation(rows, theta)
+        slope = rows.T @ (expected - times * events) + precision * (theta - prior)
+        bend = (rows * expected[:, None]).T @ rows + np.diag(precision)
+        step = np.linalg.solve(bend, slope)
+        for _half in range(_STEPS):
+            tried = theta - step
+            cost = _cost(rows, events, times, tried, prior, precision)
+            if cost <= best:
+                break
+            step /= 2
+        else:
+            break
+        gained, theta, best = best - cost, tried, cost
+        if gained <= _CLOSE * (abs(best) + 1.0):
+            break
+    return theta
+
+
+def expectation(rows: Floats, theta: Floats) -> Floats:
+    """Return how many events rows lead one to expect, shape (n,)."""
+    expected: Floats = np.exp(np.clip(rows @ theta, -_WIDEST, _WIDEST))
+    return expected
+
+
+def spread(events: Floats, times: Floats, expected: Floats) -> float:
+    """Return k, by how much events vary beyond Poisson: the variance is m + m^2 / k; by the method of moments.
+
+    Examples
+    --------
+    >>> round(spread(np.array([0.0, 8.0]), np.ones(2), np.array([4.0, 4.0])), 3)
+    1.333
+    """
+    more = float(times @ ((events - expected) ** 2 - expected))
+    return float(np.clip(times @ expected**2 / more, *_SPREAD)) if more > 0 else _SPREAD[1]
+
+
+def _cost(rows: Floats, events: Floats, times: Floats, theta: Floats, prior: Floats, precision: Floats) -> float:
+    level = np.clip(rows @ theta, -_WIDEST, _WIDEST)
+    return float(times @ (np.exp(level) - events * level) + 0.5 * precision @ (theta - prior) ** 2)

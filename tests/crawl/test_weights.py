@@ -1,0 +1,259 @@
+"""What a page is worth follows what people do as far as there is enough of it, and leaves none out."""
+
+import numpy as np
+import pytest
+
+from evercrawl.config import Config
+from evercrawl.crawl import regression
+from evercrawl.crawl.changes import priors_of
+from evercrawl.crawl.columns import Columns
+from evercrawl.crawl.learned_weight import Learned
+from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.page_features import NAMES, features
+from evercrawl.crawl.quality_weight import POPULARITY_FILE, Quality, quality
+from evercrawl.crawl.usage import Question, UsageWriter
+from evercrawl.crawl.view import View
+from evercrawl.crawl.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
+from evercrawl.importance.push import Push
+
+SITE = "http://example.org"
+OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality"))
+
+
+def columns(made, weight=None):
+    return Columns(
+        made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False, weight=weight
+    )
+
+
+def every(made):
+    return np.arange(made.state.known.count, dtype=np.uint32)
+
+
+def worth(made, name):
+    return columns(made, weight_of(name, made.partition))(every(made)).importance
+
+
+def importance(made):
+    return columns(made)(every(made)).importance
+
+
+def tell(made, *questions: Question):
+    UsageWriter(made.directory).add(questions, once=False)
+
+
+@pytest.fixture
+def ten(made):
+    """Ten pages, half of them read, that matter differently."""
+    made.seed(f"{SITE}/")
+    names = [f"/{i}" for i in range(9)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    for i in range(4):
+        made.visit(f"{SITE}/{i}", made.page(f"Page {i}", *names[i + 1 :]))
+    return made
+
+
+def url(i):
+    return f"{SITE}/{i}"
+
+
+def test_importance_itself_needs_nobody(ten):
+    assert weight_of("importance", ten.partition) is None
+
+
+@pytest.mark.parametrize("name", OF_USE)
+def test_without_use_a_page_is_worth_its_importance_and_that_is_said(ten, name):
+    assert worth(ten, name).tolist() == importance(ten).tolist()
+    assert "evercrawl usage" in weight_of(name, ten.partition).message
+    tell(ten, Question(1.0, "page", (url(1),), (url(1),)))
+    assert weight_of(name, ten.partition).message == ""
+
+
+@pytest.mark.parametrize("name", OF_USE)
+def test_no_page_is_worth_less_than_a_tenth_of_its_importance(ten, name):
+    tell(ten, *(Question(float(i), "page 3", (url(3), url(5)), (url(3),)) for i in range(3000)))
+    assert (worth(ten, name) >= FLOOR * importance(ten) * (1 - 1e-9)).all()
+    assert (importance(ten) > 0).all()
+
+
+@pytest.mark.parametrize("name", OF_USE)
+def test_what_is_used_most_is_worth_more_and_a_running_crawl_sees_it_at_once(ten, name):
+    seen = columns(ten, weight_of(name, ten.partition))
+    before = seen(every(ten)).importance
+    tell(ten, *(Question(float(i), "page 3", (url(3),), (url(3),)) for i in range(200)))
+    after = seen(every(ten)).importance
+    assert (after / before).argmax() == 4  # after the front page
+    assert after[4] > 1.5 * before[4]
+
+
+def test_by_access_all_worth_goes_where_pages_are_opened(ten):
+    opened = {1: 300, 5: 500, 8: 200}
+    tell(ten, *(Question(float(i), "", (), (url(page),)) for page, times in opened.items() for i in range(times)))
+    total = importance(ten).sum()
+    expected = FLOOR * importance(ten)
+    for page, times in opened.items():
+        expected[page + 1] += (1 - FLOOR) * total * times / 1000
+    assert worth(ten, "access") == pytest.approx(expected)
+    assert worth(ten, "access").sum() == pytest.approx(total)
+
+
+def test_scattered_openings_tell_little(ten):
+    tell(ten, *(Question(1.0, "", (), (url(i),)) for i in range(9)))
+    assert worth(ten, "access").tolist() == importance(ten).tolist()
+
+
+def test_where_nobody_tells_of_anything_opened_being_shown_counts(ten):
+    tell(ten, *(Question(float(i), "x", (url(2), url(3))) for i in range(50)))
+    found = worth(ten, "access")
+    assert found[3] - FLOOR * importance(ten)[3] == pytest.approx(found[4] - FLOOR * importance(ten)[4])
+    assert found[3] > found[1]
+
+
+def test_cash_goes_with_the_worth(ten):
+    tell(ten, *(Question(float(i), "", (), (url(5),)) for i in range(500)))
+    plain, weighed = columns(ten)(every(ten)), columns(ten, weight_of("access", ten.partition))(every(ten))
+    assert weighed.cash == pytest.approx(plain.cash * weighed.importance / plain.importance)
+    assert weighed.cash[6] > plain.cash[6] > 0
+
+
+def test_embarrassment_goes_by_where_a_page_was_shown_not_by_whether_it_was_opened(ten):
+    first, last = (url(2), url(3), url(4)), (url(4), url(3), url(2))
+    tell(ten, *(Question(float(i), "x", first, (first[0],) if i % 2 else ()) for i in range(300)))
+    tell(ten, *(Question(float(i), "y", (url(7), url(8)), ()) for i in range(100)), Question(0.0, "z", last))
+    weight = Embarrassment(ten.partition)
+    found = columns(ten, weight)(every(ten)).importance
+    shown, opened = np.zeros(PLACES), np.zeros(PLACES)
+    shown[:3], opened[0] = (401, 401, 301), 150
+    chance = click_chances(opened, shown)
+    assert chance[0] == pytest.approx((150 + 4) / 411)
+    expected = {2: 300 * chance[0] + chance[2], 3: 301 * chance[1], 4: 300 * chance[2] + chance[0],
+                7: 100 * chance[0], 8: 100 * chance[1]}  # fmt: skip
+    whole = importance(ten).sum() * (1 - FLOOR) / sum(expected.values())
+    for page, times in expected.items():
+        assert found[page + 1] == pytest.approx(FLOOR * importance(ten)[page + 1] + whole * times)
+    assert found[8] > found[4]  # a third as often, at the first place, and never opened
+
+
+def test_what_people_ask_about_multiplies_importance(ten):
+    ten.visit(url(5), ten.page("Green tea"))
+    ten.visit(url(6), ten.page("Tea"))
+    tell(ten, *(Question(float(i), "green tea") for i in range(100)))
+    ratio = worth(ten, "query_match") / importance(ten)
+    assert ratio[6] == pytest.approx(FLOOR + (1 - FLOOR) * 1.0 / 0.5)
+    assert ratio[7] == pytest.approx(FLOOR + (1 - FLOOR) * 0.5 / 0.5)
+    assert ratio[1] == pytest.approx(FLOOR)
+
+
+def test_a_regression_finds_the_coefficients_that_made_the_counts():
+    draw = np.random.default_rng(5)
+    rows = np.column_stack([np.ones(4000), draw.normal(size=(4000, 3))])
+    true = np.array([0.5, 1.0, -0.7, 0.0])
+    events = draw.poisson(np.exp(rows @ true)).astype(np.float64)
+    found = regression.fit(rows, events, np.ones(4000), np.zeros(4), np.full(4, 1e-6))
+    assert np.abs(found - true).max() < 0.05
+    assert regression.spread(events, np.ones(4000), regression.expectation(rows, found)) > 10
+    mixed = draw.negative_binomial(2.0, 2.0 / (2.0 + np.exp(rows @ true))).astype(np.float64)
+    assert regression.spread(mixed, np.ones(4000), np.exp(rows @ true)) == pytest.approx(2.0, rel=0.4)
+
+
+def test_rows_that_stand_for_many_count_as_many():
+    rows, events = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 6.0])
+    once = regression.fit(np.repeat(rows, (3, 1), 0), np.repeat(events, (3, 1)), np.ones(4), np.zeros(2), np.ones(2))
+    assert regression.fit(rows, events, np.array([3.0, 1.0]), np.zeros(2), np.ones(2)) == pytest.approx(once)
+
+
+def test_without_events_the_prior_stands():
+    prior = np.array([-1.0, 1.0])
+    found = regression.fit(np.ones((2, 2)), np.full(2, np.exp(0.0)), np.ones(2), prior, np.ones(2))
+    assert found == pytest.approx(prior)
+
+
+def test_features_tell_pages_apart():
+    urls = [f"{SITE}/", f"{SITE}/a/", f"{SITE}/find?q=1", f"{SITE}/2024/x.pdf", f"{SITE}/x.png", f"{SITE}/feed.xml"]
+    rows = features(urls, [0, 1, 2, 3, 4, 255])
+    assert np.isfinite(rows).all()
+    for name, row in (("front", 0), ("folder", 1), ("query", 2), ("dynamic", 2), ("dated", 3), ("document", 3),
+                      ("media", 4), ("data", 5)):  # fmt: skip
+        assert rows[:, NAMES.index(name)].nonzero()[0].tolist() == [row]
+    assert features([], []).shape == (0, len(NAMES))
+
+
+def test_openings_of_a_kind_make_pages_of_that_kind_worth_more_that_were_never_shown(made):
+    made.seed(f"{SITE}/")
+    names = [f"/{i}.pdf" for i in range(30)] + [f"/{i}" for i in range(30)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    draw = np.random.default_rng(1)
+    pages = [f"{SITE}{name}" for name in names]
+    shown = pages[:20] + pages[30:50]
+    for i in range(400):
+        five = tuple(shown[place] for place in draw.permutation(40)[:5])
+        tell(made, Question(float(i), "x", five, (shown[int(draw.integers(20))],)))
+    weight = Learned(made.partition)
+    found = columns(made, weight)(every(made)).importance[1:]
+    assert weight.coefficients["document"] > 1
+    never_shown = found[20:30]
+    assert never_shown.min() > 3 * found[50:].max()
+    assert never_shown.max() < found[:20].max()
+    assert found.sum() + worth(made, "learned")[0] == pytest.approx(importance(made).sum(), rel=0.1)
+
+
+def test_a_few_openings_leave_it_to_importance(ten):
+    tell(ten, Question(1.0, "", (), (url(1),)))
+    ratio = worth(ten, "learned") / importance(ten)
+    others = np.delete(ratio, 2)
+    assert others.max() / others.min() < 1.5
+
+
+def test_quality_sees_growth_and_a_restart_goes_on(made):
+    made.seed(f"{SITE}/", "http://a.example/", "http://b.example/")
+    made.visit(f"{SITE}/", made.page("Home", "/old", "/new"))
+    made.visit("http://a.example/", made.page("A", f"{SITE}/old"))
+    made.now += 1000.0
+    made.visit("http://b.example/", made.page("B"))
+    weight = Quality(made.partition)
+    seen = columns(made, weight)
+    assert weight.message
+    assert seen(every(made)).importance.tolist() == importance(made).tolist()  # nothing to compare with
+    made.now += 1000.0
+    made.visit("http://b.example/", made.page("B", f"{SITE}/new"))
+    found, now = seen(every(made)).importance, importance(made)
+    gain = found / now
+    new, old = 4, 3
+    assert gain[new] > 1.01 > 1.0 >= gain[old]
+    assert (made.directory / POPULARITY_FILE).stat().st_size > 0
+    again = Quality(made.partition)
+    assert again.message == ""
+    assert columns(made, again)(every(made)).importance == pytest.approx(found)
+    made.visit("http://b.example/", made.page("B", f"{SITE}/new", f"{SITE}/newest"))
+    assert seen(every(made)).importance[-1] == pytest.approx(importance(made)[-1])
+
+
+def test_a_damaged_look_is_none(made):
+    made.seed(f"{SITE}/")
+    columns(made, Quality(made.partition))(every(made))
+    file = made.directory / POPULARITY_FILE
+    file.write_bytes(file.read_bytes()[:-9] + b"123456789")
+    assert Quality(made.partition).message
+    assert np.isfinite(worth(made, "quality")).all()
+
+
+def test_quality_is_what_the_logistic_growth_leads_to():
+    """By (20), with n / (r v) = 1: a page that grows logistically has the same quality at all times."""
+    at, step = np.arange(0.0, 12.0, 1.0), 1e-5
+    popularity = lambda t: 0.5 / (1 + 49 * np.exp(-0.5 * t))  # noqa: E731
+    growth = (popularity(at + step) - popularity(at)) / popularity(at + step) / step
+    assert growth + popularity(at) == pytest.approx(np.full(12, 0.5), rel=1e-4)
+    found = quality(popularity(at + step), popularity(at), step)
+    assert found == pytest.approx(0.1 * growth + popularity(at + step))
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_questions_about_a_crawl_see_the_same_worth(ten, name):
+    tell(ten, *(Question(float(i), "page 3", (url(3),), (url(3),)) for i in range(200)))
+    slots = every(ten)
+    ten.save()
+    view = View(ten.partition, Config(weight=name, newcomers="alone"), ten.now)
+    plain = View(ten.partition, Config(newcomers="alone"), ten.now)
+    asked = view.candidates(slots).importance / plain.candidates(slots).importance
+    assert asked.argmax() == (0 if name in ("importance", "quality") else 4)
+    assert view.importance.tolist() == plain.importance.tolist()
