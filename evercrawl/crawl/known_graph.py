@@ -93,6 +93,10 @@ def _column(name: Need, partition: Partition) -> Column:
         from evercrawl.crawl.known_ranks import Ranks  # with kernels that no other crawl has a use for
 
         return Ranks(partition)
+    if name == "facts":
+        from evercrawl.crawl.page_facts import PageFacts
+
+        return PageFacts(partition)
     if name == "site":
         return Sites(partition)
     if name in ("retrieved", "clicked"):

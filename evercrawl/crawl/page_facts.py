@@ -1,0 +1,101 @@
+"""What pages and their URLs are like, for policies that ask: depth, bytes, look, and likeness to what people ask for.
+
+Depth and the size of what a page said stand in the table and in its record anyway. What a URL looks like is read off
+its text, once for each that is known. What links say of a page is given to the search index alone, which does not give
+it back; so it is taken for so many bytes a link, which the journal does tell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.crawl.grown import grown
+from evercrawl.crawl.known_graph import InLinks
+from evercrawl.crawl.query_match import Similarity
+from evercrawl.crawl.query_words import QueryWords
+from evercrawl.crawl.usage_counts import Following
+from evercrawl.parse.dynamic import dynamic
+from evercrawl.schedule.base import Facts
+from evercrawl.store.table import NO_RECORD
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.store.events import Discovery, Visit
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Slots
+
+ANCHOR_BYTES: Final = 16.0
+"""Of the words of a usual link: two or three of them."""
+_PIECE: Final = 1 << 14  # URLs that are looked at together
+_DYNAMIC: Final = 1 << 15
+_DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
+
+
+class PageFacts:
+    """The column `facts` of `Pages`: 6 bytes for each known page, and 16 more as soon as people ask for anything.
+
+    Parameters
+    ----------
+    partition
+        The crawl. Its journal is read once from end to end, for its links.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self._state = partition.state
+        self._links = InLinks(partition)
+        words = QueryWords()
+        self._questions, self._similarity = Following(partition, words), Similarity(partition, words)
+        self._looked = 0  # slots whose URLs were looked at
+        self._url: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: bytes, and a bit for what a program makes
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Take note of a page's links."""
+        self._links.learned(event, held)
+
+    def found(self, found: Discovery) -> None:
+        """Take note of nothing: URLs are looked at when somebody asks."""
+        self._links.found(found)
+
+    def of(self, slots: Slots) -> Facts:
+        """Return what pages are like, shape (n,) each."""
+        self._look()
+        self._questions.renew()
+        url = self._url[slots]
+        depth, text_bytes = self._records(slots)
+        return Facts(
+            depth=depth,
+            url_bytes=(url & np.uint16(_DYNAMIC - 1)).astype(np.float64),
+            dynamic=(url >= _DYNAMIC).astype(np.float64),
+            anchor_bytes=ANCHOR_BYTES * self._links.of(slots),
+            text_bytes=text_bytes,
+            similarity=self._similarity.of(slots),
+        )
+
+    def _records(self, slots: Slots) -> tuple[Floats, Floats]:
+        """Return how deep pages are, and how many bytes they had when they were read; none of those never read."""
+        cells, records = self._state.table.record.take(slots), self._state.records
+        read = cells < NO_RECORD
+        rows = records.rows[np.where(read, cells, 0)]
+        depth = np.where(read, rows["depth"], cells & _DEPTH)
+        return depth.astype(np.float64), np.where(read, rows["size_bytes"], 0).astype(np.float64)
+
+    def _look(self) -> None:
+        """Look at the URLs that became known since the last time."""
+        known = self._state.known.count
+        self._url = grown(self._url, known)
+        for first in range(self._looked, known, _PIECE):
+            slots = range(first, min(first + _PIECE, known))
+            self._url[slots.start : slots.stop] = [_seen(url) for url in self._state.urls.get_many(slots)]
+        self._looked = known
+
+
+def _seen(url: str) -> int:
+    """Return the bytes of a URL, and whether a program makes the page, as one number.
+
+    >>> [_seen("http://a.example/"), _seen("http://a.example/?q=1") - _DYNAMIC]
+    [17, 21]
+    """
+    return min(len(url), _DYNAMIC - 1) | (_DYNAMIC if dynamic(url) else 0)

@@ -1,0 +1,132 @@
+"""What policies are told of pages and their URLs is what the crawl holds of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evercrawl.config import Config
+from evercrawl.crawl.columns import Columns
+from evercrawl.crawl.known_graph import KnownGraph
+from evercrawl.crawl.page_facts import ANCHOR_BYTES
+from evercrawl.crawl.usage import USAGE_FILE
+from evercrawl.crawl.view import View
+from evercrawl.schedule.base import Facts
+from evercrawl.schedule.chile import Chile
+from evercrawl.store.events import Lost
+
+SITE = "http://example.org"
+NAMES = ("depth", "url_bytes", "dynamic", "anchor_bytes", "text_bytes", "similarity")
+
+
+def slots_of(made):
+    return np.arange(made.state.known.count, dtype=np.uint32)
+
+
+def facts(made, known) -> dict[str, dict[str, float]]:
+    """Return by URL what its page is like."""
+    found = known.of(slots_of(made))["facts"]
+    urls = made.state.urls.get_many(range(made.state.known.count))
+    columns = [getattr(found, name).tolist() for name in NAMES]
+    return {url: dict(zip(NAMES, row, strict=True)) for url, *row in zip(urls, *columns, strict=True)}
+
+
+def ask(made, *queries: str, at=0.0):
+    with (made.directory / USAGE_FILE).open("a") as file:
+        file.writelines(json.dumps({"at": at, "query": query}) + "\n" for query in queries)
+
+
+@pytest.fixture
+def known(made):
+    """What is learned visit by visit."""
+    graph = KnownGraph(made.partition, ("facts",))
+    made._learner._known = graph
+    return graph
+
+
+def test_each_fact_is_what_the_crawl_holds(made, known):
+    made.seed(f"{SITE}/")
+    body = made.page("Home", "/a", "/find?q=tea")
+    made.visit(f"{SITE}/", body)
+    made.visit(f"{SITE}/a", made.page("A", "/find?q=tea", "/far"), squeeze=True)
+    found = facts(made, known)
+    assert found[f"{SITE}/"] == {
+        "depth": 0, "url_bytes": 19, "dynamic": 0, "anchor_bytes": 0, "text_bytes": len(body), "similarity": 0,
+    }  # fmt: skip
+    assert found[f"{SITE}/find?q=tea"] == {
+        "depth": 1, "url_bytes": 29, "dynamic": 1, "anchor_bytes": 2 * ANCHOR_BYTES, "text_bytes": 0, "similarity": 0,
+    }  # fmt: skip
+    assert found[f"{SITE}/far"]["depth"] == 2
+    assert found[f"{SITE}/a"]["text_bytes"] == len(made.page("A", "/find?q=tea", "/far"))  # not what came packed
+
+
+def test_a_page_keeps_its_bytes_while_it_is_in_trouble_or_unchanged_and_not_when_they_were_lost(made, known):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home"), etag='"1"')
+    size = len(made.page("Home"))
+    made.visit(f"{SITE}/", b"", 304, etag='"1"')
+    assert facts(made, known)[f"{SITE}/"]["text_bytes"] == size
+    made.visit(f"{SITE}/", b"", 0, error="timeout")
+    assert facts(made, known)[f"{SITE}/"]["text_bytes"] == size
+    made.partition.remember(Lost(0, 0, made.now, (0, 0, 0), "it was made so"))
+    assert facts(made, known)[f"{SITE}/"]["text_bytes"] == 0
+
+
+def test_a_very_long_url_is_long_and_no_more(made, known):
+    made.seed(f"{SITE}/{'a' * 40_000}", f"{SITE}/?{'a' * 40_000}")
+    found = list(facts(made, known).values())
+    assert [row["url_bytes"] for row in found] == [32_767, 32_767]
+    assert [row["dynamic"] for row in found] == [0, 1]
+
+
+def test_likeness_is_to_what_people_ask_for_by_title_and_address(made, known):
+    made.seed(f"{SITE}/", f"{SITE}/green-tea", f"{SITE}/coffee")
+    made.visit(f"{SITE}/", made.page("All about tea"))
+    assert {row["similarity"] for row in facts(made, known).values()} == {0.0}
+    ask(made, "green tea", "tea")
+    found = facts(made, known)
+    assert found[f"{SITE}/"]["similarity"] == pytest.approx(0.75)
+    assert found[f"{SITE}/green-tea"]["similarity"] == pytest.approx(1.0)
+    assert found[f"{SITE}/coffee"]["similarity"] == 0.0
+    ask(made, "coffee", "coffee")
+    assert facts(made, known)[f"{SITE}/coffee"]["similarity"] == pytest.approx(0.5)
+
+
+def test_read_back_from_the_journal_it_is_the_same(made, known):
+    made.fill()
+    ask(made, "home")
+    before = facts(made, known)
+    assert len(before) > 8
+    assert before == facts(made, KnownGraph(made.partition, ("facts",)))
+    made.stop()
+
+
+def test_what_became_known_since_is_looked_at(made, known):
+    made.seed(f"{SITE}/")
+    facts(made, known)
+    made.visit(f"{SITE}/", made.page("Home", *(f"/{i}?i" for i in range(40))))
+    assert sum(row["dynamic"] for row in facts(made, known).values()) == 40
+
+
+def test_of_no_page_nothing_is_said(made, known):
+    assert [len(getattr(known.of(slots_of(made))["facts"], name)) for name in NAMES] == [0] * 6
+
+
+def test_a_policy_is_told_by_whoever_looks_and_while_the_crawl_runs(made):
+    known = KnownGraph(made.partition, Chile.needs)
+    made._learner._known = known
+    made.fill()
+    ask(made, "home")
+    view = View(made.partition, Config(policy="chile"), made.now)
+    pages = view.candidates(slots_of(made))
+    assert isinstance(pages.facts, Facts)
+    for name in NAMES:
+        assert getattr(pages.facts, name).tolist() == getattr(known.of(slots_of(made))["facts"], name).tolist()
+    columns = Columns(*view._gathered, in_bytes=True, known=known)
+    assert columns(slots_of(made)).facts is not None
+    policy = Chile()
+    seen = pages.take(~np.isnan(pages.visited_at))
+    policy.plan(seen, 3, made.now)
+    value = policy.value(pages, made.now + 86_400)
+    assert np.isfinite(value).all()
+    assert len(set(value.tolist())) > 5
