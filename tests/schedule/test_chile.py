@@ -11,6 +11,7 @@ from evercrawl.schedule.allocation import optimum
 from evercrawl.schedule.base import Facts, Visits
 from evercrawl.schedule.chile import Chile
 from evercrawl.schedule.chile_batch import Batch
+from evercrawl.schedule.chile_worth import ABSTRACT, INDEX, TEXT, representation
 from evercrawl.simulate.polling import Conditions, poll
 from evercrawl.simulate.population import population
 
@@ -90,7 +91,15 @@ def test_what_is_held_of_a_page_decides_with_b(part):
     assert Chile(url=0.0, b=1e-9).gain(read, NOW) == pytest.approx(Chile(url=0.0, b=1.0).gain(made(), NOW), rel=1e-6)
 
 
-def test_a_long_text_adds_to_index_abstract_and_text():
+def test_text_counts_as_such_as_words_in_the_index_and_as_an_abstract():
+    nothing, few, whole = representation(np.zeros(3), np.zeros(3), np.array([0.0, 256.0, 4096.0]))
+    assert nothing == 0
+    assert few == pytest.approx(TEXT[0] / 16 + INDEX[0] / 16 + ABSTRACT[0])
+    assert whole == pytest.approx(TEXT[0] + INDEX[0] + ABSTRACT[0])
+    assert representation(np.full(1, 64.0), np.full(1, 128.0), np.full(1, 4096.0)) == pytest.approx(1.0)
+
+
+def test_more_text_is_never_worth_less():
     held = [Chile(url=0.0).gain(made(1, text_bytes=size), NOW)[0] for size in (0, 128, 256, 2048, 4096, 9000)]
     assert np.diff(held).min() >= 0
     assert held[4] == held[5] > held[3]
@@ -178,11 +187,17 @@ class TestRates:
     def test_first_visits_and_visits_in_vain_are_not_counted(self):
         policy = Chile()
         policy.learn(visits([3], interval_s=math.nan))
-        policy.learn(visits([3], read=False, interval_s=math.nan))
+        policy.learn(visits([3], read=False))
         assert len(policy.tables(NOW)["changes"]["slot"]) == 0
         policy.learn(visits([3], interval_s=-5.0, changed=True, age_s=2.0))  # a clock that was set back
         table = policy.tables(NOW)["changes"]
         assert (table["slot"].tolist(), table["span_s"].tolist(), table["unchanged_s"].tolist()) == ([3], [0], [0])
+
+    def test_a_rate_that_is_known_needs_no_counting(self):
+        policy, pages = Chile(), made(1, rate_per_day=3.0)
+        for changed in (True, False):
+            policy.learn(visits([0], changed=changed))
+        assert policy._rate(pages)[0] == pytest.approx(3 / DAY)
 
     def test_what_counts_say_changes_the_order(self):
         policy, pages = Chile(), made(2)
@@ -257,6 +272,16 @@ class TestBatches:
         assert best == {"largest": [1, 0, 2], "queued": [2, 1, 0], "round_robin": [1, 0, 2]}
         policy.learn(visits([501, 502], site=1))
         assert np.argsort(-policy.value(picked, NOW)).tolist() == [2, 1, 0]
+
+    def test_each_batch_asks_its_sites_in_turn_from_the_beginning(self):
+        pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 299 + [1])
+        policy = Chile(batch_pages=2, host_order="round_robin")
+        policy.plan(pages, 0, NOW)
+        policy.learn(visits([7], site=1))
+        assert policy.value(pages, NOW).argmax() == 298
+        policy.chosen(np.full(2, 9.0), NOW, 300)
+        policy.plan(pages, 0, NOW)
+        assert policy.value(pages, NOW).argmax() == 299
 
     def test_a_site_has_fewer_left_with_each_visit(self):
         pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 297 + [1, 1, 2])
