@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -53,9 +53,11 @@ class World(ABC):
         How much each page matters now, shape (n,).
     host
         Number of its host.
+    announces
+        Whether changes are announced as time goes by: then visits are made only as time is let go on.
     """
 
-    announces: ClassVar[bool] = False
+    announces: bool = False
     weight: Floats
     host: Ints
 
@@ -120,7 +122,7 @@ class Poisson(World):
         self._draw = np.random.default_rng(seed)
         self._told = 1.0 if clairvoyant else recall
         self._false_per_s = false_per_day / DAY_S
-        self._signals = recall > 0 or false_per_day > 0 or clairvoyant
+        self.announces = recall > 0 or false_per_day > 0 or clairvoyant
         self._jumps, self._swaps, self._deaths = (each / DAY_S for each in (jumps_a_day, swaps_a_day, deaths_a_day))
         self.population = pages
         self.weight, self.host = pages.weight.copy(), pages.host
@@ -148,7 +150,7 @@ class Poisson(World):
         passed_s, self._now = 0.0 if begun else now - self._now, now
         if begun:
             self._since[:] = now
-        signals = self._announce(passed_s) if self._signals else None
+        signals = self._announce(passed_s) if self.announces else None
         self._drift(passed_s)
         return signals
 

@@ -1,9 +1,9 @@
-"""Two ways to find the page that a policy wants next: value all there are, or let the crawl's own frontier offer some."""
+"""How to find the page that a policy wants next: value all there are, or let the crawl's own frontier offer some."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from evercrawl.schedule.frontier import Frontier
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Policy
     from evercrawl.types import Floats, Ints, Slots
+
+_WHOLE: Final = 1e-9  # so little short of a whole token is rounding
 
 
 class Columns(Protocol):
@@ -25,6 +27,10 @@ class Columns(Protocol):
 class Chooser(ABC):
     """Finds the pages to visit next."""
 
+    def look(self, now: float) -> None:
+        """Look at all pages; between two looks it may do with the most promising."""
+        return
+
     @abstractmethod
     def choose(self, now: float, most: int) -> Ints:
         """Return up to `most` pages to visit at `now`, the best first, no page twice."""
@@ -35,42 +41,74 @@ class Chooser(ABC):
 
 
 class Exhaustive(Chooser):
-    """Values all pages, and takes the best.
+    """Values all pages, keeps the most promising, values these again at each choice, and takes the best.
 
     Parameters
     ----------
     policy, columns
         Who values, and what it is told.
-    host, cap_per_s
-        Visits a second that each host allows at most; None for as many as there are. What a host does not use it may
-        save up for `saved_s`.
+    visited_at
+        When each page was last visited, nan for never, shape (n,).
+    kept
+        How many pages of either kind, new or visited, are kept between two looks; 0 for all.
     """
 
-    def __init__(
-        self, policy: Policy, columns: Columns, host: Ints, cap_per_s: Floats | None = None, saved_s: float = 0.0
-    ) -> None:
-        self._policy, self._columns, self._host = policy, columns, host
-        self._cap_per_s = cap_per_s
-        if cap_per_s is not None:
-            self._room = np.maximum(cap_per_s * saved_s, 1.0)
-            self._tokens, self._at = self._room.copy(), float("nan")
+    def __init__(self, policy: Policy, columns: Columns, visited_at: Floats, kept: int) -> None:
+        self._policy, self._columns, self._visited_at, self._kept = policy, columns, visited_at, kept
+        self._pool: Slots | None = None
+
+    def look(self, now: float) -> None:
+        """Value all pages, and keep those of highest value among the new ones and among the others."""
+        if self._kept and 2 * self._kept < len(self._visited_at):
+            values, new = self._values(None, now), np.isnan(self._visited_at)
+            kinds = [np.flatnonzero(new), np.flatnonzero(~new)]
+            pool = np.concatenate([rows[best(values[rows], self._kept)] for rows in kinds])
+            self._pool = pool.astype(np.uint32)
 
     def choose(self, now: float, most: int) -> Ints:
         """Return the pages of highest value, none below the policy's least."""
-        pages = self._columns(None)
-        values = np.ascontiguousarray(self._policy.value(pages, now), np.float64)
-        assert np.isfinite(values).all(), "a policy values every page"
-        rows = _best(values, most) if self._cap_per_s is None else self._allowed(values, now, most)
-        rows = rows[values[rows] >= self._policy.least]
+        pool, values = self._pool, self._values(self._pool, now)
+        places = self._best(values, now, most)
+        places = places[values[places] >= self._policy.least]
+        rows = places if pool is None else pool[places].astype(np.int64)
         if len(rows):
-            new = np.isnan(pages.visited_at)
-            fresh = int(new[rows].sum())
-            self._policy.chosen(values[rows], now, len(new) - int(new.sum()) + fresh, fresh)
+            fresh = int(np.isnan(self._visited_at[rows]).sum())
+            known = len(self._visited_at) - int(np.isnan(self._visited_at).sum()) + fresh
+            self._policy.chosen(values[places], now, known, fresh)
         return rows
 
-    def _allowed(self, values: Floats, now: float, most: int) -> Ints:
-        """Return the best that hosts allow; a host's tokens are counted down along the order of values."""
-        assert self._cap_per_s is not None
+    def _best(self, values: Floats, now: float, most: int) -> Ints:
+        return best(values, most)
+
+    def _values(self, slots: Slots | None, now: float) -> Floats:
+        values = np.ascontiguousarray(self._policy.value(self._columns(slots), now), np.float64)
+        assert np.isfinite(values).all(), "a policy values every page"
+        return values
+
+
+class Capped(Exhaustive):
+    """Values all pages at each choice, and takes the best that their hosts allow.
+
+    Parameters
+    ----------
+    policy, columns, visited_at
+        As for `Exhaustive`.
+    host, cap_per_s
+        Number of each page's host, and how many visits a second each host allows.
+    saved_s
+        For how long a host saves up what it allows and nobody uses.
+    """
+
+    def __init__(
+        self, policy: Policy, columns: Columns, visited_at: Floats, host: Ints, cap_per_s: Floats, saved_s: float
+    ) -> None:
+        super().__init__(policy, columns, visited_at, 0)
+        self._host, self._cap_per_s = host, cap_per_s
+        self._room = np.maximum(cap_per_s * saved_s, 1.0)
+        self._tokens, self._at = self._room.copy(), float("nan")
+
+    def _best(self, values: Floats, now: float, most: int) -> Ints:
+        """Return the best that hosts allow: of each host, as many as it has tokens."""
         passed_s = 0.0 if np.isnan(self._at) else now - self._at
         self._at = now
         self._tokens = np.minimum(self._tokens + self._cap_per_s * passed_s, self._room)
@@ -80,7 +118,7 @@ class Exhaustive(Chooser):
         starts = np.searchsorted(hosts[by_host], np.arange(len(self._room)))
         place = np.empty(len(order), np.int64)
         place[by_host] = np.arange(len(order)) - starts[hosts[by_host]]
-        rows = order[place < np.floor(self._tokens[hosts] + 1e-9)][:most]
+        rows = order[place < np.floor(self._tokens[hosts] + _WHOLE)][:most]
         self._tokens -= np.bincount(self._host[rows], minlength=len(self._tokens))
         return rows
 
@@ -113,7 +151,6 @@ class ThroughFrontier(Chooser):
             self._frontier.add_host(f"h{number}").delay_s = 0.0 if delay_s is None else float(delay_s[number])
         for slot, number in enumerate(self._host.tolist()):
             self._frontier.add_new(number, (slot,))
-        self._chosen: dict[int, int] = {}
 
     def choose(self, now: float, most: int) -> Ints:
         """Return what the frontier offers; where one host is all there is, page by page."""
@@ -134,8 +171,13 @@ class ThroughFrontier(Chooser):
             self._frontier.add_seen(int(self._host[slot]), slot, visited_at=now)
 
 
-def _best(values: Floats, most: int) -> Ints:
+def best(values: Floats, most: int) -> Ints:
+    """Return where the highest values are, the highest first; of equal ones the earlier.
+
+    >>> best(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
+    [1, 3, 2]
+    """
     if most >= len(values):
         return np.argsort(-values, kind="stable")
     rows = np.argpartition(values, len(values) - most)[len(values) - most :]
-    return rows[np.lexsort((rows, -values[rows]))]
+    return np.asarray(rows[np.lexsort((rows, -values[rows]))])

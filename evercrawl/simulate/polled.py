@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -47,14 +47,13 @@ class Held:
         self.visited_at = np.full(n, math.nan)
         known = getattr(world, "rate_per_s", None) if conditions.known else None
         self.beliefs = Beliefs(world.host, known, forget=conditions.forget, cycle_s=cycle_s, by_host=conditions.by_host)
-        self._drifts = conditions.jumps > 0
         self._dated = np.random.default_rng([seed, 1]).random(n) < conditions.dated
         self._trust = Trust(world.host)
         self._slot = np.arange(n, dtype=np.uint32)
         self._site = world.host.astype(np.uint32)
         self._cost = np.ones(n) if conditions.cost is None else conditions.cost
         self._cost_changed = np.zeros(n) if conditions.cost_changed is None else conditions.cost_changed
-        self._retrieved, self._cash = np.zeros(n), np.zeros(n)
+        self._mean = float(world.weight.mean())
         self._began_at = self._now = math.nan
         self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
         self._facts = Facts(*(np.zeros(n) for _ in range(6)))
@@ -70,16 +69,19 @@ class Held:
             self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at))
         self.beliefs.refresh()
 
+    def at(self, now: float) -> None:
+        """Let it be `now`, between two looks at all pages."""
+        self._now = now
+
     def columns(self, slots: Slots | None) -> Pages:
         """Return what a policy is told of some pages, or of all."""
-        since = np.fmax(self.visited_at, self._began_at - self._cycle_s)
-        cash = self._world.weight * (self._now - since)
-        extra = self._extra()
-        pages = Pages(
-            self._slot, self.visited_at, self._world.weight, cash, self.beliefs.shape, self.beliefs.scale_s,
-            self._cost, self._cost_changed, self._trust.notice, **extra,
+        rows: Any = slice(None) if slots is None else slots
+        weight, visited_at = self._world.weight[rows], self.visited_at[rows]
+        cash = weight * (self._now - np.fmax(visited_at, self._began_at - self._cycle_s))
+        return Pages(
+            self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
+            self._cost[rows], self._cost_changed[rows], self._trust.notice[rows], **self._extra(rows),
         )  # fmt: skip
-        return pages if slots is None else pages.take(slots)
 
     def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
         """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost."""
@@ -92,20 +94,22 @@ class Held:
         self.visited_at[rows] = now
         return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
 
-    def _extra(self) -> dict[str, Floats | Slots | Facts]:
+    def _extra(self, rows: Any) -> dict[str, Any]:
         """Return the columns that this policy needs: links, searches and clicks in proportion to importance."""
-        weight, needs, n = self._world.weight, self._policy.needs, len(self._slot)
-        extra = dict[str, "Floats | Slots | Facts"]()
+        needs, extra = self._policy.needs, dict[str, Any]()
+        if not needs:
+            return extra
+        weight = self._world.weight[rows]
         if needs & {"in_links", "rank"}:
             extra |= {"in_links": weight, "rank": weight}
         if "backlog" in needs:
             unread = np.bincount(self._world.host[np.isnan(self.visited_at)], minlength=int(self._world.host.max()) + 1)
-            extra["backlog"] = unread[self._world.host].astype(np.float64)
+            extra["backlog"] = unread[self._world.host[rows]].astype(np.float64)
         if "site" in needs:
-            extra["site"] = self._site
+            extra["site"] = self._site[rows]
         if needs & {"retrieved", "clicked"}:
-            shown = _RETRIEVED * weight * n / weight.sum() * (self._now - self._began_at) / self._cycle_s
+            shown = _RETRIEVED * weight / self._mean * (self._now - self._began_at) / self._cycle_s
             extra |= {"retrieved": shown, "clicked": _CLICKED * shown}
         if "facts" in needs:
-            extra["facts"] = self._facts
+            extra["facts"] = self._facts.take(rows)
         return extra

@@ -1,4 +1,4 @@
-"""Any policy on made-up pages, under one constant budget: no network, no clock, nothing but choices and what they earn."""
+"""Any policy on made-up pages, under one constant budget: nothing but choices, and what they earn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from evercrawl.schedule.base import Visits
 from evercrawl.simulate.changing import Poisson
-from evercrawl.simulate.choosing import Exhaustive, ThroughFrontier
+from evercrawl.simulate.choosing import Capped, Exhaustive, ThroughFrontier
 from evercrawl.simulate.polled import Held
 from evercrawl.simulate.population import DAY_S
 
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 BEGAN_AT: Final = 1_700_000_000.0
 TICKS: Final = 100
-"""Choices a cycle: in each, a hundredth of all pages at most is visited at once."""
+"""Looks at all pages, a cycle: in between, a hundredth of them at most is visited."""
+_AT_ONCE: Final = 5  # visits that are chosen together: what matters most is worth a visit many times in a hundredth
+_WARMING: Final = 25  # visits that are chosen together before it counts, which need not be so exact
+_FINE_CYCLES: Final = 0.5  # before it counts, choices are fine again
+_KEPT: Final = 2.0  # pages of either kind kept between two looks, for each that is visited
 FORGET: Final = 0.05
 """What a crawl forgets of its evidence in a cycle, in the exponent."""
 _SPENT: Final = 1e-9
@@ -53,8 +57,9 @@ class Conditions:
         unit. None where a visit costs 1.
     frontier
         Whether the crawl's frontier offers pages; else all are valued each time.
-    ticks
-        Choices a cycle.
+    ticks, steps
+        Looks at all pages, a cycle, and choices from one look to the next: 0 steps to choose five pages at a time, or,
+        through the frontier, one. Announcements come with looks.
     """
 
     known: bool = False
@@ -71,6 +76,7 @@ class Conditions:
     cost_changed: Floats | None = None
     frontier: bool = False
     ticks: int = TICKS
+    steps: int = 0
 
 
 USUAL: Final = Conditions()
@@ -142,7 +148,7 @@ def poll(
     >>> from evercrawl.simulate.population import population
     >>> pages = population(300, seed=1)
     >>> found = poll(Cycle(), pages, 0.1, cycles=4, measured_from=2)
-    >>> expected = np.average(allocation.freshness(0.1, pages.lam_per_day), weights=pages.weight)
+    >>> expected = float(np.average(allocation.freshness(0.1, pages.lam_per_day), weights=pages.weight))
     >>> round(found.value - expected, 3), found.unused, found.abandoned
     (0.0, 0.0, 0)
     """
@@ -188,6 +194,7 @@ class Polling:
         self.world = world or world_of(pages, budget, seed, conditions, clairvoyant=policy.clairvoyant)
         self.cycle_s = DAY_S / budget
         self.held = Held(self.world, policy, conditions, self.cycle_s, seed)
+        self._steps = self._make_steps(conditions, _WARMING)
         self._chooser = self._make_chooser(conditions)
         self._now, self._plan_at = BEGAN_AT, -math.inf
         self._room = 0.0
@@ -201,6 +208,8 @@ class Polling:
         for tick in range(ticks):
             if tick == first:
                 start, self.unused, began_at = self.world.earned(self._now), 0.0, self._now
+            if tick == max(first - round(_FINE_CYCLES * self._conditions.ticks), 0):
+                self._steps = self._make_steps(self._conditions, _AT_ONCE)
             self._turn()
             if (tick + 1) % self._conditions.ticks == 0:
                 earned.append(self.world.earned(self._now))
@@ -214,28 +223,48 @@ class Polling:
         return Polled(value, best, value / best, self.unused / given, abandoned, by_cycle, self.visits)
 
     def _make_chooser(self, conditions: Conditions) -> Chooser:
+        policy, held, host = self._policy, self.held, self.world.host
         capped = None if conditions.cap_per_day is None else conditions.cap_per_day / DAY_S
-        if not conditions.frontier:
-            saved_s = self.cycle_s / conditions.ticks
-            return Exhaustive(self._policy, self.held.columns, self.world.host, capped, saved_s)
-        if capped is None:
-            return ThroughFrontier(self._policy, self.held.columns, self.held.visited_at)
-        return ThroughFrontier(self._policy, self.held.columns, self.held.visited_at, self.world.host, 1.0 / capped)
+        if conditions.frontier and capped is not None:
+            return ThroughFrontier(policy, held.columns, held.visited_at, host, 1.0 / capped)
+        if conditions.frontier:
+            return ThroughFrontier(policy, held.columns, held.visited_at)
+        if capped is not None:
+            return Capped(policy, held.columns, held.visited_at, host, capped, self.cycle_s / conditions.ticks)
+        kept = math.ceil(_KEPT * self._pages / conditions.ticks) if self._make_steps(conditions, _AT_ONCE) > 1 else 0
+        return Exhaustive(policy, held.columns, held.visited_at, kept)
+
+    def _make_steps(self, conditions: Conditions, at_once: int) -> int:
+        if conditions.steps:
+            return conditions.steps
+        if self.world.announces or conditions.cap_per_day is not None:
+            return 1
+        visits = max(self._pages // conditions.ticks, 1)
+        return visits if conditions.frontier else math.ceil(visits / at_once)
 
     def _turn(self) -> None:
         """Let a tick pass, and spend its part of the budget."""
-        self._now += self.cycle_s / self._conditions.ticks
+        began_at, tick_s = self._now, self.cycle_s / self._conditions.ticks
+        for step in range(1, self._steps + 1):
+            self._now = began_at + tick_s * step / self._steps
+            self._room += self._pages / self._conditions.ticks / self._steps
+            self.held.at(self._now)
+            if step == 1:
+                self._look()
+            while self._room > _SPENT and self._spend():
+                pass
+            if self._room >= 1.0:  # nothing more was wanted: what is left is lost
+                self.unused += self._room
+                self._room = 0.0
+
+    def _look(self) -> None:
+        """Look at all pages."""
         self.held.pass_to(self._now)
         if self._policy.plans and self._now >= self._plan_at:
             seen = ~np.isnan(self.held.visited_at)
             if seen.any():
                 self._plan_at = self._policy.plan(self.held.columns(None).take(seen), int((~seen).sum()), self._now)
-        self._room += self._pages / self._conditions.ticks
-        while self._room > _SPENT and self._spend():
-            pass
-        if self._room >= 1.0:  # nothing more was wanted: what is left is lost
-            self.unused += self._room
-            self._room = 0.0
+        self._chooser.look(self._now)
 
     def _spend(self) -> bool:
         """Visit as many pages as the rest of a tick's budget allows; return whether there may be more."""

@@ -51,13 +51,16 @@ class Beliefs:
         self._most = forget * _FORGOTTEN
         self._priors = SitePriors(self._hosts)
         self._shape, self._scale_s = np.zeros(n), np.zeros(n)  # the evidence
+        self._told = np.full(n, math.nan), np.full(n, math.nan)  # that the priors know of
+        self._untold = list["Ints"]()
         self._intervals, self._fit_at = 0, _FIT_FIRST
         self.shape, self.scale_s = np.full(n, SHAPE), np.full(n, DEFAULT_SCALE_S)
         self.refresh()
 
     def refresh(self) -> None:
-        """Bring the posteriors up to date with the priors, or with rates that have drifted."""
+        """Bring priors up to date with the visits, and posteriors with the priors, or with rates that have drifted."""
         if self._known is None:
+            self._tell()
             np.add(self._shape, SHAPE, out=self.shape)
             np.add(self._scale_s, self._priors.scales_s[self._host], out=self.scale_s)
         else:
@@ -75,20 +78,24 @@ class Beliefs:
         prior_s = self._priors.scales_at(self._host[rows])
         shape, scale_s = gamma.learn_many(held[0] + SHAPE, held[1] + prior_s, interval_s, changed, age_s)
         after = np.maximum(shape - SHAPE, 0.0), np.maximum(scale_s - prior_s, 0.0)
-        self._tell(rows, after)
+        self._untold.append(rows)
         self._shape[rows], self._scale_s[rows] = after
+        self.shape[rows], self.scale_s[rows] = after[0] + SHAPE, after[1] + self._priors.scales_at(self._host[rows])
         self._intervals += len(rows)
-        if self._intervals >= self._fit_at:
-            self._fit_at = self._intervals + max(int(_FIT_GROWTH * self._intervals), 1)
-            seen = (self._shape > 0) | (self._scale_s > 0)
-            self._priors.fit(self._host, self._shape, self._scale_s, seen, self._hosts)
 
-    def _tell(self, rows: Ints, after: tuple[Floats, Floats]) -> None:
-        """Let the priors take in what became of the evidence."""
-        before = self._shape[rows], self._scale_s[rows]
-        nothing = (before[0] == 0) & (before[1] == 0)
-        before[0][nothing] = math.nan
-        self._priors.learn_many(self._host[rows], before, after)
+    def _tell(self) -> None:
+        """Let the priors take in what became of the evidence, or all of it anew when there is a good deal more."""
+        if not self._untold:
+            return
+        rows = np.unique(np.concatenate(self._untold))
+        self._untold.clear()
+        before = self._told[0][rows], self._told[1][rows]
+        self._told[0][rows], self._told[1][rows] = self._shape[rows], self._scale_s[rows]
+        if self._intervals < self._fit_at:
+            self._priors.learn_many(self._host[rows], before, (self._shape[rows], self._scale_s[rows]))
+            return
+        self._fit_at = self._intervals + max(int(_FIT_GROWTH * self._intervals), 1)
+        self._priors.fit(self._host, self._shape, self._scale_s, ~np.isnan(self._told[0]), self._hosts)
 
 
 class Trust:
