@@ -49,6 +49,7 @@ from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.store.lock import Lock, lock_for_crawl
 from evercrawl.store.partition import Partition, Scheme, is_crawl
+from evercrawl.store.state import HELD
 from evercrawl.store.trouble import in_words
 
 if TYPE_CHECKING:
@@ -149,7 +150,11 @@ async def _run(
         config = replace(config, policy="breadth_first", policy_options=(), sitemaps=False)
     policy = policy_of(config.policy, config.policy_options)
     if not only or partition.unswitched:
-        await _switched(partition, config, clock, watch)
+        began = clock.now()
+        if not await _switched(partition, config, clock, watch, stop):
+            state = partition.state
+            fetched = sum(state.outcomes[outcome] for outcome in HELD)
+            return Summary(0, fetched, state.known.count, clock.now() - began, "stopped")
     if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=_NOBODY_TRUSTED))
     scheme = scheme_of(partition.scheme)
@@ -196,8 +201,17 @@ def _met(partition: Partition, seeds: Sequence[str]) -> set[str]:
     return {*partition.state.sites, *(site(hostname(url)) for url in seeds)}
 
 
-async def _switched(partition: Partition, config: Config, clock: Clock, watch: Callable[[Progress], None]) -> None:
-    """See that the crawl learns importance as the settings say; where that is new, it lasts and is written there."""
+async def _switched(
+    partition: Partition,
+    config: Config,
+    clock: Clock,
+    watch: Callable[[Progress], None],
+    stop: asyncio.Event | None,
+) -> bool:
+    """See that the crawl learns importance as the settings say; where that is new, it lasts and is written there.
+
+    Return False where it was asked to end before it was done.
+    """
     goal = wanted(config, partition.birth.scheme)
     if config.suspects == "cap":
         goal = replace_scheme(goal, distrusted=farmers(View(partition, config, clock.now())))
@@ -206,12 +220,12 @@ async def _switched(partition: Partition, config: Config, clock: Clock, watch: C
     except OSError as error:
         raise in_words(error, "write", partition.directory / FILE_NAME) from error
     if not switching.due(partition, goal):
-        return
+        return True
 
     def say(sentence: str) -> None:
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
 
-    await switching.switch(partition, goal, clock, _in_thread, say)
+    return await switching.switch(partition, goal, clock, _in_thread, say, lambda: stop is not None and stop.is_set())
 
 
 def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:

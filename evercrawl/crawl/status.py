@@ -12,7 +12,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.crawl.budgets import REFUSED
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
-from evercrawl.crawl.switching import UNSWITCHED
+from evercrawl.crawl.switching import unswitched
 from evercrawl.crawl.view import View, settings
 from evercrawl.store import partition, segment, snapshot, warc
 from evercrawl.store.lock import holder
@@ -202,5 +202,5 @@ def _repairs(crawl: Partition) -> list[str]:
             f"{name} ends at byte {size}, before records that the journal names; their pages will be fetched again"
         )
     if crawl.unswitched:
-        found.append(UNSWITCHED.format(crawl.scheme.name))
+        found.append(unswitched(crawl))
     return found

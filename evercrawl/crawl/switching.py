@@ -6,7 +6,8 @@ its cash again, in order, along the links that it then had; where a solution is 
 what it has along the links that it has now, some rounds of it, and the waiting crawl does the rest (`settling`).
 
 `crawl.json` names the new scheme only when all of that is on the disk. Until then the fold is in the midst of it:
-whoever asks gets what has been judged so far, and the next start begins anew, with another `Switched`.
+whoever asks gets what has been judged so far. A switch that is asked to end notes there how far it has come, and the
+next start goes on from there; after a crash it begins anew, with another `Switched`.
 """
 
 from __future__ import annotations
@@ -37,11 +38,16 @@ TOLD_S: Final = 2.0
 """Time between two words about the progress."""
 
 
-UNSWITCHED: Final = (
-    "importance was being switched to {} when the crawl ended; the next start judges its past anew, and until then "
-    "importance is that of a part of it"
+_UNSWITCHED: Final = (
+    "importance was being switched to {} when the crawl ended; the next start judges {}, and until then importance is "
+    "that of a part of it"
 )
-"""What there is to say of a crawl that was left in the midst of a switch."""
+
+
+def unswitched(partition: Partition) -> str:
+    """Return what there is to say of a crawl that was left in the midst of a switch."""
+    rest = "its past anew" if partition.birth.judged is None else "the rest of its past"
+    return _UNSWITCHED.format(partition.scheme.name, rest)
 
 
 def due(partition: Partition, goal: Scheme) -> bool:
@@ -55,8 +61,9 @@ async def switch(
     clock: Clock,
     offload: Callable[..., Awaitable[Any]],
     say: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Judge the past by another scheme; when this returns the crawl is one that learns importance so.
+    ends: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Judge the past by another scheme; return whether the crawl is one that learns importance so now.
 
     Parameters
     ----------
@@ -68,21 +75,32 @@ async def switch(
         The time, and where slow work runs.
     say
         Told now and then, in a sentence, how far it has come.
+    ends
+        Whether it is asked to end before it is done; then False is returned, and the next start goes on from here.
 
     Raises
     ------
     NoRoomError, StoreError
         The disk is full, or has failed; the next start begins anew.
     """
-    began, upto = clock.now(), partition.journal.sequence
-    say(f"from now on importance is learned by {in_words(goal)}: the past is judged anew")
-    partition.switching(began, goal)
-    cashier, done, told_at = Cashier(partition.state, scheme_of(goal)), 0, began
-    for part in _judged(partition, cashier, upto, began):
-        if partition.journal.sequence - upto - done >= BATCH:
-            done = partition.journal.sequence - upto
+    began, upto, begun = clock.now(), partition.journal.sequence, 0
+    resumed = partition.resume_switch(goal)
+    if resumed is not None:
+        begun, upto = resumed.events, resumed.upto
+        say(f"importance by {in_words(goal)}: the rest of the past is judged")
+    else:
+        say(f"from now on importance is learned by {in_words(goal)}: the past is judged anew")
+        partition.switching(began, goal)
+    cashier, told_at = Cashier(partition.state, scheme_of(goal)), began
+    for count, (done, part) in enumerate(_judged(partition, cashier, upto, began, begun), 1):
+        if count % BATCH == 0:
             await _commit(partition, offload)
             await asyncio.sleep(0)  # somebody may want this to end
+        if ends():
+            await _commit(partition, offload)
+            partition.pause_switch(done, upto)
+            say(f"importance by {in_words(goal)}: {part:.0%} of the past is judged, the next start goes on from there")
+            return False
         if clock.now() >= told_at + TOLD_S:
             told_at = clock.now()
             say(f"importance by {in_words(goal)}: {part:.0%} of the past is judged")
@@ -95,6 +113,7 @@ async def switch(
 
     await partition.snapshot(commit, offload)
     say(f"importance is learned by {in_words(goal)}; judging the past took {clock.now() - began:.1f} s")
+    return True
 
 
 def in_words(scheme: Scheme) -> str:
@@ -113,48 +132,57 @@ def in_words(scheme: Scheme) -> str:
     return f"{scheme.name} ({', '.join(more)})"
 
 
-def _judged(partition: Partition, cashier: Cashier, upto: int, now: float) -> Iterator[float]:
-    """Let the new scheme judge the first `upto` events; yield again and again which part of them it has."""
+def _judged(partition: Partition, cashier: Cashier, upto: int, now: float, begun: int) -> Iterator[tuple[int, float]]:
+    """Let the new scheme judge the first `upto` events; yield again and again how much is done, and which part.
+
+    What is done is counted in steps, of which the first `begun` are left out.
+    """
     scheme = scheme_of(partition.state.scheme)
     if scheme.handout:
-        yield from _visits_again(partition, cashier, upto, now)
+        yield from _visits_again(partition, cashier, upto, now, begun)
     elif scheme.settles:
-        yield from _rounds(partition, cashier, now)
+        yield from _rounds(partition, cashier, now, begun)
 
 
-def _visits_again(partition: Partition, cashier: Cashier, upto: int, now: float) -> Iterator[float]:
+def _visits_again(
+    partition: Partition, cashier: Cashier, upto: int, now: float, begun: int
+) -> Iterator[tuple[int, float]]:
     """Move the cash of every visit that read a page, or found it gone for good, along the links that it then had."""
     state = partition.state
     held, outcome = np.zeros(state.records.count, np.uint64), np.zeros(state.records.count, np.uint8)
     for pointer, number, event in partition.journal.replay():
         if number >= upto:
             return
-        if not isinstance(event, Visit):
-            continue
-        index = state.record_of(event.slot)
-        index = state.lost[event.slot] if index is None else index
-        own = event.flags & HAS_LINKS
-        if own:
-            held[index] = pointer
-        if event.outcome in READ:
-            pass_on(partition, cashier, event.slot, int(held[index]), now, event if own else None)
-        elif event.outcome == Outcome.GONE == outcome[index]:
-            pass_on(partition, cashier, event.slot, 0, now, gone=True)
-        outcome[index] = event.outcome
-        yield number / upto
+        if isinstance(event, Visit):
+            index = state.record_of(event.slot)
+            index = state.lost[event.slot] if index is None else index
+            own = event.flags & HAS_LINKS
+            if own:
+                held[index] = pointer
+            if number < begun:
+                pass
+            elif event.outcome in READ:
+                pass_on(partition, cashier, event.slot, int(held[index]), now, event if own else None)
+            elif event.outcome == Outcome.GONE == outcome[index]:
+                pass_on(partition, cashier, event.slot, 0, now, gone=True)
+            outcome[index] = event.outcome
+        yield max(number + 1, begun), number / upto
 
 
-def _rounds(partition: Partition, cashier: Cashier, now: float) -> Iterator[float]:
+def _rounds(partition: Partition, cashier: Cashier, now: float, begun: int) -> Iterator[tuple[int, float]]:
     """Let pages pass on what they have, in some rounds, those with little left out."""
     state = partition.state
     steps = max(len(BARS) * state.records.count, 1)
     for place, bar in enumerate(BARS):
         for start in range(0, state.records.count, PIECE):
+            done = place * state.records.count + start
+            if done < begun:
+                continue
             rows: Any = state.records.rows[start : min(start + PIECE, state.records.count)]
             residual, has = residuals(state, rows)
             for row in rows[residual > bar * has]:
                 pass_on(partition, cashier, int(row["slot"]), int(row["event"]), now)
-                yield (place * state.records.count + start) / steps
+                yield done, done / steps
 
 
 async def _commit(partition: Partition, offload: Callable[..., Awaitable[Any]]) -> None:

@@ -11,7 +11,7 @@ import zstandard
 from evercrawl.config import FILE_NAME, load
 from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.reader import events, opened
-from evercrawl.crawl.switching import UNSWITCHED
+from evercrawl.crawl.switching import unswitched
 from evercrawl.crawl.verify_archive import ArchiveCheck
 from evercrawl.crawl.verify_cash import check_cash
 from evercrawl.crawl.verify_index import inspect_index
@@ -105,7 +105,7 @@ def inspect(
             torn = sentence == partition.journal.repaired and not clean and not lost
             (found.mends.append if torn else found.blame)(sentence)
     if partition.unswitched and not running:
-        found.mends.append(UNSWITCHED.format(partition.scheme.name))
+        found.mends.append(unswitched(partition))
     _settings(partition.directory, found)
     whole = _journal(partition.disk, upto, found)
     folded = _events(partition, found, upto, watch, running=running, clean=clean)

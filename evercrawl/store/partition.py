@@ -38,6 +38,22 @@ FORMAT: Final = 1
 FILE: Final = "crawl.json"
 
 
+class Judged(msgspec.Struct, array_like=True, frozen=True):
+    """How far a switch to another scheme had come that was asked to end.
+
+    Attributes
+    ----------
+    events, upto
+        How much of its work was done, by its own count, and how many events there were before it.
+    sequence
+        How many there were when it ended: where there are others, or fewer, the next start begins anew.
+    """
+
+    events: int
+    upto: int
+    sequence: int
+
+
 class Birth(msgspec.Struct):
     """What a crawl directory says of itself: version of its format, the crawl's id and when it was made.
 
@@ -49,6 +65,8 @@ class Birth(msgspec.Struct):
         How it was learned at first, where it has been switched since; with that the fold of the journal begins.
     unfinished
         Whether a switch was begun and has not ended; be it to the very scheme that `scheme` still names.
+    judged
+        How far it had come, if it was asked to end and nothing has happened since.
     """
 
     format: int
@@ -57,6 +75,7 @@ class Birth(msgspec.Struct):
     scheme: Scheme = Scheme()
     begun: Scheme | None = None
     unfinished: bool = False
+    judged: Judged | None = None
 
     @property
     def first(self) -> Scheme:
@@ -216,9 +235,25 @@ class Partition:
 
     def switching(self, now: float, goal: Scheme) -> None:
         """Begin to switch to another scheme; until `switched`, whoever opens the crawl knows of it."""
-        self.birth = msgspec.structs.replace(self.birth, begun=self.birth.first, unfinished=True)
-        self.disk.replace(FILE, [msgspec.json.encode(self.birth)])
+        self._switch(None)
         self.remember(Switched(now, goal))
+
+    def pause_switch(self, events: int, upto: int) -> None:
+        """Note how far a switch has come that ends here; all that it moved is on the disk. As in `Judged`."""
+        assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
+        self._switch(Judged(events, upto, self.journal.sequence))
+
+    def resume_switch(self, goal: Scheme) -> Judged | None:
+        """Return how far a switch to a scheme had come, from where it may go on; None where it has to begin anew."""
+        judged = self.birth.judged
+        if judged is None or self.state.scheme != goal or self.journal.sequence != judged.sequence:
+            return None
+        self._switch(None)  # what is moved from now on is not counted until it ends
+        return judged
+
+    def _switch(self, judged: Judged | None) -> None:
+        self.birth = msgspec.structs.replace(self.birth, begun=self.birth.first, unfinished=True, judged=judged)
+        self.disk.replace(FILE, [msgspec.json.encode(self.birth)])
 
     def switched(self) -> None:
         """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""

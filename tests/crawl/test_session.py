@@ -14,7 +14,7 @@ from evercrawl.crawl.schemes import LASTING
 from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.progress import Limits
+from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.store.lock import holder, lock_for_crawl
 from evercrawl.store.partition import Partition, is_crawl
 from evercrawl.store.scheme import Scheme
@@ -142,6 +142,27 @@ def scheme(directory) -> Scheme:
     found = partition.scheme
     partition.close()
     return found
+
+
+def test_a_stop_ends_a_switch_of_importance_at_once_and_the_next_start_goes_on(tmp_path, monkeypatch):
+    once(tmp_path)
+    monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 1)
+
+    async def go() -> Summary:
+        stop = asyncio.Event()
+        stop.set()
+        return await crawl(tmp_path, Config(importance="aopic"), [], Limits(seconds=30), said.append, stop=stop)
+
+    said: list[Progress] = []
+    summary = asyncio.run(go())
+    assert (summary.reason, summary.visits, summary.known) == ("stopped", 0, 1)
+    assert "the next start goes on from there" in said[-1].message
+    partition = Partition(tmp_path, keys, random.randbytes, now=0.0, writable=False)
+    assert partition.unswitched
+    assert partition.birth.judged is not None
+    partition.close()
+    once(tmp_path, importance="aopic")
+    assert scheme(tmp_path).name == "aopic"
 
 
 def test_another_importance_is_a_lasting_change_and_is_said(tmp_path):

@@ -246,6 +246,7 @@ class Runner:
         scheme: Scheme | None = None,
         importance: Importance | None = None,
         switch: Scheme | None = None,
+        ends: Callable[[], bool] = lambda: False,
         policy: Policy | None = None,
         search: Index | None = None,
         parsers: Parsers | None = None,
@@ -253,7 +254,8 @@ class Runner:
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl.
 
-        Where the crawl was begun with another scheme than `switch`, its past is judged anew first.
+        Where the crawl was begun with another scheme than `switch`, its past is judged anew first; if that `ends`
+        before it is done, there is no crawl.
         """
         config = Config(**settings)
         self.directory.mkdir(exist_ok=True)
@@ -282,8 +284,13 @@ class Runner:
                 )
                 try:
                     indexing = None
-                    if switch is not None and due(partition, switch):
-                        await begin_switch(partition, switch, clock, offload, ran.said.append)
+                    if (
+                        switch is not None
+                        and due(partition, switch)
+                        and not await begin_switch(partition, switch, clock, offload, ran.said.append, ends)
+                    ):
+                        ran.events = [event for _, _, event in partition.journal.replay()]
+                        return ran
                     if search is not None:
                         indexing = Indexing(search, Anchors(), partition, clock, inline, every_s=config.index_every_s)
                     one = Crawl(

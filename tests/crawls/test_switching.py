@@ -170,6 +170,70 @@ def test_a_switch_that_was_cut_short_is_begun_anew_though_nobody_asks_again(run,
     assert np.abs(importance(run) - before).sum() < 0.05
 
 
+def in_steps(steps: int):
+    """Return what asks to end after so many steps, and what it is asked again for the next run."""
+    left = [steps]
+
+    def ends() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    return ends
+
+
+@pytest.mark.parametrize("goal", [stored("aopic", 0.1), PUSH])
+def test_a_switch_that_is_asked_to_end_goes_on_where_it_was(run, goal, monkeypatch):
+    """Ended again and again, it comes to the very cash of one that was left alone."""
+    monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)
+    monkeypatch.setattr("evercrawl.crawl.switching.PIECE", 5)
+    first = PUSH if goal.handout else stored("aopic", 0.1)
+    ends, began = [], run.now
+    for name, steps in (("whole", 10**9), ("parts", 50 if goal.handout else 12)):
+        anew(run, name)
+        run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=first, **SETTINGS)
+        said = []
+        for again in range(1, 20):  # what was judged before takes steps too: it is read over
+            ran = run(run.World(WEB), [], Limits(seconds=0), switch=goal, ends=in_steps(steps * again), **SETTINGS)
+            said += ran.said
+            partition = run.folded()
+            done = not partition.unswitched
+            assert abs(partition.state.owed()) < 1e-9
+            partition.close()
+            if done:
+                break
+            assert "the next start goes on from there" in ran.said[-1]
+            assert "judges the rest of its past" in verify(run.directory).mends[-1]
+        assert [type(event) for event in ran.events].count(Switched) == 1, "it is begun once"
+        assert ("the rest of the past is judged" in " ".join(said)) == (name == "parts")
+        laws(run)
+        ends.append((importance(run), [event for event in ran.events if isinstance(event, Passed)]))
+    assert began < run.now
+    if goal.handout:
+        assert [event.transfer for event in ends[0][1]] == [event.transfer for event in ends[1][1]]
+    assert np.abs(ends[0][0] - ends[1][0]).sum() < (1e-9 if goal.handout else 0.01)
+
+
+def test_after_a_crash_a_switch_that_had_been_asked_to_end_begins_anew(run, monkeypatch):
+    """What a run after it had moved may be lost, or not; nobody counted it."""
+    monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
+    goal = stored("aopic", 0.1)
+    run(run.World(WEB), [], Limits(seconds=0), switch=goal, ends=in_steps(40), **SETTINGS)
+    with pytest.raises(run.Crash):
+        run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=run.DyingDisk(run.directory, 4), **SETTINGS)
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=goal, **SETTINGS)
+    assert [type(event) for event in ran.events].count(Switched) == 2
+    laws(run)
+
+
+def test_another_goal_than_the_one_that_was_asked_to_end_begins_anew(run):
+    run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
+    run(run.World(WEB), [], Limits(seconds=0), switch=stored("aopic", 0.1), ends=in_steps(40), **SETTINGS)
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=stored("aopic", 0.1, "exponential"), **SETTINGS)
+    assert [type(event) for event in ran.events].count(Switched) == 2
+    laws(run)
+
+
 def test_a_switch_back_that_was_cut_short_too_is_not_taken_for_ended(run, monkeypatch):
     """By then the journal ends with the scheme that the crawl is said to have."""
     monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)
