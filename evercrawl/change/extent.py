@@ -13,7 +13,12 @@ Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms: a bi
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats, Keys
 
 _BITS: Final = 64
 
@@ -46,3 +51,42 @@ def extent(simhash: int, simhash_before: int) -> float:
     if not (simhash and simhash_before):
         return 1.0
     return min(1.0 - math.cos(math.pi * (simhash ^ simhash_before).bit_count() / _BITS), 1.0)
+
+
+def extents(simhash: Keys, simhash_before: Keys) -> Floats:
+    """Return what `extent` says of many pages, shape (n,).
+
+    Examples
+    --------
+    >>> extents(np.array([9, 0], np.uint64), np.array([9, 7], np.uint64))
+    array([0., 1.])
+    """
+    differ = np.bitwise_count(np.bitwise_xor(simhash, simhash_before)).astype(np.float64)
+    known = (simhash != 0) & (simhash_before != 0)
+    return np.where(known, np.minimum(1.0 - np.cos(np.pi * differ / _BITS), 1.0), 1.0)
+
+
+def replaced(before: Keys, after: Keys) -> float:
+    """Return which part of a page is new, 0 to 1, exactly, by its runs of words (see `shingles`).
+
+    Of a page that lost all its words all was replaced; of one that had none before and after, nothing.
+
+    Examples
+    --------
+    >>> replaced(np.array([1, 2, 3, 4], np.uint64), np.array([3, 4, 5, 6], np.uint64))
+    0.5
+    """
+    if not len(after):
+        return float(len(before) > 0)
+    return 1.0 - len(np.intersect1d(before, after, assume_unique=True)) / len(after)
+
+
+def replaced_by_resemblance(resemblance: float) -> float:
+    """Return which part of a page is new where only its resemblance to what it was is known, its length being as then.
+
+    Examples
+    --------
+    >>> replaced_by_resemblance(1 / 3)
+    0.5
+    """
+    return (1.0 - resemblance) / (1.0 + resemblance)
