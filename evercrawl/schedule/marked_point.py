@@ -1,0 +1,128 @@
+"""Marked point: whole visits of each page in a horizon, evenly placed, or just after the hour at which it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.schedule import allocation, crawl_counts, update_instants
+from evercrawl.schedule._planned import Planned
+from evercrawl.schedule.bounds import within
+from evercrawl.schedule.kept import Kept
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.types import Floats
+
+_WEEK_S: Final = 7 * update_instants.DAY_S
+_PLACED: Final = [("days", "u1"), ("offset_s", "f4")]
+
+
+class MarkedPoint(Planned):
+    """Split the visits of a horizon among pages, each to the page that gains most, and place those of a page evenly.
+
+    A page whose changes fall at one time of the day is visited just after it instead, on those days of the week for
+    which a visit is worth what it is worth elsewhere. That needs changes whose time is known: by a date that is
+    believed, or because the page was read less than two hours before.
+
+    Parameters
+    ----------
+    each
+        Visits of a page in a horizon, on the mean: with one, 1 to 6 % of what the optimum reaches is lost, with ten
+        nothing that shows.
+    regular
+        1 to heed regular times, 0 to take all pages as changing at random.
+    new_share, estimator, replan
+        See `Planned`.
+
+    Examples
+    --------
+    Ten visits each: the page that changes most is left out, as in the optimum.
+
+    >>> from evercrawl.schedule import Pages
+    >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, one, 5 / lam, one, none, none)
+    >>> policy = MarkedPoint()
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot) * 50
+    array([11., 14., 14., 11.,  0.])
+
+    References
+    ----------
+    Wolf, Squillante, Yu, Sethuraman, Ozsen (2002). Optimal crawling strategies for web search engines.
+    """
+
+    def __init__(
+        self,
+        each: float = 10.0,
+        regular: int = 1,
+        new_share: float = 0.5,
+        estimator: str = "gamma",
+        replan: float = 0.125,
+    ) -> None:
+        super().__init__(new_share, estimator, replan)
+        self.each = within(f"{self.called}: each", each, 0.01, 1000.0)
+        self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
+        self._times, self._placed = Kept(update_instants.ROW), Kept(_PLACED)
+        self._now = 0.0
+
+    def learn(self, visits: Visits) -> None:
+        """Note when pages changed, where that is known; and count visits, where rates are estimated from these."""
+        super().learn(visits)
+        if self.regular:
+            rows = self._times.upto(int(visits.slot.max(initial=0)) + 1)
+            rows[visits.slot] = update_instants.learn(rows[visits.slot], visits)
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Split the visits of the next horizon."""
+        self._now = now
+        return super().plan(pages, unread, now)
+
+    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+        """Return visits a second: whole numbers in the horizon, on whole days of the week for regular pages."""
+        weight = np.maximum(pages.importance, 0.0)
+        if not ((weight > 0) & (lam > 0)).any():
+            return np.ones(len(lam))
+        weekly = self._place(pages, weight, lam, budget_per_s)
+        found = weekly / _WEEK_S
+        left, random = budget_per_s - float(found.sum()), weekly == 0
+        if random.any() and left > 0 and ((weight > 0) & (lam > 0) & random).any():
+            visits = max(int(self.each * random.sum()), 1)
+            split = crawl_counts.by_price(weight[random], lam[random], visits / left, visits)
+            found[random] = split.each * (left / visits)
+        return found
+
+    def _place(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Choose the days of regular pages; return how many each has, 0 for pages that are not regular, shape (n,)."""
+        visits = np.zeros(len(lam))
+        placed = self._placed.upto(int(pages.slot.max()) + 1)
+        days = np.zeros(len(lam), np.int64)
+        if self.regular:
+            found = update_instants.regular(self._times.take(pages.slot), self._now)
+            which = np.flatnonzero(found.pages)
+            if len(which):
+                price = allocation.optimum(weight, lam, budget_per_s).price
+                days[which] = update_instants.best_days(weight[which], found.chances[which], price)
+                placed["offset_s"][pages.slot] = found.offset_s
+                visits = np.bitwise_count(days).astype(np.float64)
+        placed["days"][pages.slot] = days
+        return visits
+
+    def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
+        """Return intervals waited; for regular pages nothing before the next time that they may have changed."""
+        late = super().lateness(pages, per_s, waited_s, now)
+        days, at = self._next_at(pages)
+        return np.where(days > 0, np.where(at <= now, 1.0 + late, 0.0), late)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when the interval is over, or when a regular page is next to be visited."""
+        days, at = self._next_at(pages)
+        return np.where(days > 0, at, super().due(pages, now))
+
+    def _next_at(self, pages: Pages) -> tuple[NDArray[Any], Floats]:
+        rows = self._placed.take(pages.slot)
+        days = rows["days"].astype(np.int64)
+        return days, update_instants.next_instant(pages.visited_at, days, rows["offset_s"].astype(np.float64))

@@ -1,0 +1,174 @@
+"""Partition: pages in few groups, one rate a group, so that the optimum need be solved for few pages only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule import allocation
+from evercrawl.schedule._planned import Planned, among
+from evercrawl.schedule.bounds import within
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats, Ints
+
+KEYS: Final = ("p", "lam", "p_over_lam", "pf")
+"""By what pages are sorted into groups: importance, rate of change, their quotient, importance x freshness at one rate
+of visits that is the same for all."""
+
+
+class Groups(NamedTuple):
+    """Pages in groups, and the rates that are best for their representatives.
+
+    Attributes
+    ----------
+    label
+        Each page's group, shape (n,).
+    weight, lam
+        Of each group's representative: the means over its pages, shape (groups,).
+    size
+        Pages in each.
+    rate
+        Visits a second of each page of a group, shape (groups,).
+    """
+
+    label: Ints
+    weight: Floats
+    lam: Floats
+    size: Ints
+    rate: Floats
+
+
+class Partition(Planned):
+    """Sort pages into groups of one size, solve for one representative of each, and visit all pages of a group alike.
+
+    Parameters
+    ----------
+    grouping
+        One of `KEYS`.
+    groups
+        How many.
+    steps
+        How often, at most, pages move to the group whose centre is nearest, by the roots of importance and rate, before
+        the groups are solved; 0 leaves them as they were sorted.
+    new_share, estimator, replan
+        See `Planned`.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none, one, lam = np.zeros(4), np.ones(4), np.array([1.0, 4.0, 1.0, 4.0])
+    >>> pages = Pages(np.arange(4, dtype=np.uint32), none, one, none, one, 4 / lam, one, none, none)
+    >>> policy = Partition(grouping="lam", groups=2)
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot).round(3)
+    array([0.273, 0.227, 0.273, 0.227])
+
+    References
+    ----------
+    Carney, Lee, Zdonik (2003). Scalable application-aware data freshening. The exact optimum of all pages is as quick
+    to solve today (see `optimal`).
+    """
+
+    def __init__(
+        self,
+        grouping: str = "pf",
+        groups: int = 20,
+        steps: int = 30,
+        new_share: float = 0.5,
+        estimator: str = "gamma",
+        replan: float = 0.125,
+    ) -> None:
+        super().__init__(new_share, estimator, replan)
+        self.grouping = among(f"{self.called}: grouping", grouping, KEYS)
+        self.groups = int(within(f"{self.called}: groups", groups, 1, 1000))
+        self.steps = int(within(f"{self.called}: steps", steps, 0, 1000))
+
+    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the rates of the groups, page by page."""
+        weight = np.maximum(pages.importance, 0.0)
+        if not ((weight > 0) & (lam > 0)).any():
+            return np.ones(len(lam))
+        found = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
+        return found.rate[found.label]
+
+
+def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> Groups:
+    """Return groups of pages and their rates: the largest sum of T w F(f, lam) over groups of T pages, by Lagrange.
+
+    Parameters
+    ----------
+    weight, lam
+        Of each page, shape (n,); at least one matters and changes.
+    budget
+        Visits a second.
+    key, groups, steps
+        As for `Partition`.
+
+    Examples
+    --------
+    >>> found = grouped(np.array([1.0, 9.0, 2.0, 8.0]), np.ones(4), 2.0, "p", 2)
+    >>> found.label, found.weight, found.size
+    (array([0, 1, 0, 1]), array([1.5, 8.5]), array([2, 2]))
+    """
+    label = sorted_into(keys(weight, lam, budget, key), groups)
+    for _ in range(steps):
+        moved = _nearest(weight, lam, label)
+        if (moved == label).all():
+            break
+        label = moved
+    _, label = np.unique(label, return_inverse=True)  # groups that have lost all their pages are no more
+    size = np.bincount(label)
+    centre_w, centre_lam = (np.bincount(label, column) / size for column in (weight, lam))
+    used = allocation.optimum(size * centre_w, size * centre_lam, budget).rate  # T w F(f, lam) = T w F(T f, T lam)
+    return Groups(label, centre_w, centre_lam, size, used / size)
+
+
+def keys(weight: Floats, lam: Floats, budget: float, key: str) -> Floats:
+    """Return the numbers by which pages are sorted, shape (n,).
+
+    Examples
+    --------
+    >>> keys(np.array([1.0, 2.0]), np.array([2.0, 1.0]), 2.0, "p_over_lam")
+    array([0.5, 2. ])
+    """
+    if key == "pf":
+        return weight * allocation.freshness(budget / len(lam), lam)
+    if key == "p_over_lam":
+        return weight / np.maximum(lam, 1e-300)
+    return weight if key == "p" else lam
+
+
+def sorted_into(key: Floats, groups: int) -> Ints:
+    """Return groups of one size, or of one more page for the first: 0 holds the smallest keys; shape (n,).
+
+    Examples
+    --------
+    >>> sorted_into(np.array([5.0, 1.0, 3.0, 2.0, 4.0]), 2)
+    array([1, 0, 0, 0, 1])
+    """
+    n = len(key)
+    groups = min(groups, n)
+    size, more = divmod(n, groups)
+    label = np.empty(n, np.int64)
+    label[np.argsort(key, kind="stable")] = np.repeat(np.arange(groups), size + (np.arange(groups) < more))
+    return label
+
+
+def _nearest(weight: Floats, lam: Floats, label: Ints) -> Ints:
+    """Return the group whose centre each page is nearest to, by the roots of importance and rate over their spreads.
+
+    As they are, few pages of huge importance would be all that counts; by logarithms those that matter would not.
+    """
+    roots = [np.sqrt(column) for column in (weight, lam)]
+    places = [root / max(float(root.std()), 1e-300) for root in roots]
+    size = np.bincount(label)
+    best, found = np.full(len(label), np.inf), np.zeros(len(label), np.int64)
+    centres = [np.bincount(label, place) / np.maximum(size, 1) for place in places]
+    for group in np.flatnonzero(size).tolist():
+        distance = (places[0] - centres[0][group]) ** 2 + (places[1] - centres[1][group]) ** 2
+        nearer = distance < best
+        best, found = np.where(nearer, distance, best), np.where(nearer, group, found)
+    return found

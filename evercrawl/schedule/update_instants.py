@@ -1,0 +1,202 @@
+"""Pages that change, if they do, at known instants: when to visit them, and how to find the instants.
+
+The best moment for a visit is just after one of the instants. Between two visits the chance that the copy is fresh
+falls at each instant by the probability of a change there.
+
+References
+----------
+Wolf, Squillante, Yu, Sethuraman, Ozsen (2002). Optimal crawling strategies for web search engines: the
+quasi-deterministic case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Flags, Visits
+    from evercrawl.types import Floats, Ints
+
+DAY_S: Final = 86_400.0
+WEEK: Final = 7
+ROW: Final = [("hours", "u1", 24), ("days", "u1", WEEK), ("since", "f8")]
+"""What is kept of a page: its changes by hour of the day and by day of the week, and when it was first seen."""
+SETS: Final = 1 << WEEK
+_VAGUE_S: Final = 7200.0  # a change without a date is known to the hour, roughly, where the page was read so lately
+_WINDOW: Final = 2  # hours within which the changes of a regular page fall
+_LEAST: Final = 8  # changes without which nothing is regular: that 7 of 8 fall within 2 hours has odds of 1 to 200,000
+_PART: Final = 0.8
+_SURE: Final = 0.98
+_FULL: Final = 255
+
+
+class Visited(NamedTuple):
+    """The instants after which to visit, as numbers from 0; and the part of the time in which the copy is stale."""
+
+    after: list[int]
+    stale: float
+
+
+def best_visits(times: Sequence[float], chances: Sequence[float], horizon: float, visits: int) -> Visited:
+    """Return after which instants to visit a page, O(instants^2 visits), where it is fresh at 0.
+
+    Parameters
+    ----------
+    times
+        Instants at which the page may change, rising, within the horizon.
+    chances
+        With which probability it does at each.
+    horizon
+        How long the time is that counts.
+    visits
+        How many there are to be at most.
+
+    Examples
+    --------
+    >>> best_visits([1.0, 2.0, 3.0, 4.0], [0.9, 0.1, 0.5, 0.8], 5.0, 2)
+    Visited(after=[0, 3], stale=0.13)
+    """
+    edges = np.concatenate([[0.0], np.asarray(times, np.float64), [horizon]])
+    fresh = _fresh_between(edges, np.asarray(chances, np.float64))
+    ends = len(edges) - 1
+    best, came = fresh[0].copy(), list[Any]()  # fresh time up to each edge, where the last visit was at 0
+    for _ in range(min(visits, ends - 1)):
+        through = best[1:ends, None] + fresh[1:ends]  # one visit more, after the instant of each row
+        at = np.concatenate([[0], through.argmax(0)[1:] + 1])
+        longer = np.concatenate([[0.0], through.max(0)[1:]])
+        came.append(np.where(longer > best, at, 0))
+        best = np.maximum(best, longer)
+    after, edge = list[int](), ends
+    for previous in reversed(came):
+        if previous[edge]:
+            edge = int(previous[edge])
+            after.append(edge - 1)
+    return Visited(after[::-1], 1.0 - float(best[ends]) / horizon)
+
+
+def _fresh_between(edges: Floats, chances: Floats) -> Floats:
+    """Return how long a copy taken just after each edge is fresh before each later one, shape (edges, edges)."""
+    n = len(edges)
+    found = np.full((n, n), -np.inf)
+    for start in range(n - 1):
+        left = np.concatenate([[1.0], np.cumprod(1.0 - chances[start:])])
+        found[start, start] = 0.0
+        found[start, start + 1 :] = np.cumsum(np.diff(edges[start:]) * left)
+    return found
+
+
+def weekly_fresh(chances: Floats) -> Floats:
+    """Return for every set of weekdays how long a page is fresh that is visited just after each one's instant.
+
+    Parameters
+    ----------
+    chances
+        With which probability each page changes on each day, shape (n, 7).
+
+    Returns
+    -------
+    Floats
+        Days of the week, shape (n, 128); bit d of the column's number stands for day d.
+
+    Examples
+    --------
+    A page that surely changes on day 0 only: visited then it is always fresh, visited before (day 6), for one day.
+
+    >>> weekly_fresh(np.array([[1.0, 0, 0, 0, 0, 0, 0]]))[0, [0b1, 0b1000000, 0b0]]
+    array([7., 1., 0.])
+    """
+    keep = np.concatenate([1.0 - chances, 1.0 - chances], 1)
+    lasting = np.empty((WEEK, WEEK + 1, len(chances)))  # day of the visit, days until the next
+    for day in range(WEEK):
+        left = np.concatenate([np.ones((len(chances), 1)), np.cumprod(keep[:, day + 1 : day + WEEK], 1)], 1)
+        lasting[day, 0], lasting[day, 1:] = 0.0, np.cumsum(left, 1).T
+    found = np.zeros((len(chances), SETS))
+    for days in range(1, SETS):
+        chosen = [day for day in range(WEEK) if days >> day & 1]
+        for day, following in zip(chosen, [*chosen[1:], chosen[0] + WEEK], strict=True):
+            found[:, days] += lasting[day, following - day]
+    return found
+
+
+def best_days(weight: Floats, chances: Floats, price: float) -> Ints:
+    """Return on which days to visit each page where a visit costs `price` (weight times seconds), as sets; shape (n,).
+
+    Examples
+    --------
+    A page that changes every Friday (day 1 of the count that begins with the epoch, a Thursday) is visited then only.
+
+    >>> best_days(np.ones(1), np.array([[0.0, 0.9, 0, 0, 0, 0, 0]]), 3600.0)
+    array([2])
+    """
+    visits = np.array([days.bit_count() for days in range(SETS)], np.float64)
+    return np.asarray((weight[:, None] * weekly_fresh(chances) * DAY_S - price * visits).argmax(1), np.int64)
+
+
+def learn(rows: NDArray[Any], visits: Visits) -> NDArray[Any]:
+    """Return the rows of the visited pages after the visits: when changes were, where that is known; see `ROW`."""
+    known = visits.changed & visits.read
+    dated = ~np.isnan(visits.age_s)
+    known &= dated | (visits.interval_s <= _VAGUE_S)
+    at = visits.at - np.where(dated, visits.age_s, 0.5 * np.nan_to_num(visits.interval_s))
+    at = np.where(known, at, 0.0)
+    pages = np.flatnonzero(known)
+    for name, length_s, places in (("hours", DAY_S / 24, 24), ("days", DAY_S, WEEK)):
+        bins = (at[pages] // length_s).astype(np.int64) % places
+        counts = rows[name]
+        counts[pages, bins] += counts[pages, bins] < _FULL
+        rows[name] = counts
+    rows["since"] = np.where((rows["since"] == 0) & visits.read, visits.at, rows["since"])
+    return rows
+
+
+class Regular(NamedTuple):
+    """Which pages are regular, shape (n,), when on a day they have changed (s), and how probably on each day."""
+
+    pages: Flags
+    offset_s: Floats
+    chances: Floats
+
+
+def regular(rows: NDArray[Any], now: float) -> Regular:
+    """Tell which pages change at one time of the day: four in five changes within two hours, eight at least.
+
+    Examples
+    --------
+    Changes at about 9 o'clock, on four days of each of two weeks:
+
+    >>> rows = np.zeros(1, ROW)
+    >>> rows["hours"][0, 9], rows["days"][0, :4] = 8, 2
+    >>> found = regular(rows, now=14 * DAY_S)
+    >>> found.pages, found.offset_s / 3600, found.chances
+    (array([ True]), array([10.]), array([[0.98, 0.98, 0.98, 0.98, 0.  , 0.  , 0.  ]]))
+    """
+    hours, days = rows["hours"].astype(np.float64), rows["days"].astype(np.float64)
+    within = hours + np.roll(hours, 1, 1)  # column h: the hours before h and from h on
+    end = within.argmax(1)
+    changes = hours.sum(1)
+    enough = (changes >= _LEAST) & (within.max(1) >= _PART * changes) & (changes < _FULL)
+    weeks = np.maximum((now - rows["since"]) / (WEEK * DAY_S), 1.0)
+    return Regular(enough, (end + 1.0) * DAY_S / 24, np.minimum(days / weeks[:, None], _SURE))
+
+
+def next_instant(after: Floats, days: Ints, offset_s: Floats) -> Floats:
+    """Return the first instant later than `after` that is `offset_s` into one of the days; infinity for none; (n,).
+
+    Examples
+    --------
+    >>> next_instant(np.array([0.0, 9.5e4]), np.array([0b10, 0b10]), np.array([7200.0, 7200.0])) / DAY_S
+    array([1.08333333, 8.08333333])
+    """
+    found = np.full(len(after), np.inf)
+    today = np.floor(np.nan_to_num(after) / DAY_S)
+    for later in range(WEEK + 1, -2, -1):
+        at = (today + later) * DAY_S + offset_s
+        on = (days >> ((today + later).astype(np.int64) % WEEK)) & 1 == 1
+        found = np.where(on & (at > after), at, found)
+    return found
