@@ -95,7 +95,7 @@ def worth_s(ages_s: Floats, diverged: Floats) -> Floats:
     array([0.      , 1.666667])
     """
     steps = np.diff(ages_s, prepend=0.0) * (diverged + np.concatenate([diverged[:1], diverged[:-1]])) / 2
-    return ages_s * diverged - np.cumsum(steps)
+    return np.asarray(ages_s * diverged - np.cumsum(steps))
 
 
 class Lifetimes:

@@ -45,7 +45,7 @@ def surfed(quality: ArrayLike, first: ArrayLike, growth: ArrayLike, passed: Arra
     array([0.25    , 0.365529, 0.5     ])
     """
     q, p, c, t = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (quality, first, growth, passed)))
-    return q / (1 + (q / p - 1) * np.exp(-c * q * t))
+    return np.asarray(q / (1 + (q / p - 1) * np.exp(-c * q * t)))
 
 
 def awareness(growth: ArrayLike, popularity_times: ArrayLike, first: ArrayLike = 0.0) -> Floats:
@@ -79,7 +79,7 @@ def searched(quality: ArrayLike, first: ArrayLike, growth: ArrayLike, passed: Ar
         middle = (low + high) / 2
         late = _clock(middle, q) > goal
         low, high = np.where(late, low, middle), np.where(late, middle, high)
-    return q * np.tanh(low) ** 4
+    return np.asarray(q * np.tanh(low) ** 4)
 
 
 def _clock(y: Floats, quality: Floats) -> Floats:

@@ -72,7 +72,8 @@ class Returns:
         """
         seen: Ints = self._seen[rows][:, None]
         first: Flags = seen[:, 0] == 0
-        states: Flags = np.less(np.arange(self._digests.shape[1]), seen)
+        places: Ints = np.arange(self._digests.shape[1], dtype=np.int64)
+        states: Flags = np.less(places, seen)
         same: Flags = np.logical_and(states, np.equal(self._digests[rows], digest[:, None]))
         changed = ~first & ~same[np.arange(len(rows)), self._last[rows]]
         returned: Flags = changed & same.any(1)
