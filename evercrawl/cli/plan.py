@@ -1,0 +1,159 @@
+"""evercrawl plan: how fresh a crawl's copies will be, by how much it may fetch."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.live import size
+from evercrawl.cli.plain import fit
+from evercrawl.cli.words import percent, span, table
+from evercrawl.config import values
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.crawl.outlook import Outlook
+    from evercrawl.crawl.plan import Point
+
+_MORE = (
+    "From what the crawl has learned of its pages it tells which share of the copies, by what they are worth, will be "
+    "fresh at any moment in the long run, at the present pace and at others, and what more would bring. It can be "
+    "asked while the crawl runs, and changes nothing. Examples: `evercrawl plan`, `evercrawl plan --site example.org`, "
+    "`evercrawl plan --plot plan.png`, `evercrawl plan --budget 1000 --budget 5000 --json`."
+)
+_HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "visits")
+_PERIODS: Final = (("a second", 1.0), ("a minute", 60.0), ("an hour", 3_600.0), ("a day", 86_400.0))
+_DAY_S: Final = 86_400.0
+_CURVE: Final = 4  # points between two of the table, in the plots
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "plan", "tell how fresh copies will be, by the budget", run, _MORE)
+    parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain")
+    parser.add_argument(
+        "--budget", metavar="N", action="append", default=[], help="fetches, or bytes (5GB), a day; may be repeated"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw the curve into FILE.png too")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    budgets = [cast("int", arguments.value(values.size(1), each, "--budget")) / _DAY_S for each in args.budget]
+    directory = arguments.directory(args)
+    if args.plot:
+        from evercrawl.lab.plotting import require
+
+        require()
+    warm.before_reading("evercrawl.crawl.outlook")
+    from evercrawl.crawl.outlook import outlook
+    from evercrawl.crawl.reader import opened
+    from evercrawl.crawl.view import View, settings
+
+    crawl = opened(directory)
+    try:
+        config, said = settings(directory)
+        found = outlook(View(crawl, config, time.time()), args.site, budgets=sorted(set(budgets)))
+    finally:
+        crawl.close()
+    if args.plot:
+        _plot(found, Path(args.plot))
+    for line in [json.dumps(asdict(found) | _points(found))] if args.json else _lines(found, said):
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _points(found: Outlook) -> dict[str, Any]:
+    """Return the tuples of an outlook as objects."""
+    return {
+        "spent": found.spent._asdict(),
+        "now": found.now._asdict() if found.now is not None else None,
+        "points": [point._asdict() for point in found.points],
+    }
+
+
+def _lines(found: Outlook, said: str) -> list[str]:
+    of = f" of {found.site}" if found.site else ""
+    lines = [said] if said else []
+    lines += [
+        f"{found.copies:,} copies{of} are held, and {percent(found.fresh)} of their worth is likely to be fresh now",
+        *_pace(found),
+        "",
+        *_table(found),
+    ]
+    if len(found.points) > 1:
+        from evercrawl.cli.chart import chart
+
+        here = (found.now.budget, found.now.freshness) if found.now is not None else None
+        lines += ["", *chart([p.budget for p in found.points], [p.freshness for p in found.points], here)]
+        lines.append(f"      {_budget(found, found.points[0])} to {_budget(found, found.points[-1])}")
+    return lines
+
+
+def _pace(found: Outlook) -> list[str]:
+    """Return where the crawl is."""
+    spent, lately = found.spent, span(found.spent.within_s)
+    if found.now is None:
+        return [
+            f"no page was visited twice within the last {lately} of the crawl, so it is not known what it can spend"
+        ]
+    new = f", besides {_rate(spent.new_per_s)} to new ones" if spent.new_per_s > 0 else ""
+    return [
+        f"within the last {lately} of the crawl it made {_rate(spent.refreshes_per_s)} to pages it knew{new}; "
+        f"then {percent(spent.freshness)} was fresh",
+        f"at that pace {percent(found.now.freshness)} will be in the long run",
+    ]
+
+
+def _table(found: Outlook) -> list[str]:
+    rows: list[tuple[str, ...]] = [
+        (
+            _times(found, point), _budget(found, point), percent(point.freshness),
+            f"+{100.0 * point.marginal * 0.1 * point.budget:.2g} points", f"{point.price:.3g}", percent(point.seldom),
+            _rate(point.visits_per_s),
+        )
+        for point in found.points
+    ]  # fmt: skip
+    return table(_HEAD, rows)
+
+
+def _times(found: Outlook, point: Point) -> str:
+    if not found.spent.budget:
+        return ""
+    times = point.budget / found.spent.budget
+    return "now" if abs(times - 1.0) < 0.01 else f"x {times:.3g}"
+
+
+def _budget(found: Outlook, point: Point) -> str:
+    if found.unit == "bytes":
+        return f"{size(point.budget * _DAY_S)} a day"
+    return _rate(point.budget, "fetches")
+
+
+def _rate(per_s: float, nouns: str = "visits") -> str:
+    """Return a rate in the shortest period of which it is at least one.
+
+    Examples
+    --------
+    >>> _rate(20.0), _rate(0.5), _rate(1e-6)
+    ('20 visits a second', '30 visits a minute', '0.086 visits a day')
+    """
+    period, length_s = next(((name, s) for name, s in _PERIODS if per_s * s >= 1.0), _PERIODS[-1])
+    count = per_s * length_s
+    return f"{count:,.0f} {nouns} {period}" if count >= 9.95 else f"{count:.2g} {nouns} {period}"
+
+
+def _plot(found: Outlook, path: Path) -> None:
+    from evercrawl.cli.plan_figure import draw
+    from evercrawl.crawl.whole import appearing
+
+    with appearing(path) as temporary:
+        draw(found, temporary)
