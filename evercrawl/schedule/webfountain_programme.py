@@ -1,0 +1,140 @@
+"""WebFountain's programme: how many pages of each bucket, and how many new ones, to visit in each of the next periods.
+
+Pages are in buckets, and those of a bucket cannot be told apart. Bucket i has b pages, y of which are obsolete; in a
+period t a part p_it of the others becomes so. x_it of its pages are visited, and z_t of the n_t that are known and were
+never visited; the part k_i of these turns out to belong to bucket i. With nu_t pages found in period t,
+
+    y_t = (1 - x_t / b_t-1) (y_t-1 + p_t (b_t-1 - y_t-1)) + k z_t p_t / 2,   b_t = b_t-1 + k z_t,
+    n_t = n_t-1 + nu_t - z_t,   x_t <= b_t-1,   z_t <= n_t-1 + nu_t,   sum c_t x_t + d_t z_t <= C_t,
+
+minimise sum_t (sum_i old_weight y + new_weight n). The sizes b and n are linear in z, so x and z alone are unknown and
+all constraints are linear; only the cost is not.
+
+References
+----------
+Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. Meng,
+Wang, Yan (2006), (24). The equations are put together from what the survey says of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+
+@dataclass(frozen=True)
+class Programme:
+    """What is known beforehand, of I buckets and T periods.
+
+    Attributes
+    ----------
+    pages, obsolete
+        b and y of each bucket at the beginning, shape (I,).
+    change
+        p, shape (T, I).
+    shares
+        k, shape (I,).
+    unread
+        n at the beginning.
+    found
+        nu, shape (T,).
+    cost, cost_new, budget
+        c, shape (T, I); d and C, shape (T,).
+    old_weight, new_weight
+        Shapes (T, I) and (T,).
+    """
+
+    pages: Floats
+    obsolete: Floats
+    change: Floats
+    shares: Floats
+    unread: float
+    found: Floats
+    cost: Floats
+    cost_new: Floats
+    budget: Floats
+    old_weight: Floats
+    new_weight: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Periods and buckets, (T, I)."""
+        return self.change.shape[0], self.change.shape[1]
+
+    def sizes(self, new: Floats) -> tuple[Floats, Floats]:
+        """Return b, shape (T + 1, I), from before the first period to after the last; and n_t, shape (T,)."""
+        taken = np.concatenate([[0.0], np.cumsum(new)])
+        return self.pages + taken[:, None] * self.shares, self.unread + np.cumsum(self.found) - taken[1:]
+
+    def excess(self, plan: Plan) -> float:
+        """Return by how much the constraint is exceeded that is exceeded most, in pages (or units of the budget)."""
+        pages, unread = self.sizes(plan.new)
+        spent = (self.cost * plan.old).sum(1) + self.cost_new * plan.new
+        beyond = [plan.old - pages[:-1], -unread, spent - self.budget, -plan.old, -plan.new]
+        return max(float(np.max(each, initial=0.0)) for each in beyond)
+
+
+class Plan(NamedTuple):
+    """How many pages to visit: `old`, x, shape (T, I), and `new`, z, shape (T,)."""
+
+    old: Floats
+    new: Floats
+
+
+def obsolete(programme: Programme, plan: Plan) -> Floats:
+    """Return y after each period, shape (T, I).
+
+    Examples
+    --------
+    Of 10 pages, 4 of them obsolete, half of the others change; 5 of these 10 are visited, 7 of which were obsolete:
+
+    >>> one = np.ones((1, 1))
+    >>> some = one[0]
+    >>> of = Programme(10 * some, 4 * some, 0.5 * one, some, 0.0, 0 * some, one, some, 5 * some, one, some)
+    >>> obsolete(of, Plan(5 * one, 0 * some))
+    array([[3.5]])
+    """
+    return _pass(programme, plan)[0]
+
+
+def cost_of(programme: Programme, plan: Plan) -> float:
+    """Return what the plan leaves obsolete and unread, weighted and summed over the periods."""
+    unread = programme.sizes(plan.new)[1]
+    return float((programme.old_weight * obsolete(programme, plan)).sum() + (programme.new_weight * unread).sum())
+
+
+def slope_of(programme: Programme, plan: Plan) -> Plan:
+    """Return by how much the cost changes with each number of the plan."""
+    periods, buckets = programme.shape
+    _, before, left, pages = _pass(programme, plan)
+    old, new = np.zeros((periods, buckets)), np.zeros(periods)
+    by_obsolete, by_pages = np.zeros(buckets), np.zeros(buckets)  # of what is there at the end of the period
+    by_unread = 0.0
+    for t in range(periods - 1, -1, -1):
+        by_obsolete = by_obsolete + programme.old_weight[t]
+        by_unread += programme.new_weight[t]
+        old[t] = -by_obsolete * before[t] / pages[t]
+        new[t] = programme.shares @ (by_obsolete * programme.change[t] / 2 + by_pages) - by_unread
+        visited = plan.old[t] / pages[t] ** 2 * before[t]
+        by_pages = by_pages + by_obsolete * (left[t] * programme.change[t] + visited)
+        by_obsolete = by_obsolete * left[t] * (1 - programme.change[t])
+    return Plan(old, new)
+
+
+def _pass(programme: Programme, plan: Plan) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return y after each period and before its visits, the part not visited, and b before it; shapes (T, I)."""
+    periods, buckets = programme.shape
+    pages = np.maximum(programme.sizes(plan.new)[0][:-1], 1e-12)
+    left = 1 - plan.old / pages
+    before, after = np.zeros((periods, buckets)), np.zeros((periods, buckets))
+    held = programme.obsolete
+    for t in range(periods):
+        before[t] = held + programme.change[t] * (pages[t] - held)
+        after[t] = left[t] * before[t] + programme.shares * plan.new[t] * programme.change[t] / 2
+        held = after[t]
+    return after, before, left, pages
