@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
 _DAY_S: Final = 86_400.0
-_FIRST_S: Final = 1.0
-_HALVINGS: Final = 16  # of the logarithm between a second and never: to within a two-thousandth of the age
+_LOG_AGES: Final = np.linspace(0.0, math.log(NEVER_S), 300)  # of ages in seconds, a twelfth apart
+_TOGETHER: Final = 512  # pages whose worth at all these ages is laid out at once
 _LEAST: Final = 1e-300
 
 
@@ -70,6 +70,8 @@ class BayesClasses(Price):
             raise ConfigError(f"harmonic is {harmonic}; write a number from 0 to 1")
         self.periods_s = _DAY_S * _periods(periods_days)
         self._beliefs = ClassBeliefs(1.0 / self.periods_s, forget)
+        worth_s, dear = self._of_classes(np.exp(_LOG_AGES)[:, None] / self.periods_s)
+        self._worth_at, self._dear_at = worth_s.T.copy(), dear.T.copy()
 
     def learn(self, visits: Visits) -> None:
         """Take in what visits say of the classes of their pages."""
@@ -87,23 +89,37 @@ class BayesClasses(Price):
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, now))), _LEAST)
         likely = self._beliefs.probabilities(pages.slot, pages.site)
-        old = np.zeros(len(pages.slot), np.bool_)
-        low, high = np.full(len(old), math.log(_FIRST_S)), np.full(len(old), math.log(NEVER_S))
-        never = self._worth(pages, likely, np.exp(high), old) < self.price
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            enough = self._worth(pages, likely, np.exp(middle), old) >= self.price
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        return np.where(never, np.inf, pages.visited_at + np.exp(high))
+        parts = [slice(first, first + _TOGETHER) for first in range(0, len(likely), _TOGETHER)]
+        age_s = np.concatenate([self._age_when_due(pages.take(part), likely[part]) for part in parts] or [np.zeros(0)])
+        seen_s = pages.notice / (likely * self._beliefs.rates).sum(1)  # as old as a notice makes a page look
+        return pages.visited_at + np.maximum(age_s - seen_s, 0.0)
+
+    def _age_when_due(self, pages: Pages, likely: Floats) -> Floats:
+        """Return the age at which a visit to each page is worth the price; infinity where none is."""
+        worth_s, dear = (np.einsum("nk,kg->ng", likely, of) for of in (self._worth_at, self._dear_at))
+        earned = pages.importance[:, None] * worth_s
+        asked = self.price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
+        enough = earned >= asked
+        first, rows = np.maximum(enough.argmax(1), 1), np.arange(len(likely))
+        below, above = (
+            np.log(np.maximum(earned[rows, place], _LEAST) / asked[rows, place]) for place in (first - 1, first)
+        )
+        part = np.clip(-below / np.maximum(above - below, _LEAST), 0.0, 1.0)
+        age_s = np.exp(_LOG_AGES[first - 1] + part * (_LOG_AGES[1] - _LOG_AGES[0]))
+        return np.where(enough[:, -1], age_s, np.inf)
 
     def _worth(self, pages: Pages, likely: Floats, age_s: Floats, new: NDArray[np.bool_]) -> Floats:
-        theta = self._harmonic
-        x = np.minimum(age_s[:, None] / self.periods_s + np.where(new, 0.0, pages.notice)[:, None], 1e15)
-        gone, still = -np.expm1(-x), np.exp(-x)
-        dear = np.maximum(gone - x * still, 0.0)
-        worth = (1 - theta) * dear + theta * np.maximum(x - gone, 0.0)
+        notice = np.where(new, 0.0, pages.notice)
+        worth_s, dear = self._of_classes(np.minimum(age_s[:, None] / self.periods_s + notice[:, None], 1e15))
         cost = pages.cost + pages.cost_changed * np.where(new, 1.0, (likely * dear).sum(1))
-        return np.asarray(pages.importance * (likely * worth * self.periods_s).sum(1) / cost)
+        return np.asarray(pages.importance * (likely * worth_s).sum(1) / cost)
+
+    def _of_classes(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return what a visit of each class is worth, in seconds, and h, after x mean changes; of the shape of `x`."""
+        gone = -np.expm1(-x)
+        dear = np.maximum(gone - x * (1.0 - gone), 0.0)
+        worth = (1 - self._harmonic) * dear + self._harmonic * np.maximum(x - gone, 0.0)
+        return worth * self.periods_s, dear
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
         """Return how probable each class is of each page, and of the sites' next new pages."""

@@ -14,7 +14,7 @@ from evercrawl.schedule.class_beliefs import ClassBeliefs
 from evercrawl.schedule.cycle import Cycle
 from evercrawl.schedule.price import Price
 from evercrawl.simulate.polling import Conditions, poll
-from evercrawl.simulate.population import population
+from evercrawl.simulate.population import Population
 
 DAY_S = 86_400.0
 
@@ -167,12 +167,24 @@ def test_parameters_that_are_none():
 
 
 def test_it_keeps_pages_as_fresh_as_the_price_does():
+    """Pages that hardly change, that change daily, and that change by the half-hour, which only waste visits."""
+    world = Population(np.ones(150), np.repeat([0.02, 1.0, 50.0], 50), np.repeat(np.arange(3), 50))
     polled = [
-        poll(policy, population(200, 3), 0.1, cycles=6, measured_from=3, conditions=Conditions(ticks=25))
+        poll(policy, world, 0.5, cycles=8, measured_from=4, conditions=Conditions(ticks=25))
         for policy in (BayesClasses(), Price(), Cycle())
     ]
-    assert polled[0].ratio > max(polled[1].ratio - 0.03, polled[2].ratio + 0.1)
+    assert polled[0].ratio > max(polled[1].ratio - 0.03, polled[2].ratio + 0.05)
     assert polled[0].unused == 0.0
+
+
+def test_a_notice_makes_a_page_due_sooner():
+    policy = BayesClasses()
+    policy.learn(drawn(100, 1))
+    policy.chosen(policy.value(pages(100, 3 * DAY_S), 1e9)[:5], 1e9, 100)
+    plain, noticed = policy.due(pages(100), 1e9), policy.due(pages(100, notice=1.0), 1e9)
+    finite = np.isfinite(plain)
+    assert (noticed[finite] < plain[finite]).all()
+    assert (noticed >= pages(100).visited_at).all()
 
 
 @pytest.mark.golden
