@@ -92,7 +92,7 @@ class BayesClasses(Price):
         parts = [slice(first, first + _TOGETHER) for first in range(0, len(likely), _TOGETHER)]
         age_s = np.concatenate([self._age_when_due(pages.take(part), likely[part]) for part in parts] or [np.zeros(0)])
         seen_s = pages.notice / (likely * self._beliefs.rates).sum(1)  # as old as a notice makes a page look
-        return pages.visited_at + np.maximum(age_s - seen_s, 0.0)
+        return np.asarray(pages.visited_at + np.maximum(age_s - seen_s, 0.0))
 
     def _age_when_due(self, pages: Pages, likely: Floats) -> Floats:
         """Return the age at which a visit to each page is worth the price; infinity where none is."""
