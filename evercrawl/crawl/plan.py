@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
     from evercrawl.types import Floats, Ints
 
-MOST: Final = 200_000
+MOST: Final = 40_000
 """Pages that are reckoned with one by one: those that matter most, and a sample that stands for the others."""
 SELDOM_S: Final = 365.25 * 86_400.0
 """A page that is visited less often is as good as given up."""
-_CLOSE: Final = 1e-9  # of an interval
+_CLOSE: Final = 1e-6  # of an interval: the last step of the search, and the error about its square
 _NEAR: Final = 1e-7  # of a budget
 _ALL: Final = 0.99  # of a budget: where less is spent, pages have to wait before they may be visited again
 _TRIES: Final = 80

@@ -57,17 +57,22 @@ class UsageCounts:
 
     def learn(self, questions: Iterable[Question]) -> None:
         """Count what questions tell; their order does not matter."""
+        shown, places, opened, clicked_at = list[int](), list[int](), list[int](), list[int]()
         for question in questions:
             self.questions += 1
-            place_of = {url: min(place, PLACES - 1) for place, url in reversed(list(enumerate(question.shown)))}
-            for url, place in place_of.items():
-                row = self._row(url)
-                self._shown_at[row, place] += 1
-            for url in dict.fromkeys(question.clicked):
-                row = self._row(url)
-                self._clicked[row] += 1
-                if url in place_of:
-                    self.clicks_at[place_of[url]] += 1
+            row_at: dict[int, int] = {}
+            for place, url in enumerate(question.shown):
+                row_at.setdefault(self._row(url), min(place, PLACES - 1))  # shown twice: the better place counts
+            shown += row_at.keys()
+            places += row_at.values()
+            rows = dict.fromkeys(map(self._row, question.clicked))
+            opened += rows
+            clicked_at += [row_at[row] for row in rows if row in row_at]
+        count = len(self._row_of)
+        self._clicked, self._shown_at = grown(self._clicked, count), _taller(self._shown_at, count)
+        np.add.at(self._shown_at, (shown, places), 1)
+        np.add.at(self._clicked, opened, 1)
+        np.add.at(self.clicks_at, clicked_at, 1)
 
     @property
     def clicked(self) -> Ints:
@@ -99,7 +104,9 @@ class UsageCounts:
     def of(self, column: Ints | Floats, slots: Slots) -> Floats:
         """Return what a column of rows says of pages, shape (n,); 0 of those that no question names."""
         rows = self.rows(slots)
-        return np.where(rows >= 0, np.append(column, 0)[rows], 0).astype(np.float64)
+        if not len(column):
+            return np.zeros(len(slots))
+        return np.where(rows >= 0, column[np.maximum(rows, 0)], 0).astype(np.float64)
 
     def slots(self) -> Slots:
         """Return the slots of those pages that questions name and the crawl knows, ascending."""
@@ -121,7 +128,6 @@ class UsageCounts:
         row = self._row_of.get(name)
         if row is None:
             row = self._row_of[name] = len(self._row_of)
-            self._clicked, self._shown_at = grown(self._clicked, row + 1), _taller(self._shown_at, row + 1)
         return row
 
 
@@ -151,22 +157,23 @@ class Following:
     def __init__(self, partition: Partition, *learners: Learner) -> None:
         self._tail = Tail(partition.directory / USAGE_FILE)
         self._learners = learners
-        self.renew()
+        while self.renew():
+            pass
 
     def renew(self) -> bool:
-        """Take in what is new; return whether there was anything. It costs next to nothing where there is not."""
-        renewed = False
-        while self._tail.more():
-            size = self._tail.size
-            anew, questions = self._tail.read()
-            for learner in self._learners:
-                if anew:
-                    learner.forget()
-                learner.learn(questions)
-            renewed = renewed or anew or bool(questions)
-            if self._tail.size == size and not anew:  # a line that is not whole yet
-                break
-        return renewed
+        """Take in what is new, some thousand questions at most; return whether there was anything.
+
+        It costs next to nothing where there is not. What is left comes with the next call.
+        """
+        if not self._tail.more():
+            return False
+        before = self._tail.size
+        anew, questions = self._tail.read()
+        for learner in self._learners:
+            if anew:
+                learner.forget()
+            learner.learn(questions)
+        return anew or self._tail.size != before
 
 
 class Used:

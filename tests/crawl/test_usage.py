@@ -239,6 +239,30 @@ def test_the_report_tells_what_is_there(made, asked):
     assert [(page.url, page.shown, page.clicked) for page in report.most_used] == [(B, 1, 1), (A, 1, 0)]
 
 
+def test_a_long_file_is_followed_piece_by_piece(made):
+    made.seed(A)
+    counts = UsageCounts(made.state)
+    following = Following(made.partition, counts)
+    long = [Question(float(i), f"{i} {'word ' * 400}", (A,), (A,) * (i % 2)) for i in range(1500)]
+    UsageWriter(made.directory).add(long, once=False)
+    assert following.renew()
+    assert 0 < counts.questions < 1500
+    while following.renew():
+        pass
+    again = UsageCounts(made.state)
+    Following(made.partition, again)
+    assert counts.questions == again.questions == 1500
+    assert counts.clicked.tolist() == again.clicked.tolist() == [750]
+
+
+def test_a_line_longer_than_a_piece_is_read_whole(made):
+    shown = tuple(f"{SITE}/{'x' * 1500}{i}" for i in range(1000))
+    UsageWriter(made.directory).add([Question(1.0, "a"), Question(2.0, "b", shown), Question(3.0, "c")])
+    counts = UsageCounts(made.state)
+    Following(made.partition, counts)
+    assert (counts.questions, int(counts.shown.sum())) == (3, 1000)
+
+
 def test_a_question_writes_nothing(filled):
     before = sorted(path.name for path in filled.directory.iterdir())
     crawl = opened(filled.directory)
