@@ -173,7 +173,7 @@ class Poisson(World):
         found = allocation.optimum(self.weight[alive], self.rate_per_s[alive], budget / DAY_S * len(self.weight))
         return found.value / float(self.weight[self._alive].sum())
 
-    def _settle(self, rows: Ints, now: float) -> None:
+    def _settle(self, rows: Ints, now: float | Floats) -> None:
         """Count what pages earned since they were looked at last, and draw when they last changed unannounced."""
         rate = np.maximum(self.rate_per_s[rows] * (1.0 - self._told), _STILL)
         passed_s = now - self._since[rows]

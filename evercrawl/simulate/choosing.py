@@ -27,8 +27,8 @@ class Columns(Protocol):
 class Chooser(ABC):
     """Finds the pages to visit next."""
 
-    def look(self, now: float) -> None:
-        """Look at all pages; between two looks it may do with the most promising."""
+    def look(self, until: float) -> None:
+        """Look at all pages; up to the next look, at `until`, it may do with the most promising."""
         return
 
     @abstractmethod
@@ -57,10 +57,13 @@ class Exhaustive(Chooser):
         self._policy, self._columns, self._visited_at, self._kept = policy, columns, visited_at, kept
         self._pool: Slots | None = None
 
-    def look(self, now: float) -> None:
-        """Value all pages, and keep those of highest value among the new ones and among the others."""
+    def look(self, until: float) -> None:
+        """Keep those pages whose values will be highest, among the new ones and among the others.
+
+        By then, not now: what was visited a moment ago may be worth another visit before the next look.
+        """
         if self._kept and 2 * self._kept < len(self._visited_at):
-            values, new = self._values(None, now), np.isnan(self._visited_at)
+            values, new = self._values(None, until), np.isnan(self._visited_at)
             kinds = [np.flatnonzero(new), np.flatnonzero(~new)]
             pool = np.concatenate([rows[best(values[rows], self._kept)] for rows in kinds])
             self._pool = pool.astype(np.uint32)

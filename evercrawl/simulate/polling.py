@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 BEGAN_AT: Final = 1_700_000_000.0
 TICKS: Final = 100
 """Looks at all pages, a cycle: in between, a hundredth of them at most is visited."""
-_AT_ONCE: Final = 5  # visits that are chosen together: what matters most is worth a visit many times in a hundredth
-_WARMING: Final = 25  # visits that are chosen together before it counts, which need not be so exact
+_WARMING: Final = 5  # times as many are chosen together before it counts: that need not be so exact
 _FINE_CYCLES: Final = 0.5  # before it counts, choices are fine again
 _KEPT: Final = 2.0  # pages of either kind kept between two looks, for each that is visited
 FORGET: Final = 0.05
@@ -57,9 +56,10 @@ class Conditions:
         unit. None where a visit costs 1.
     frontier
         Whether the crawl's frontier offers pages; else all are valued each time.
-    ticks, steps
-        Looks at all pages, a cycle, and choices from one look to the next: 0 steps to choose five pages at a time, or,
-        through the frontier, one. Announcements come with looks.
+    ticks, at_once
+        Looks at all pages, a cycle, and how many pages are chosen at a time from one look to the next: what matters
+        most is worth many visits in a hundredth of a cycle. Through the frontier, and where hosts allow only so many,
+        it is one by one or tick by tick; announcements come tick by tick.
     """
 
     known: bool = False
@@ -76,7 +76,7 @@ class Conditions:
     cost_changed: Floats | None = None
     frontier: bool = False
     ticks: int = TICKS
-    steps: int = 0
+    at_once: int = 10
 
 
 USUAL: Final = Conditions()
@@ -194,7 +194,7 @@ class Polling:
         self.world = world or world_of(pages, budget, seed, conditions, clairvoyant=policy.clairvoyant)
         self.cycle_s = DAY_S / budget
         self.held = Held(self.world, policy, conditions, self.cycle_s, seed)
-        self._steps = self._make_steps(conditions, _WARMING)
+        self._steps = self._make_steps(conditions, _WARMING * conditions.at_once)
         self._chooser = self._make_chooser(conditions)
         self._now, self._plan_at = BEGAN_AT, -math.inf
         self._room = 0.0
@@ -203,13 +203,13 @@ class Polling:
     def run(self, cycles: float, measured_from: float) -> Polled:
         """Run for some cycles, and measure the last of them."""
         ticks, first = round(cycles * self._conditions.ticks), round(measured_from * self._conditions.ticks)
-        earned, bests, start = [0.0], list[float](), 0.0
+        earned, bests, start, began_at = [0.0], list[float](), 0.0, self._now
         self.world.pass_to(self._now)
         for tick in range(ticks):
             if tick == first:
                 start, self.unused, began_at = self.world.earned(self._now), 0.0, self._now
             if tick == max(first - round(_FINE_CYCLES * self._conditions.ticks), 0):
-                self._steps = self._make_steps(self._conditions, _AT_ONCE)
+                self._steps = self._make_steps(self._conditions, self._conditions.at_once)
             self._turn()
             if (tick + 1) % self._conditions.ticks == 0:
                 earned.append(self.world.earned(self._now))
@@ -231,12 +231,14 @@ class Polling:
             return ThroughFrontier(policy, held.columns, held.visited_at)
         if capped is not None:
             return Capped(policy, held.columns, held.visited_at, host, capped, self.cycle_s / conditions.ticks)
-        kept = math.ceil(_KEPT * self._pages / conditions.ticks) if self._make_steps(conditions, _AT_ONCE) > 1 else 0
+        kept = (
+            math.ceil(_KEPT * self._pages / conditions.ticks)
+            if self._make_steps(conditions, conditions.at_once) > 1
+            else 0
+        )
         return Exhaustive(policy, held.columns, held.visited_at, kept)
 
     def _make_steps(self, conditions: Conditions, at_once: int) -> int:
-        if conditions.steps:
-            return conditions.steps
         if self.world.announces or conditions.cap_per_day is not None:
             return 1
         visits = max(self._pages // conditions.ticks, 1)
@@ -264,7 +266,7 @@ class Polling:
             seen = ~np.isnan(self.held.visited_at)
             if seen.any():
                 self._plan_at = self._policy.plan(self.held.columns(None).take(seen), int((~seen).sum()), self._now)
-        self._chooser.look(self._now)
+        self._chooser.look(self._now + self.cycle_s / self._conditions.ticks)
 
     def _spend(self) -> bool:
         """Visit as many pages as the rest of a tick's budget allows; return whether there may be more."""

@@ -1,0 +1,161 @@
+"""Every contestant on every population, at every budget: the rows of a comparison."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.lab.base import Claim, Curve, Panel
+from evercrawl.lab.printed_ratios import CORRELATIONS, WITHIN, printed
+from evercrawl.simulate.polling import poll
+from evercrawl.simulate.population import population
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.contestants import Contestant
+    from evercrawl.simulate.population import Population
+
+PAGES: Final = 10_000
+SEEDS: Final = 3
+TURNS: Final = 15
+_DECIMALS: Final = 3
+
+
+def plain(options: Options, name: str) -> None:
+    """See that nobody asks for a graph, where there are no links.
+
+    Raises
+    ------
+    ConfigError
+        When somebody does.
+    """
+    if options.graph is not None or options.kind is not None:
+        raise ConfigError(f"{name} is about pages without links: leave --graph and --graph-kind out")
+
+
+def seeds(options: Options, pages: int) -> range:
+    """Return the seeds: three for as many pages as were printed of, one for fewer.
+
+    >>> from evercrawl.lab.base import Options
+    >>> list(seeds(Options(seed=5), 10_000)), list(seeds(Options(), 300))
+    ([5, 6, 7], [1])
+    """
+    return range(options.seed, options.seed + (SEEDS if pages >= PAGES else 1))
+
+
+def populations(
+    options: Options, correlations: Sequence[float] = CORRELATIONS
+) -> Iterator[tuple[float, int, Population]]:
+    """Yield every population, with its correlation and its seed."""
+    pages = options.pages or PAGES
+    for correlation in correlations:
+        for seed in seeds(options, pages):
+            yield correlation, seed, population(pages, seed, correlation)
+
+
+def contest(
+    contestants: Iterable[Contestant],
+    options: Options,
+    budgets: Sequence[float],
+    say: Say,
+    correlations: Sequence[float] = CORRELATIONS,
+) -> list[Row]:
+    """Run every contestant, and return a row for each run.
+
+    A row has `policy` (the label), `correlation`, `seed`, `budget`, `ratio`, `value`, `optimum`, `unused`, `abandoned`,
+    and `seconds`.
+    """
+    cycles, rows = float(options.turns or TURNS), list["Row"]()
+    there = [each for each in contestants if each.there]
+    for correlation, seed, pages in populations(options, correlations):
+        for each in there:
+            say(f"{each.label}, correlation {correlation:g}, seed {seed}")
+            rows += [run(each, pages, budget, cycles, seed) | {"correlation": correlation} for budget in budgets]
+    return rows
+
+
+def run(each: Contestant, pages: Population, budget: float, cycles: float, seed: int) -> Row:
+    """Run one contestant, and return what came of it."""
+    began = time.perf_counter()
+    policy = each.made(budget)
+    found = poll(policy, pages, budget, cycles=cycles, measured_from=cycles / 2, seed=seed, conditions=each.conditions)
+    return {
+        "policy": each.label, "seed": seed, "budget": budget, "ratio": found.ratio, "value": found.value,
+        "optimum": found.optimum, "unused": found.unused, "abandoned": found.abandoned,
+        "seconds": time.perf_counter() - began,
+    }  # fmt: skip
+
+
+def mean(rows: Iterable[Row], name: str = "ratio", **named: str | float) -> float:
+    """Return the mean over seeds of a column, in the rows whose columns are as named; nan where there are none.
+
+    >>> mean([{"policy": "a", "ratio": 0.5}, {"policy": "a", "ratio": 0.7}, {"policy": "b", "ratio": 0.1}], policy="a")
+    0.6
+    """
+    found = [float(row[name]) for row in rows if all(row[key] == value for key, value in named.items())]
+    return round(float(np.mean(found)), 12) if found else math.nan
+
+
+def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reached: bool = False) -> list[Claim]:
+    """Return a claim that a row is as printed, within 0.03 everywhere; for the better is no harm where it is `reached`.
+
+    Parameters
+    ----------
+    rows
+        Of a contest.
+    label, like
+        Of the row, and of the printed one; there is no claim where either has no figures.
+    promised
+        Whether we promise it.
+    reached
+        Whether more than what was printed is as good.
+    """
+    table, places = printed(), _places(rows, label)
+    pairs = [(place, table.get((like, *place))) for place in places]
+    pairs = [(place, figure) for place, figure in pairs if figure is not None]
+    if not pairs:
+        return []
+    found = [mean(rows, policy=label, correlation=c, budget=b) for (c, b), _ in pairs]
+    off = [one - figure for one, (_, figure) in zip(found, pairs, strict=True)]
+    holds = all((reached or each <= WITHIN) and each >= -WITHIN for each in off)
+    said = "; ".join(f"{b:g}: {figure:.3f}" for (_, b), figure in pairs)
+    return [Claim(f"{label}: as printed, within {WITHIN:g}", said, listed(found), holds, promised)]
+
+
+def table(rows: list[Row], label: str) -> Claim:
+    """Return what a row reaches, of which nothing was printed."""
+    found = [mean(rows, policy=label, correlation=c, budget=b) for c, b in _places(rows, label)]
+    return Claim(f"{label}: part of the optimum", "", listed(found), None)
+
+
+def listed(figures: Iterable[float]) -> str:
+    """Return figures in a line.
+
+    >>> listed([0.5, 0.98765])
+    '0.500, 0.988'
+    """
+    return ", ".join(f"{figure:.{_DECIMALS}f}" for figure in figures)
+
+
+def panels(rows: list[Row], labels: Sequence[str]) -> list[Panel]:
+    """Return how much of the optimum is reached by budget: a diagram for each correlation."""
+    found = list[Panel]()
+    for correlation in sorted({float(row["correlation"]) for row in rows}):
+        curves = list[Curve]()
+        for label in labels:
+            budgets = [b for c, b in _places(rows, label) if c == correlation]
+            ratios = [mean(rows, policy=label, correlation=correlation, budget=b) for b in budgets]
+            curves.append(Curve(label, [math.log10(100 * b) for b in budgets], ratios, ours=label == "price"))
+        title = f"correlation of importance and rate: {correlation:g}"
+        found.append(Panel(title, "budget (log10 of the % of all pages, a day)", "part of the optimum", curves))
+    return found
+
+
+def _places(rows: list[Row], label: str) -> list[tuple[float, float]]:
+    return sorted({(float(row["correlation"]), float(row["budget"])) for row in rows if row["policy"] == label})

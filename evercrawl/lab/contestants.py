@@ -1,0 +1,113 @@
+"""Who is compared: each policy with its parameters, and under which conditions; one row of a table each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from evercrawl import catalog, schedule
+from evercrawl.errors import ConfigError
+from evercrawl.schedule import Policy
+from evercrawl.simulate.polling import USUAL, Conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DAY_S: Final = 86_400.0
+
+
+class Contestant(NamedTuple):
+    """One row of a comparison.
+
+    Attributes
+    ----------
+    label
+        What the row is called.
+    policy
+        Name in the catalogue.
+    options
+        Parameters that differ from what is shipped; "{cycle}" stands for the length of a cycle.
+    conditions
+        What is known, and what makes it hard.
+    like
+        Name of the printed row it belongs to, "" for none.
+    ours
+        Whether we promise what the row says.
+    """
+
+    label: str
+    policy: str
+    options: Mapping[str, float | str] = {}
+    conditions: Conditions = USUAL
+    like: str = ""
+    ours: bool = False
+
+    def made(self, budget: float) -> Policy:
+        """Return the policy, for a budget of so many visits a page and day."""
+        cycle_s = f"{round(_DAY_S / budget)}s"
+        options = {name: cycle_s if value == "{cycle}" else value for name, value in self.options.items()}
+        kind: Any = catalog.pick(schedule, Policy, self.policy)  # type: ignore[type-abstract]
+        made: Policy = kind(**options)
+        return made
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a policy of this name."""
+        try:
+            catalog.pick(schedule, Policy, self.policy)  # type: ignore[type-abstract]
+        except ConfigError:
+            return False
+        return True
+
+
+KNOWN: Final = Conditions(known=True)
+_FINE: Final = Conditions(at_once=4)
+_GAMMA: Final = "price_gamma"
+
+INDEX: Final = (
+    Contestant("price, known rates", _GAMMA, {}, replace(KNOWN, frontier=True), "index, known rates", ours=True),
+    Contestant("price_gamma", _GAMMA, {}, _FINE, "index, learned", ours=True),
+    Contestant("price", "price", {}, _FINE, "index, learned", ours=True),
+    Contestant("price_gamma, one prior", _GAMMA, {}, replace(_FINE, by_host=False), "index, learned, one prior for all"),
+    Contestant("price, half dated", "price", {}, replace(_FINE, dated=0.5), "index, learned, half of the pages dated"),
+    Contestant("price, all dated", "price", {}, replace(_FINE, dated=1.0), "index, learned, all pages dated", ours=True),
+)  # fmt: skip
+"""Ours, by what is known; `price_gamma` is `price` without the harmonic part, as the printed rows are."""
+
+SYSTEMS: Final = (
+    Contestant("price", "price", {}, USUAL, "index, learned", ours=True),
+    Contestant("price_gamma", _GAMMA, {}, USUAL, "index, learned"),
+    Contestant("notices (told what is stale)", "notices", {}, Conditions(ticks=1000)),
+    Contestant("optimal", "optimal"),
+    Contestant("optimal, rates by (13)", "optimal", {"estimator": "log_corrected"}),
+    Contestant("azar, random", "azar", {"spacing": "random"}, USUAL, "Azar, learned, random"),
+    Contestant("azar, even", "azar", {"spacing": "even"}),
+    Contestant("lambda_crawl, random", "lambda_crawl", {}, USUAL, "LambdaCrawl, learned, random"),
+    Contestant("lambda_crawl, even", "lambda_crawl", {"spacing": "even"}),
+    Contestant("marked_point", "marked_point"),
+    Contestant("partition, pf", "partition", {"grouping": "pf", "steps": 0}, USUAL, "Carney pf"),
+    Contestant("partition, p", "partition", {"grouping": "p", "steps": 0}, USUAL, "Carney p"),
+    Contestant("partition, lam", "partition", {"grouping": "lam", "steps": 0}, USUAL, "Carney lam"),
+    Contestant("partition, p/lam", "partition", {"grouping": "p_over_lam", "steps": 0}, USUAL, "Carney p/lam"),
+    Contestant("partition, pf, clustered", "partition", {"grouping": "pf", "steps": 50}, USUAL, "Carney pf, clustered"),
+    Contestant("importance_proportional", "importance_proportional", {}, USUAL, "f ~ w"),
+    Contestant("uniform", "uniform", {}, USUAL, "uniform"),
+    Contestant("cycle", "cycle", {}, USUAL, "uniform"),
+    Contestant("proportional", "proportional", {}, USUAL, "Coffman (34), f ~ lam"),
+    Contestant("polling", "polling", {}, USUAL, "Coffman (34), f ~ lam"),
+    Contestant("bayes_classes", "bayes_classes"),
+    Contestant("sampling", "sampling"),
+    Contestant("webfountain", "webfountain"),
+    Contestant("chile, known rates", "chile", {}, KNOWN, "Chile, known rates"),
+    Contestant("chile", "chile"),
+    Contestant("tianwang", "tianwang", {}, USUAL, "Tianwang"),
+    Contestant("rpuc", "rpuc", {}, USUAL, "RPUC"),
+    Contestant("nutch_adaptive, 30 days", "nutch_adaptive", {}, USUAL, "Nutch, start 30 days"),
+    Contestant("nutch_adaptive, a cycle", "nutch_adaptive", {"start": "{cycle}"}, USUAL, "Nutch, start one cycle"),
+    Contestant("nutch_adaptive, all used", "nutch_adaptive", {"work_conserving": 1}),
+    Contestant("stormcrawler_adaptive", "stormcrawler_adaptive", {}, USUAL, "StormCrawler"),
+    Contestant("stormcrawler, all used", "stormcrawler_adaptive", {"work_conserving": 1}),
+    Contestant("greedy", "greedy"),
+    Contestant("xyleme", "xyleme"),
+)  # fmt: skip
+"""Every policy that revisits pages, as it is shipped unless the row says otherwise."""

@@ -1,0 +1,109 @@
+"""What visits at fixed rates earn, in closed form: the rows of the comparison that need no run."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.schedule import allocation
+from evercrawl.schedule.azar import fresh_at_random, random_optimum
+from evercrawl.schedule.lambda_crawl import harmonic_optimum
+from evercrawl.schedule.partition import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from evercrawl.simulate.population import Population
+    from evercrawl.types import Floats
+
+    Rule: TypeAlias = Callable[["Floats", "Floats", float], "Floats"]
+
+_GROUPS: Final = 20
+_CLUSTERING: Final = 50
+
+
+def proportional_to(weight: Floats, budget: float) -> Floats:
+    """Return rates in proportion to some numbers, that sum to the budget.
+
+    >>> proportional_to(np.array([1.0, 3.0]), 8.0)
+    array([2., 6.])
+    """
+    return weight * (budget / weight.sum())
+
+
+def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Floats:
+    """Return rates where visits in a horizon are whole numbers, `each` a page on the mean: best by Fox's greedy rule.
+
+    Each page's next visit is worth what it adds to w x F(x / T, lam); the returns diminish, so taking the best one by
+    one is optimal. Wolf et al. (2002). Optimal crawling strategies for web search engines.
+
+    Examples
+    --------
+    >>> whole_visits(np.array([1.0, 1.0]), np.array([1.0, 100.0]), 2.0, 1.0)
+    array([2., 0.])
+    """
+    horizon = each * len(lam) / budget
+    visits = np.zeros(len(lam), np.int64)
+    gain = _gains(weight, lam, horizon, visits)
+    heap = list(zip((-gain).tolist(), range(len(lam)), strict=True))
+    heapq.heapify(heap)
+    w, rate = weight.tolist(), lam.tolist()
+    count = [0] * len(w)
+    for _ in range(round(each * len(lam))):
+        _, page = heap[0]
+        count[page] += 1
+        k, r = count[page], rate[page] * horizon
+        more = w[page] * ((k + 1) * -np.expm1(-r / (k + 1)) - k * -np.expm1(-r / k)) / max(r, 1e-300)
+        heapq.heapreplace(heap, (-float(more), page))
+    return np.array(count) / horizon
+
+
+def _gains(weight: Floats, lam: Floats, horizon: float, visits: Floats) -> Floats:
+    """Return what one more visit in the horizon adds, where there were none."""
+    r = np.maximum(lam * horizon, 1e-300)
+    return np.asarray(weight * -np.expm1(-r) / r)
+
+
+EVEN: Final[dict[str, Rule]] = {
+    "Wolf, 10 visits a page": lambda w, lam, budget: whole_visits(w, lam, budget, 10.0),
+    "Wolf, 1 visit a page": lambda w, lam, budget: whole_visits(w, lam, budget, 1.0),
+    "Azar, even": lambda w, lam, budget: random_optimum(w, lam, budget).rate,
+    "LambdaCrawl, even": lambda w, lam, budget: harmonic_optimum(w, lam, budget).rate,
+    "f ~ w": lambda w, lam, budget: proportional_to(w, budget),
+    "Carney pf, clustered": lambda w, lam, budget: _grouped(w, lam, budget, "pf", _CLUSTERING),
+    "Carney pf": lambda w, lam, budget: _grouped(w, lam, budget, "pf"),
+    "Carney p": lambda w, lam, budget: _grouped(w, lam, budget, "p"),
+    "Carney lam": lambda w, lam, budget: _grouped(w, lam, budget, "lam"),
+    "Carney p/lam": lambda w, lam, budget: _grouped(w, lam, budget, "p_over_lam"),
+    "f ~ sqrt(w lam)": lambda w, lam, budget: proportional_to(np.sqrt(w * lam), budget),
+    "uniform": lambda w, lam, budget: np.full(len(w), budget / len(w)),
+    "f ~ w lam": lambda w, lam, budget: proportional_to(w * lam, budget),
+    "Coffman (34), f ~ lam": lambda w, lam, budget: proportional_to(lam, budget),
+}
+"""Rates of visits by importance, rate of change and budget; visits come evenly."""
+
+RANDOM: Final[dict[str, Rule]] = {
+    "Azar, random": lambda w, lam, budget: random_optimum(w, lam, budget).rate,
+    "LambdaCrawl, random": lambda w, lam, budget: harmonic_optimum(w, lam, budget).rate,
+}
+"""The same, where visits come at random moments."""
+
+
+def still(pages: Population, budget: float) -> dict[str, float]:
+    """Return what each rule earns, as a part of the optimum, by its name."""
+    weight, lam = pages.weight, pages.lam_per_day
+    best = pages.optimum(budget).value * float(weight.sum())
+    total = budget * len(pages)
+    found = dict[str, float]()
+    for rules, fresh in ((EVEN, allocation.freshness), (RANDOM, fresh_at_random)):
+        for name, rule in rules.items():
+            found[name] = float(np.dot(weight, fresh(rule(weight, lam, total), lam))) / best
+    return found
+
+
+def _grouped(weight: Floats, lam: Floats, budget: float, key: str, steps: int = 0) -> Floats:
+    groups = grouped(weight, lam, budget, key, _GROUPS, steps)
+    return groups.rate[groups.label]

@@ -1,0 +1,42 @@
+"""Published crawlers as policies, beside ours: every one with rates to learn, and nothing known at the start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.lab.base import Experiment, Findings
+from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, panels, plain, table
+from evercrawl.lab.contestants import SYSTEMS
+
+if TYPE_CHECKING:
+    from evercrawl.lab.base import Options, Say
+
+BUDGETS: Final = (0.01, 0.1, 1.0)
+_DRAWN: Final = (
+    "price", "optimal", "lambda_crawl, random", "nutch_adaptive, a cycle", "stormcrawler_adaptive", "chile", "tianwang",
+    "rpuc", "cycle",
+)  # fmt: skip
+
+
+class Systems(Experiment):
+    """How much of the best possible freshness each policy reaches that learns as it goes, ours and published ones.
+
+    References
+    ----------
+    Meng, Wang, Yan (2006), and the works that each policy names. Figures were printed for 10,000 pages.
+    """
+
+    pages = PAGES
+    turns = TURNS
+
+    def run(self, options: Options, say: Say) -> Findings:
+        """Run them all."""
+        plain(options, "systems")
+        rows = contest(SYSTEMS, options, BUDGETS, say)
+        title = f"Policies that learn rates, {options.pages or PAGES:,} pages, as a part of the optimum"
+        found = Findings(title, rows, panels=panels(rows, _DRAWN))
+        for each in SYSTEMS:
+            if each.there:
+                known = as_printed(rows, each.label, each.like, promised=False, reached=True)
+                found.claims += known or [table(rows, each.label)]
+        return found
