@@ -87,10 +87,10 @@ class Columns:
         self._guess = Guess(state, scheme, newcomers)
         self._weight = weight
         if weight is not None:
-            plain = Columns(
+            self._plain = Columns(
                 state, scheme, priors, notices, in_bytes=in_bytes, expecting=expecting, newcomers=newcomers
-            )  # fmt: skip
-            weight.begin(plain)
+            )
+            weight.begin(self._plain)
 
     def __call__(self, slots: Slots) -> Pages:
         """Return the columns of `slots`, shape (n,) each."""
@@ -125,6 +125,14 @@ class Columns:
             notice=self._notices.of(slots, sites),
             **self._asked(slots),
         )
+
+    def weighed(self, slots: Slots) -> Floats:
+        """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
+        if self._weight is None:
+            return np.ones(len(slots))
+        importance = self._plain(slots).importance
+        worth = self._weight.worth(slots, importance)
+        return np.divide(worth, importance, out=np.ones(len(slots)), where=importance > 0)
 
     def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
         """Return the records of pages; all zero for one that was never read.

@@ -12,6 +12,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.crawl.content import HTML, answer_of, exchange_of, is_html
 from evercrawl.crawl.reader import events
 from evercrawl.crawl.view import View, settings
+from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.parse import html
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -106,7 +107,8 @@ def _beliefs(view: View, start: int, stop: int) -> Columns:
     slots = np.arange(start, stop, dtype=np.uint32)
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
-    beliefs = view.importance[slots], rates, view.fresh(pages), view.due_at(pages)
+    asked = view.candidates(slots) if view.config.focus or view.config.weight != IMPORTANCE else pages
+    beliefs = view.importance[slots], rates, view.fresh(pages), view.due_at(asked)
     return {name: _nullable(values) for name, values in zip(_BELIEFS, beliefs, strict=True)}
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from evercrawl.crawl.grown import grown
 from evercrawl.crawl.link_words import marks_of, words_in
+from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.store.events import Visit
 
 if TYPE_CHECKING:
@@ -173,6 +174,9 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         entry = view.config.focus[place]
         times *= entry.weight
         reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
+    if view.config.weight != IMPORTANCE:
+        times *= float(view.candidates.weighed(np.array([slot], np.uint32))[0])
+        reasons.append(f"weight = {view.config.weight}")
     if never and view.config.discovery != EVEN:
         times *= discovery_weight(view.config.discovery)
         reasons.append(f"it was never read, and discovery = {view.config.discovery:g}")

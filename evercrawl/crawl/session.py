@@ -29,6 +29,7 @@ from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.view import View
+from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.crawl.workers import Workers
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
@@ -147,7 +148,7 @@ async def _run(
 ) -> Summary:
     guard = Guard(config.allow_net)
     if only:
-        config = replace(config, policy="breadth_first", policy_options=(), sitemaps=False)
+        config = replace(config, policy="breadth_first", policy_options=(), weight=IMPORTANCE, sitemaps=False)
     policy = policy_of(config.policy, config.policy_options)
     if not only or partition.unswitched:
         began = clock.now()

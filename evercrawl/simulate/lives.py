@@ -16,6 +16,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.crawl.schemes import scheme_of, stored
+from evercrawl.crawl.usage import UsageWriter
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.parse.digest import keys
@@ -31,6 +32,7 @@ from evercrawl.store.partition import Partition
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from evercrawl.crawl.usage import Question
     from evercrawl.simulate.living_web import LivingWeb
     from evercrawl.types import Floats
 
@@ -148,6 +150,7 @@ def relive(
     policy: str = "price",
     scheme: str = "push",
     look: Callable[[Partition], None] = lambda _: None,
+    usage: Sequence[Question] = (),
     **settings: Any,
 ) -> Life:
     """Crawl a living web on a virtual clock, from the instant at which it begins to change.
@@ -160,6 +163,8 @@ def relive(
         Names of policy and importance.
     look
         Shown what was learned when the crawl has ended.
+    usage
+        What the crawl is told beforehand of how people use it.
     settings
         Others of the crawl's, such as `discovery`.
     """
@@ -171,16 +176,22 @@ def relive(
         importance=scheme,
         **settings,
     )
-    asked = explore(web, config, seconds, look)
+    asked = explore(web, config, seconds, look, usage)
     log = ((one.at, one.url, one.status) for one in asked)
     return life(web, log, web.began_at, web.began_at + seconds)
 
 
 def explore(
-    web: Place, config: Config, seconds: float, look: Callable[[Partition], None] = lambda _: None
+    web: Place,
+    config: Config,
+    seconds: float,
+    look: Callable[[Partition], None] = lambda _: None,
+    usage: Sequence[Question] = (),
 ) -> list[Asked]:
     """Crawl a made-up web on a virtual clock for so long; return all that was asked of it, in order."""
     with tempfile.TemporaryDirectory(prefix="evercrawl-life-") as folder:
+        if usage:
+            UsageWriter(Path(folder)).add(usage)
         return run_virtual(_explored(web, Path(folder), config, seconds, look), start=web.began_at)
 
 

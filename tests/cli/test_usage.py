@@ -8,6 +8,7 @@ import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.cli.usage import MOST_BAD
+from evercrawl.simulate.loopback import NETWORK
 
 
 def test_a_file_is_taken_in_once_and_reported(crawled, site, tmp_path, capsys):
@@ -70,3 +71,15 @@ def test_wrong_use_is_told(tmp_path, capsys, wrong):
 def test_a_file_that_is_not_there_is_named(crawled, capsys):
     assert main(["usage", "no-such-file", "--dir", crawled]) == 2
     assert "no-such-file" in capsys.readouterr().err
+
+
+def test_a_crawl_that_nobody_told_of_use_says_so_once(site, tmp_path, capsys):
+    directory = str(tmp_path / "crawl")
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--weight", "access", "--refresh-after", "1h"]
+    assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
+    assert capsys.readouterr().out.count("nothing is known of how the crawl is used") == 1
+    file = tmp_path / "clicks.jsonl"
+    file.write_text(json.dumps({"at": 1, "clicked": site.seeds[:1]}), encoding="utf-8")
+    assert main(["usage", str(file), "--dir", directory]) == 0
+    assert main(["crawl", "--dir", directory, *flags]) == 0
+    assert "nothing is known" not in capsys.readouterr().out

@@ -7,6 +7,7 @@ from evercrawl.config import Config
 from evercrawl.crawl import regression
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns
+from evercrawl.crawl.focus import wanted
 from evercrawl.crawl.learned_weight import Learned
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.page_features import NAMES, features
@@ -15,6 +16,8 @@ from evercrawl.crawl.usage import Question, UsageWriter
 from evercrawl.crawl.view import View
 from evercrawl.crawl.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
 from evercrawl.importance.push import Push
+from evercrawl.simulate import comparison
+from evercrawl.simulate.lives import relive
 
 SITE = "http://example.org"
 OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality"))
@@ -257,3 +260,27 @@ def test_questions_about_a_crawl_see_the_same_worth(ten, name):
     asked = view.candidates(slots).importance / plain.candidates(slots).importance
     assert asked.argmax() == (0 if name in ("importance", "quality") else 4)
     assert view.importance.tolist() == plain.importance.tolist()
+
+
+def test_why_tells_that_the_weight_has_a_say(ten):
+    tell(ten, *(Question(float(i), "", (), (url(3),)) for i in range(200)))
+    ten.save()
+    view = View(ten.partition, Config(weight="access", newcomers="alone"), ten.now)
+    times, because = wanted(view, 4, never=False)
+    assert times > 1.5
+    assert because == "weight = access"
+    assert wanted(view, 5, never=True)[0] == pytest.approx(FLOOR)
+
+
+def test_what_people_open_is_kept_fresher():
+    """As bench/weights.py, smaller: demand that has nothing to do with links."""
+    world = comparison.World(3, 120, 6.0, 10.0, 80.0)
+    web, draw = world.web(endless=False), np.random.default_rng(3)
+    demand = np.array([draw.zipf(1.5) * np.isinf(web.vanishes_at(number)) for number in range(120)], np.float64)
+    opened = draw.choice(120, 2000, p=demand / demand.sum())
+    usage = [Question(float(at), "", (), (web.urls[page],)) for at, page in enumerate(opened)]
+    fresh = []
+    for weight in ("importance", "access"):
+        life = relive(world.web(endless=False), 10.0, 80.0, usage=usage, weight=weight)
+        fresh.append(life.freshness(demand, life.ended_at - 30.0, life.ended_at))
+    assert fresh[1] > 1.15 * fresh[0]
