@@ -21,8 +21,8 @@ def rate(visits: Floats, changes: Floats, visits_per_s: Floats, added: float = A
 
     Examples
     --------
-    >>> rate(np.array([3.0]), np.array([3.0]), np.array([2.0]))
-    array([6.])
+    >>> rate(np.array([3.0]), np.array([3.0]), np.array([2.0])).tolist()
+    [6.00000]
     """
     return visits_per_s * changes / (visits + added - changes)
 
@@ -35,8 +35,8 @@ class OnlineCounts(Online):
     >>> pages = OnlineCounts(1)
     >>> for changed in (True, True, False):
     ...     pages.learn(np.array([0]), np.array([0.5]), np.array([changed]))
-    >>> pages.rates()
-    array([2.])
+    >>> pages.rates().tolist()
+    [2.00000]
 
     References
     ----------

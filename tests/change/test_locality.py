@@ -44,6 +44,12 @@ def test_pairs_in_groups_are_those_of_all_draws():
     assert found.errors == pytest.approx((3 - np.mean(seen)) / np.std(seen))
 
 
+def test_the_correlation_within_groups_worked_out_by_hand():
+    """Between groups a mean square of 1/2, within them of 1/6, two to a group: (1/2 - 1/6) / (1/2 + 1/6)."""
+    group, changed = np.array([4, 4, 7, 7, 9, 9]), np.array([1, 1, 1, 0, 0, 0], bool)
+    assert locality.correlation(group, changed) == pytest.approx(0.5)
+
+
 def test_groups_that_say_nothing():
     every = np.ones(4, bool)
     for group in (np.arange(4), np.zeros(4, int)):

@@ -49,6 +49,12 @@ def test_the_oldest_state_is_forgotten_but_never_the_last():
     assert found == [False, False, True, False, True, True, False, True]
 
 
+def test_no_words_are_a_state_like_any_other():
+    pages = Returns(1)
+    assert [bool(learn(pages, [0], [state])[0][0]) for state in (5, 0, 5, 0)] == [False, False, True, True]
+    assert pages.changes.tolist() == [3.0]
+
+
 def test_what_a_change_brings():
     flip, news = Returns(1), Returns(1)
     for turn in range(40):
@@ -57,4 +63,8 @@ def test_what_a_change_brings():
     assert flip.lasting()[0] < 0.1
     assert news.lasting()[0] > 0.6
     assert Returns(1).lasting().tolist() == [0.9]
+    once = Returns(2)
+    for state in (1, 2, 1):
+        learn(once, [0], [state], [5])
+    assert once.lasting() == pytest.approx([1.8 / 4, 0.9])
     assert learn(Returns(3), [], [])[1].shape == (0,)
