@@ -117,8 +117,7 @@ def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reache
         Whether more than what was printed is as good.
     """
     table, places = printed(), _places(rows, label)
-    pairs = [(place, table.get((like, *place))) for place in places]
-    pairs = [(place, figure) for place, figure in pairs if figure is not None]
+    pairs = [(place, table[like, *place]) for place in places if (like, *place) in table]
     if not pairs:
         return []
     found = [mean(rows, policy=label, correlation=c, budget=b) for (c, b), _ in pairs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from evercrawl import catalog, schedule
@@ -46,7 +47,7 @@ class Contestant(NamedTuple):
         """Return the policy, for a budget of so many visits a page and day."""
         cycle_s = f"{round(_DAY_S / budget)}s"
         options = {name: cycle_s if value == "{cycle}" else value for name, value in self.options.items()}
-        kind: Any = catalog.pick(schedule, Policy, self.policy)  # type: ignore[type-abstract]
+        kind: type[Any] = catalog.pick(schedule, Policy, self.policy)
         made: Policy = kind(**options)
         return made
 
@@ -62,15 +63,16 @@ class Contestant(NamedTuple):
 
 KNOWN: Final = Conditions(known=True)
 _FINE: Final = Conditions(at_once=4)
+_fine: Final = partial(replace, _FINE)
 _GAMMA: Final = "price_gamma"
 
 INDEX: Final = (
     Contestant("price, known rates", _GAMMA, {}, replace(KNOWN, frontier=True), "index, known rates", ours=True),
     Contestant("price_gamma", _GAMMA, {}, _FINE, "index, learned", ours=True),
     Contestant("price", "price", {}, _FINE, "index, learned", ours=True),
-    Contestant("price_gamma, one prior", _GAMMA, {}, replace(_FINE, by_host=False), "index, learned, one prior for all"),
-    Contestant("price, half dated", "price", {}, replace(_FINE, dated=0.5), "index, learned, half of the pages dated"),
-    Contestant("price, all dated", "price", {}, replace(_FINE, dated=1.0), "index, learned, all pages dated", ours=True),
+    Contestant("price_gamma, one prior", _GAMMA, {}, _fine(by_host=False), "index, learned, one prior for all"),
+    Contestant("price, half dated", "price", {}, _fine(dated=0.5), "index, learned, half of the pages dated"),
+    Contestant("price, all dated", "price", {}, _fine(dated=1.0), "index, learned, all pages dated", ours=True),
 )  # fmt: skip
 """Ours, by what is known; `price_gamma` is `price` without the harmonic part, as the printed rows are."""
 

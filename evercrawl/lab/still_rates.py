@@ -31,7 +31,7 @@ def proportional_to(weight: Floats, budget: float) -> Floats:
     >>> proportional_to(np.array([1.0, 3.0]), 8.0)
     array([2., 6.])
     """
-    return weight * (budget / weight.sum())
+    return np.asarray(weight * (budget / weight.sum()))
 
 
 def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Floats:
@@ -46,8 +46,7 @@ def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Flo
     array([2., 0.])
     """
     horizon = each * len(lam) / budget
-    visits = np.zeros(len(lam), np.int64)
-    gain = _gains(weight, lam, horizon, visits)
+    gain = _gains(weight, lam, horizon)
     heap = list(zip((-gain).tolist(), range(len(lam)), strict=True))
     heapq.heapify(heap)
     w, rate = weight.tolist(), lam.tolist()
@@ -61,7 +60,7 @@ def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Flo
     return np.array(count) / horizon
 
 
-def _gains(weight: Floats, lam: Floats, horizon: float, visits: Floats) -> Floats:
+def _gains(weight: Floats, lam: Floats, horizon: float) -> Floats:
     """Return what one more visit in the horizon adds, where there were none."""
     r = np.maximum(lam * horizon, 1e-300)
     return np.asarray(weight * -np.expm1(-r) / r)
