@@ -53,6 +53,7 @@ class Planned(Policy):
 
     learns: ClassVar[bool] = True
     plans: ClassVar[bool] = True
+    reviews: ClassVar[int] = 8  # pages whose due times follow a new plan, for each visit: all, until the next plan
 
     def __init__(self, new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125) -> None:
         self.new_share = within(f"{self.called}: new_share", new_share, 0.0, 1.0)
@@ -148,8 +149,9 @@ class Planned(Policy):
         checks, changes, watched_s = (seen[name].astype(np.float64) for name in ("checks", "changes", "watched_s"))
         told = (checks > 0) & (watched_s > 0)
         changes = np.maximum(changes, _UNSEEN)
-        per_check = update_ratio(checks, np.minimum(changes, checks)) if self.estimator != "naive" else changes / checks
-        return np.where(told, per_check * checks / np.where(told, watched_s, 1.0), believed)
+        if self.estimator == "log_corrected":
+            changes = update_ratio(checks, np.minimum(changes, checks)) * checks
+        return np.where(told, changes / np.where(told, watched_s, 1.0), believed)
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Measure the pace, and remember whose turn it was."""
