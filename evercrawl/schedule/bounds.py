@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from evercrawl.config.values import duration
 from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def within(name: str, value: float, least: float, most: float = math.inf) -> float:
@@ -49,3 +53,22 @@ def seconds(name: str, value: float | str) -> float:
     if not isinstance(found, float) or found <= 0:
         raise ConfigError(f"{name} must be a duration above 0 such as 30s, 12h or 4d, not {value!r}")
     return found
+
+
+def one_of(name: str, value: str, known: Sequence[str]) -> str:
+    """Return the value of a parameter that has a few.
+
+    Raises
+    ------
+    ConfigError
+        Where it is none of them.
+
+    Examples
+    --------
+    >>> one_of("rpuc: scale", "ranks", ["log", "rank"])
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: rpuc: scale must be log or rank, not 'ranks'
+    """
+    if value not in known:
+        raise ConfigError(f"{name} must be {' or '.join(known)}, not {value!r}")
+    return value
