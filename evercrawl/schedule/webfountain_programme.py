@@ -67,9 +67,11 @@ class Programme:
         return self.change.shape[0], self.change.shape[1]
 
     def sizes(self, new: Floats) -> tuple[Floats, Floats]:
-        """Return b, shape (T + 1, I), from before the first period to after the last; and n_t, shape (T,)."""
-        taken = np.concatenate([[0.0], np.cumsum(new)])
-        return self.pages + taken[:, None] * self.shares, self.unread + np.cumsum(self.found) - taken[1:]
+        """Return b, shape (..., T + 1, I), from before the first period to after the last; and n_t, shape (..., T)."""
+        taken = np.zeros((*new.shape[:-1], new.shape[-1] + 1))
+        taken[..., 1:] = np.cumsum(new, -1)
+        unread: Floats = self.unread + np.cumsum(self.found) - taken[..., 1:]
+        return self.pages + taken[..., None] * self.shares, unread
 
     def excess(self, plan: Plan) -> float:
         """Return by how much the constraint is exceeded that is exceeded most, in pages (or units of the budget)."""
@@ -80,14 +82,14 @@ class Programme:
 
 
 class Plan(NamedTuple):
-    """How many pages to visit: `old`, x, shape (T, I), and `new`, z, shape (T,)."""
+    """How many pages to visit: `old`, x, shape (T, I), and `new`, z, shape (T,); or many plans at once, (..., T, I)."""
 
     old: Floats
     new: Floats
 
 
 def obsolete(programme: Programme, plan: Plan) -> Floats:
-    """Return y after each period, shape (T, I).
+    """Return y after each period, shape (..., T, I).
 
     Examples
     --------
@@ -102,10 +104,10 @@ def obsolete(programme: Programme, plan: Plan) -> Floats:
     return _pass(programme, plan)[0]
 
 
-def cost_of(programme: Programme, plan: Plan) -> float:
-    """Return what the plan leaves obsolete and unread, weighted and summed over the periods."""
-    unread = programme.sizes(plan.new)[1]
-    return float((programme.old_weight * obsolete(programme, plan)).sum() + (programme.new_weight * unread).sum())
+def cost_of(programme: Programme, plan: Plan) -> Floats:
+    """Return what a plan leaves obsolete and unread, weighted and summed over the periods; shape (...)."""
+    unread = programme.sizes(plan.new)[1] @ programme.new_weight
+    return np.asarray((programme.old_weight * obsolete(programme, plan)).sum((-2, -1)) + unread)
 
 
 def slope_of(programme: Programme, plan: Plan) -> Plan:
@@ -127,14 +129,14 @@ def slope_of(programme: Programme, plan: Plan) -> Plan:
 
 
 def _pass(programme: Programme, plan: Plan) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return y after each period and before its visits, the part not visited, and b before it; shapes (T, I)."""
-    periods, buckets = programme.shape
-    pages = np.maximum(programme.sizes(plan.new)[0][:-1], 1e-12)
+    """Return y after each period and before its visits, the part not visited, and b before it; shapes (..., T, I)."""
+    pages = np.maximum(programme.sizes(plan.new)[0][..., :-1, :], 1e-12)
     left = 1 - plan.old / pages
-    before, after = np.zeros((periods, buckets)), np.zeros((periods, buckets))
+    grown = programme.change * pages
+    added = programme.change / 2 * programme.shares * plan.new[..., None]
+    before, after = np.zeros(pages.shape), np.zeros(pages.shape)
     held = programme.obsolete
-    for t in range(periods):
-        before[t] = held + programme.change[t] * (pages[t] - held)
-        after[t] = left[t] * before[t] + programme.shares * plan.new[t] * programme.change[t] / 2
-        held = after[t]
+    for t in range(programme.shape[0]):
+        before[..., t, :] = held * (1 - programme.change[t]) + grown[..., t, :]
+        held = after[..., t, :] = left[..., t, :] * before[..., t, :] + added[..., t, :]
     return after, before, left, pages

@@ -11,6 +11,7 @@ takes a fraction of a second, where SLSQP now and then leaves the constraints fo
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _ROUNDS: Final = 100
-_ENOUGH: Final = 1e-9  # of the cost: what a linear programme promises at most when it is worth no more trying
+_ENOUGH: Final = 1e-9  # of the cost: what a round must promise, and bring, to be worth another one
 _TRIED: Final = np.concatenate([np.linspace(1.0, 0.05, 20), 0.05 * 0.25 ** np.arange(1, 8)])  # parts of the way
 
 
@@ -56,7 +57,7 @@ def solve(programme: Programme, like: Plan | None = None) -> Plan:
     constraints = Constraints(programme)
     beginnings = [_nothing(programme), _even(programme)] + ([like] if like is not None else [])
     found = [_descend(programme, constraints, bounded(programme, plan)) for plan in beginnings]
-    return min(found, key=lambda plan: cost_of(programme, plan))
+    return min(found, key=lambda plan: float(cost_of(programme, plan)))
 
 
 def bounded(programme: Programme, plan: Plan) -> Plan:
@@ -96,7 +97,7 @@ class Constraints:
 
 
 def _descend(programme: Programme, constraints: Constraints, plan: Plan) -> Plan:
-    best, linprog = cost_of(programme, plan), _linprog()
+    best, linprog = float(cost_of(programme, plan)), _linprog()
     for _ in range(_ROUNDS):
         slope = _row(slope_of(programme, plan))
         answer = linprog(slope, constraints.rows, constraints.most, method="highs")
@@ -106,20 +107,19 @@ def _descend(programme: Programme, constraints: Constraints, plan: Plan) -> Plan
         way = np.maximum(answer.x, 0.0) - here
         if -slope @ way <= _ENOUGH * abs(best):
             break
-        tried = [_plan(here + part * way, programme) for part in _TRIED]
-        costs = [cost_of(programme, each) for each in tried]
-        if min(costs) >= best:
+        costs = cost_of(programme, _plan(here + _TRIED[:, None] * way, programme))
+        least = int(np.argmin(costs))
+        if best - costs[least] <= _ENOUGH * abs(best):
             break
-        best, plan = min(costs), tried[int(np.argmin(costs))]
+        best, plan = float(costs[least]), _plan(here + _TRIED[least] * way, programme)
     return plan
 
 
 def _linprog() -> Any:
     try:
-        from scipy.optimize import linprog
+        return importlib.import_module("scipy.optimize").linprog
     except ImportError as error:
         raise ConfigError("webfountain needs scipy to solve its programme: pip install 'evercrawl[lab]'") from error
-    return linprog
 
 
 def _nothing(programme: Programme) -> Plan:
@@ -137,6 +137,7 @@ def _row(plan: Plan) -> Floats:
     return np.concatenate([plan.old.ravel(), plan.new])
 
 
-def _plan(row: Floats, programme: Programme) -> Plan:
+def _plan(rows: Floats, programme: Programme) -> Plan:
     periods, buckets = programme.shape
-    return Plan(row[: periods * buckets].reshape(periods, buckets), row[periods * buckets :])
+    of_old = periods * buckets
+    return Plan(rows[..., :of_old].reshape(*rows.shape[:-1], periods, buckets), rows[..., of_old:])

@@ -1,0 +1,184 @@
+"""WebFountain: how many pages of each kind to visit, and how many new ones, from an optimum over the coming periods."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.adaptive import seconds
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.kept import Kept
+from evercrawl.schedule.pacing import Turns
+from evercrawl.schedule.tempo import Tempo
+from evercrawl.schedule.webfountain_buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
+from evercrawl.schedule.webfountain_programme import Plan, Programme
+from evercrawl.schedule.webfountain_solver import solve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.types import Floats, Ints
+
+_LEAST_PERIODS: Final = 8
+_PAGE: Final = np.dtype([*HISTORY.descr, ("due_at", "f8"), ("turn_s", "f8")])
+_LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is given no visits, where there is room
+_WEIGHTS: Final = {"flat": 0.0, "rising": 1.0, "last": 12.0}
+
+
+class Webfountain(Policy):
+    """Give each bucket of pages, and new pages, the visits that an optimum over the coming periods gives them.
+
+    Pages alike in rate of change, or in rate and importance, share a bucket. At the beginning of each period all that
+    the programme needs is measured: how often the visits to a bucket's pages found a change, which parts of the new
+    pages belong to it, how many pages are found, how many visits can be made. Then it is solved for eight periods or
+    more, of which the first is carried out: in each bucket the pages whose visit is longest ago, spread evenly over
+    the period, and as many new pages as it says, the most important ones first. What is visited beyond that, for lack
+    of what else to do, is what would come next.
+
+    Parameters
+    ----------
+    buckets
+        `rate`, or `rate_importance`.
+    count
+        How many buckets, at most.
+    periods
+        How many periods the programme looks ahead, 8 at least.
+    cycle_periods
+        How many periods there are while all pages could be visited once.
+    weights
+        How much obsolete pages count in each period ahead: `flat`, `rising` in proportion, or all but only in the
+        `last`. A plan whose last period counts no more than others lets pages grow old towards its end.
+    new_weight
+        How much a page that was never visited counts, beside one of mean importance that is obsolete.
+    shortest
+        No period is shorter, so that solving is a small part of it.
+
+    References
+    ----------
+    Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. How
+    pages are sorted into buckets, and the rate worked out, is ours.
+    """
+
+    learns: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
+    reviews: ClassVar[int] = 16
+
+    def __init__(
+        self,
+        buckets: str = "rate_importance",
+        count: int = 16,
+        periods: int = 8,
+        cycle_periods: int = 8,
+        weights: str = "last",
+        new_weight: float = 1.0,
+        shortest: str = "1m",
+    ) -> None:
+        if buckets not in ("rate", "rate_importance"):
+            raise ConfigError(f"buckets must be rate or rate_importance, not {buckets!r}")
+        if weights not in _WEIGHTS:
+            raise ConfigError(f"weights must be one of {', '.join(_WEIGHTS)}, not {weights!r}")
+        if periods < _LEAST_PERIODS or not 1 <= cycle_periods <= 1000 or not 1 <= count <= 256:
+            raise ConfigError("periods must be 8 or more, cycle_periods from 1 to 1000, and count from 1 to 256")
+        if not 0 <= new_weight < math.inf:
+            raise ConfigError(f"new_weight must be a number from 0 up, not {new_weight}")
+        self._by_weight, self._count = buckets == "rate_importance", count
+        self._growth = ((np.arange(periods) + 1) / periods) ** _WEIGHTS[weights]
+        self._cycle_periods, self._new_weight = cycle_periods, new_weight
+        self._shortest_s = seconds("shortest", shortest)
+        self._kept = Kept(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))
+        self._tempo = Tempo(1)
+        self._turns = Turns(0.5)
+        self._period_s = self._shortest_s
+        self._measured: Measured | None = None
+        self._plan: Plan | None = None
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return how late each page is, in periods, on a scale from 0 to 1; between old and new ones by turns."""
+        new = np.isnan(pages.visited_at)
+        late = (now - np.where(new, now, self.due(pages, now))) / self._period_s
+        worth = np.where(new, np.maximum(pages.importance, 0.0), np.exp(np.clip(late, -500.0, 30.0)))
+        return self._turns.order(worth, new)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return at which instant of the period each page is to be visited."""
+        due_at: Floats = self._kept.take(pages.slot)["due_at"]
+        return np.where(np.isnan(due_at), pages.visited_at + self._period_s * self._cycle_periods, due_at)
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Count how many of the visits went to new pages."""
+        self._turns.made(len(values), new)
+
+    def learn(self, visits: Visits) -> None:
+        """Count visits and changes, page by page; what was visited waits for as long as a bucket's turn takes."""
+        rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
+        held = rows[visits.slot]
+        first = np.isnan(held["first_at"])
+        counted = visits.read & ~np.isnan(visits.interval_s)
+        kept = np.where(counted & (held["visits"] >= FORGOTTEN), 1 - 1 / FORGOTTEN, 1.0)
+        held["visits"] = held["visits"] * kept + counted
+        held["changes"] = held["changes"] * kept + (counted & visits.changed)
+        held["exposure_s"] = held["exposure_s"] * kept + np.where(counted, visits.interval_s, 0.0)
+        held["first_at"] = np.where(first, visits.at, held["first_at"])
+        held["due_at"] = visits.at + held["turn_s"]
+        rows[visits.slot] = held
+        self._tempo.learn(visits.at, visits.found.astype(np.float64))
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Sort all pages into buckets, measure them, solve the programme, and say when each page's turn is."""
+        cycle_s = self._tempo.cycle_s(len(pages.slot))
+        self._period_s = max(cycle_s / self._cycle_periods, self._shortest_s)
+        rate = pages.shape / pages.scale_s
+        weight = np.maximum(pages.importance, 0.0)
+        bucket = sort_into(rate, weight, self._count, by_weight=self._by_weight)
+        names, bucket = np.unique(bucket, return_inverse=True)
+        age_s = now - pages.visited_at
+        history = self._kept.take(pages.slot)
+        self._measured = measure(bucket, len(names), history, rate, age_s, weight, cycle_s)
+        programme = self._programme(self._measured, unread, float(weight.mean()))
+        like = self._plan if self._plan is not None and self._plan.old.shape == programme.shape else None
+        self._plan = solve(programme, None if like is None else _later(like))
+        self._take_up(pages, bucket, self._plan.old[0] * len(pages.slot), now)
+        visits = float(self._plan.old[0].sum() + self._plan.new[0])
+        self._turns.share = float(self._plan.new[0]) / visits if visits > 0 else 0.5
+        return now + self._period_s
+
+    def _programme(self, measured: Measured, unread: int, weight: float) -> Programme:
+        """Return the programme, pages in parts of all pages, weights in parts of the mean."""
+        periods, pages = len(self._growth), float(measured.pages.sum())
+        visits, found = self._tempo.per_s * self._period_s / pages
+        one, weight = np.ones((periods, len(measured.pages))), weight or 1.0
+        change = -np.expm1(-measured.rate_per_s * self._period_s)
+        return Programme(
+            measured.pages / pages, np.minimum(measured.obsolete, measured.pages) / pages, one * change,
+            measured.shares, unread / pages, one[:, 0] * found, one, one[:, 0], one[:, 0] * visits,
+            self._growth[:, None] * measured.weight / weight, self._growth * self._new_weight,
+        )  # fmt: skip
+
+    def _take_up(self, pages: Pages, bucket: Ints, visits: Floats, now: float) -> None:
+        """Say when each page's turn is: the oldest of a bucket first, evenly over the period and on."""
+        size = np.bincount(bucket, minlength=len(visits))
+        order = np.lexsort((pages.slot, pages.visited_at, bucket))
+        rank = np.empty(len(bucket))
+        rank[order] = np.arange(len(bucket)) - np.repeat(np.cumsum(size) - size, size)
+        every_s = self._period_s / np.maximum(visits, size / _LEFT_ALONE)
+        rows = self._kept.upto(int(pages.slot.max(initial=0)) + 1)
+        rows["due_at"][pages.slot] = now + (rank + 0.5) * every_s[bucket]
+        rows["turn_s"][pages.slot] = (size * every_s)[bucket]
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return what was measured of each bucket, and how many visits it gets in each of the periods ahead."""
+        if self._measured is None or self._plan is None:
+            return {}
+        pages = float(self._measured.pages.sum())
+        visits = {f"visits_{t}": self._plan.old[t] * pages for t in range(len(self._growth))}
+        new = {"period": np.arange(len(self._growth)), "new": self._plan.new * pages}
+        return {"buckets": {**self._measured._asdict(), **visits}, "periods": new}
+
+
+def _later(plan: Plan) -> Plan:
+    """Return a plan of a period ago, moved on by one; its end is repeated."""
+    return Plan(np.roll(plan.old, -1, 0), np.roll(plan.new, -1))

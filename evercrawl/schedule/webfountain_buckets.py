@@ -1,0 +1,117 @@
+"""WebFountain's buckets: which pages are alike, and what was measured of each kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints
+
+HISTORY: Final = np.dtype([("visits", "f4"), ("changes", "f4"), ("exposure_s", "f8"), ("first_at", "f8")])
+"""What is kept of a page: visits that could find a change, those that did, the time between them, its first visit."""
+FORGOTTEN: Final = 20.0
+"""Visits after which what came before begins to count less."""
+_LEAST: Final = 1e-30
+
+
+class Measured(NamedTuple):
+    """What is known of I buckets, shape (I,) each.
+
+    Attributes
+    ----------
+    pages
+        How many.
+    rate_per_s
+        Of changes, as the visits found it.
+    obsolete
+        How many have changed since their last visit, by that rate.
+    weight
+        Their importance, on the mean.
+    shares
+        Parts of the new pages that turned out to belong to each.
+    """
+
+    pages: Floats
+    rate_per_s: Floats
+    obsolete: Floats
+    weight: Floats
+    shares: Floats
+
+
+def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> Ints:
+    """Return the bucket of each page, shape (n,): of pages alike in rate, or in rate and then in weight.
+
+    Borders are where all buckets need as many visits by the square-root law, f ~ sqrt(weight x rate), so that there are
+    more of them where more visits go to.
+
+    Parameters
+    ----------
+    rate, weight
+        Of each page, shape (n,), 0 or more.
+    count
+        Buckets there are at most.
+    by_weight
+        Whether they are split by weight too: a third to a half of the buckets' number by rate.
+
+    Examples
+    --------
+    >>> sort_into(np.array([1.0, 9.0, 1.0, 9.0]), np.array([5.0, 5.0, 5.0, 5.0]), 2, by_weight=False)
+    array([0, 1, 0, 1])
+    """
+    needed = np.sqrt(np.maximum(rate * weight, _LEAST))
+    across = max(int(np.sqrt(count) + 0.5), 1) if by_weight else 1
+    rows = _cut(rate, needed, max(count // across, 1))
+    if across == 1:
+        return rows
+    bucket = np.zeros(len(rate), np.int64)
+    for row in range(int(rows.max(initial=0)) + 1):
+        of = np.flatnonzero(rows == row)
+        bucket[of] = row * across + _cut(weight[of], needed[of], across)
+    return bucket
+
+
+def _cut(values: Floats, needed: Floats, parts: int) -> Ints:
+    """Return the part in which each value lies, where all parts need about the same; equal values lie together."""
+    kinds, place = np.unique(values, return_inverse=True)
+    sums = np.bincount(place, needed, len(kinds))
+    middle = (np.cumsum(sums) - sums / 2) / max(float(sums.sum()), _LEAST)
+    return np.minimum((middle * parts).astype(np.int64), parts - 1)[place]
+
+
+def measure(
+    bucket: Ints, count: int, history: NDArray[Any], believed: Floats, age_s: Floats, weight: Floats, cycle_s: float
+) -> Measured:
+    """Return what the visits to the pages of each bucket tell of it.
+
+    The rate is that of a page visited every T, r = -ln((n - X + 1/2) / (n + 1/2)) / T, for n visits of which X found a
+    change and T the mean time between them; where there were none, what is believed of the pages.
+
+    Parameters
+    ----------
+    bucket, count
+        Of each page, shape (n,); how many there are.
+    history
+        See `HISTORY`, shape (n,).
+    believed
+        Rate of change of each page per second, shape (n,).
+    age_s, weight
+        Time since the last visit; importance; shape (n,).
+    cycle_s
+        Pages that were first visited within the last cycle tell where new ones belong.
+    """
+    pages = np.bincount(bucket, minlength=count).astype(np.float64)
+    some = np.maximum(pages, 1.0)
+    sums = [np.bincount(bucket, history[name], count) for name in ("visits", "changes", "exposure_s")]
+    visits, changes, exposure_s = sums
+    interval_s = np.maximum(exposure_s, _LEAST) / np.maximum(visits, _LEAST)
+    counted = -np.log((visits - changes + 0.5) / (visits + 0.5)) / interval_s
+    mean = np.bincount(bucket, believed, count) / some
+    rate = np.where(visits >= 1, np.maximum(counted, 0.0), mean)
+    stale = np.bincount(bucket, -np.expm1(-rate[bucket] * np.maximum(age_s, 0.0)), count).astype(np.float64)
+    latest = float(np.nanmax(history["first_at"], initial=0.0))
+    late = np.bincount(bucket, history["first_at"] > latest - cycle_s, count) + 1.0 / count
+    return Measured(pages, rate, stale, np.bincount(bucket, weight, count) / some, late / late.sum())
