@@ -10,6 +10,7 @@ from evercrawl.crawl import regression
 from evercrawl.crawl.grown import grown
 from evercrawl.crawl.page_features import NAMES, features
 from evercrawl.crawl.weights import FLOOR, Used
+from evercrawl.store.table import NO_RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ NAMED: Final = 10_000
 """Pages that were named, at most: evenly spread too."""
 GROWN: Final = 1.1
 """It is fitted anew when so many times as many questions, or known pages, are there."""
+_DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
 _LEAST: Final = 1e-6  # of the mean importance
 _CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
 _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
@@ -92,12 +94,10 @@ class Learned(Used):
         return self._level[slots].astype(np.float64)
 
     def _features(self, slots: Slots) -> Floats:
-        known = self._state.known
-        if len(slots) > 256:
-            depths = known.rows()["depth"][slots].tolist()
-        else:
-            depths = [int(known.row(slot)["depth"]) for slot in slots.tolist()]
-        return features(self._state.urls.get_many(slots.tolist()), depths)
+        cells, records = self._state.table.record.take(slots), self._state.records
+        read = cells < NO_RECORD
+        depths = np.where(read, records.rows["depth"][np.where(read, cells, 0)], cells & _DEPTH)
+        return features(self._state.urls.get_many(slots.tolist()), depths.tolist())
 
     def _fitted(self) -> bool:
         """Fit, where it is due; return whether there is anything to go by."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 import numpy as np
 
+from evercrawl.change.quality import estimate
 from evercrawl.crawl.weights import BEGIN, FLOOR, Total, Weight
 from evercrawl.errors import StoreError
 from evercrawl.parse.digest import digest
@@ -63,8 +64,7 @@ def quality(now: Floats, before: Floats, spans: float) -> Floats:
     Cho, Roy (2004). Impact of search engines on page popularity. Cho, Roy, Adams (2005). Page quality: in search of an
     unbiased web ranking, where PageRank stands for popularity and D for n over r v. The value of D here is ours.
     """
-    growth = (now - before) / np.maximum(now, 1e-12) / max(spans, 1e-12)
-    return np.maximum(ATTENTION * growth + now, FLOOR * now)
+    return np.maximum(estimate(before, now, max(spans, 1e-12), 1.0 / ATTENTION), FLOOR * now)
 
 
 class Quality(Weight):

@@ -231,6 +231,18 @@ def test_quality_sees_growth_and_a_restart_goes_on(made):
     assert seen(every(made)).importance[-1] == pytest.approx(importance(made)[-1])
 
 
+def test_a_question_looks_at_importance_for_itself_alone(made, asked):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a"))
+    made.now += 1000.0
+    made.visit(f"{SITE}/a", made.page("A"))
+    view = asked()
+    before = sorted(path.name for path in made.directory.iterdir())
+    view = View(view.partition, Config(weight="quality"), made.now)
+    assert (view.candidates(np.arange(2, dtype=np.uint32)).importance > 0).all()
+    assert sorted(path.name for path in made.directory.iterdir()) == before
+
+
 def test_a_damaged_look_is_none(made):
     made.seed(f"{SITE}/")
     columns(made, Quality(made.partition))(every(made))
