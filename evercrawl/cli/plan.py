@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from dataclasses import asdict
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.live import size
-from evercrawl.cli.plain import fit
+from evercrawl.cli.plain import fit, many
 from evercrawl.cli.words import percent, span, table
 from evercrawl.config import values
 
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
 def _points(found: Outlook) -> dict[str, Any]:
     """Return the tuples of an outlook as objects."""
     return {
+        "polite_per_s": found.polite_per_s if math.isfinite(found.polite_per_s) else None,
         "spent": found.spent._asdict(),
         "now": found.now._asdict() if found.now is not None else None,
         "points": [point._asdict() for point in found.points],
@@ -86,6 +88,7 @@ def _lines(found: Outlook, said: str) -> list[str]:
     lines += [
         f"{found.copies:,} copies{of} are held, and {percent(found.fresh)} of their worth is likely to be fresh now",
         *_pace(found),
+        *_limits(found),
         "",
         *_table(found),
     ]
@@ -111,6 +114,14 @@ def _pace(found: Outlook) -> list[str]:
         f"then {percent(spent.freshness)} was fresh",
         f"at that pace {percent(found.now.freshness)} will be in the long run",
     ]
+
+
+def _limits(found: Outlook) -> list[str]:
+    """Return what is left out of account."""
+    lines = [f"{many(found.unread, 'known pages')} were never read, and are not reckoned with"] if found.unread else []
+    if any(point.visits_per_s > found.polite_per_s for point in found.points):
+        lines.append(f"the rest of their hosts leaves room for {_rate(found.polite_per_s)} at most")
+    return lines
 
 
 def _table(found: Outlook) -> list[str]:

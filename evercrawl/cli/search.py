@@ -63,13 +63,13 @@ def run(args: argparse.Namespace) -> int:
         answer = search.ask(" ".join(args.words), narrow, limit=limit)
     finally:
         search.close()
-    if args.record:
-        _record(directory, " ".join(args.words), answer)
     if args.json:
         for hit in answer.hits:
             print(json.dumps(asdict(hit)))
     else:
         print("\n".join(_lines(answer, " ".join(args.words))))
+    if args.record:
+        _record(directory, " ".join(args.words), answer)
     return 0 if answer.hits else 1
 
 

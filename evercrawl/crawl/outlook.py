@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -69,6 +70,8 @@ class Outlook:
         What the budget counts: "fetches" or "bytes".
     copies, pages, unread
         Pages whose content is held; pages that were visited and will be again; known pages that were never visited.
+    polite_per_s
+        Visits a second that the rest of their hosts leaves room for; infinity where there is none.
     fresh
         Probability that a copy is fresh now: mean over the copies, by what they are worth.
     spent
@@ -85,6 +88,7 @@ class Outlook:
     copies: int
     pages: int
     unread: int
+    polite_per_s: float
     fresh: float
     spent: Spent
     now: Point | None
@@ -126,6 +130,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         copies=int(np.count_nonzero(held.copies)),
         pages=pages,
         unread=unread,
+        polite_per_s=_polite_per_s(view, held),
         fresh=fresh,
         spent=spent,
         now=now,
@@ -138,6 +143,12 @@ def _usual(budget: float, round_: float) -> list[float]:
     if budget > 0:
         return [budget * factor for factor in FACTORS]
     return [round_ / (days * 86_400.0) for days in (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 1 / 24)]
+
+
+def _polite_per_s(view: View, held: Held) -> float:
+    """Return how many visits a second hosts leave room for, by the crawl's own rest alone."""
+    config, hosts = view.config, len(np.unique(view.records(held.pages.slot)[1]["host"]))
+    return hosts * config.connections_per_host / config.delay_s if config.delay_s > 0 else math.inf
 
 
 def _site(view: View, name: str) -> int:

@@ -140,6 +140,7 @@ def test_it_tells_where_a_crawl_is(made, asked):
     assert found.spent.new_per_s == pytest.approx(2 / DAY_S, rel=1e-3)
     assert 0.0 < found.spent.freshness < 1.0
     assert 0.0 < found.fresh < 1.0
+    assert found.polite_per_s == 2.0  # two hosts, a second each
 
 
 def test_of_one_site_it_tells_what_is_of_that_site(made, asked):
