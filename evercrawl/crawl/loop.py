@@ -332,7 +332,7 @@ class Crawl:
 
     def _begin(self, host: Host, slot: int, now: float, *, new: bool) -> None:
         if new and self._mirrors is not None and self._mirrors.spared(slot):
-            self.frontier.release(host)
+            self.frontier.give_up(host, slot)
             return
         url = self._state.urls.get(slot)
         leave = self._access.judge(host, url, now)

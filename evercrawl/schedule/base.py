@@ -252,7 +252,9 @@ class Policy(ABC):
         return {}
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
-        """Take note of the values of the pages that are being visited, in order; most policies have no use for it.
+        """Take note of the values of the pages that are being visited; most policies have no use for it.
+
+        Pages that were put back, since something else had to come first, are not among them.
 
         Parameters
         ----------

@@ -78,6 +78,8 @@ class Frontier(Manners):
         self._refresh_after_s = refresh_after_s
         self._lots = Lots(in_order=policy.in_order, reviews=policy.reviews)
         self._choices = 0
+        self._picked = dict[int, tuple[float, bool]]()  # of the last choice, by slot: value, and whether it was new
+        self._picked_at = 0.0
         self._left_alone_until = 0.0  # before that the policy has no page visited
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
@@ -149,9 +151,10 @@ class Frontier(Manners):
         None is worth less than `least`, or than the policy's own, as the policy values it.
 
         Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
-        back with `put_first`, or gives it up and calls `release`.
+        back with `put_first`, or gives it up with `give_up`. The policy is told of it at the next choice.
         """
         chosen = list[tuple["Host", int, bool]]()
+        self._tell()
         least = max(least, self._policy.least)
         self._open_gates(now)
         self._choices += 1
@@ -167,10 +170,16 @@ class Frontier(Manners):
         return chosen
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
-        """Put a chosen page back in front of its host's."""
+        """Put a chosen page back in front of its host's: something else has to come first."""
+        self._picked.pop(slot, None)
         self._count(host, 1, new=new)
         self._lots.put_back(host.number, slot, new=new)
         self._rest(host)
+
+    def give_up(self, host: Host, slot: int) -> None:
+        """Let a chosen page go without a visit; it waits no more."""
+        self._picked.pop(slot, None)
+        self.release(host)
 
     def take_first(self, host: Host) -> tuple[int, bool] | None:
         """Take a page that a host would offer next, rested or not, and say whether it is new; None when it has none."""
@@ -219,9 +228,17 @@ class Frontier(Manners):
         rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)
         if rows:
-            fresh = sum(new for _, _, new in chosen[-len(rows) :])
-            self._policy.chosen(np.ascontiguousarray(values[rows]), now, self.seen_count, fresh)
+            picked = zip(chosen[-len(rows) :], values[rows].tolist(), strict=True)
+            self._picked |= {slot: (value, new) for (_, slot, new), value in picked}
+            self._picked_at = now
         return bool(rows or out or added or self._lots.arrived)
+
+    def _tell(self) -> None:
+        """Tell the policy which of the pages that it chose the last time were not put back."""
+        if self._picked:
+            values, new = zip(*self._picked.values(), strict=True)
+            self._picked.clear()
+            self._policy.chosen(np.array(values), self._picked_at, self.seen_count, sum(new))
 
     def _pick(
         self, values: Floats, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]

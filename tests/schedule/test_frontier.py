@@ -380,3 +380,33 @@ def test_new_pages_that_are_left_alone_are_looked_at_again_soon_and_at_once_when
     assert world.frontier.next_at() <= 600.0
     assert world.slots(600.5) == []
     assert sorted(world.slots(700.0)) == [1, 2]
+
+
+class Told(BreadthFirst):
+    """Remembers which visits it was told of: values, instant, and how many were new."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[list[float], float, int]] = []
+
+    def chosen(self, values, now, known, new=0) -> None:
+        self.told.append((values.tolist(), now, new))
+
+
+def test_the_policy_is_told_of_visits_and_not_of_what_was_put_back_or_given_up() -> None:
+    policy = Told()
+    world = World(policy=policy)
+    for number, slot in enumerate((7, 8, 9)):
+        world.frontier.add_new(number, [slot])
+    chosen = world.frontier.choose(0.0, 3)
+    (first, _, _), (second, _, _), _ = chosen
+    world.frontier.put_first(first, 7, new=True)
+    world.frontier.give_up(second, 8)
+    assert policy.told == []
+    world.visit(2, 9, 0.0)
+    assert world.slots(0.5) == [7]
+    [(values, now, new)] = policy.told
+    assert (len(values), now, new) == (1, 0.0, 1)
+    world.visit(0, 7, 0.5)
+    assert world.slots(101.0, most=1) == [9]
+    assert world.slots(102.0) == [7]
+    assert [(len(values), now, new) for values, now, new in policy.told[1:]] == [(1, 0.5, 1), (1, 101.0, 0)]
