@@ -130,6 +130,28 @@ def test_new_pages_of_a_site_are_believed_to_be_like_the_others():
     assert beliefs.probabilities(np.array([900], np.uint32), np.array([1], np.uint32))[0] == pytest.approx(expected[0])
 
 
+def test_what_pages_tell_of_their_site_worked_out_by_hand():
+    """Two classes; a page weighs as much as it is sure of its own: 1 less its entropy over ln 2."""
+    beliefs = ClassBeliefs(np.array([1.0, 0.1]))
+    site, crawl = np.zeros(2), np.zeros(2)
+    for slot, of, interval_s, changed in ((0, 1, 4.0, True), (1, 1, 9.0, False), (2, 5, 2.0, False)):
+        beliefs.learn(visits([slot], interval_s, changed, of))
+        still = np.exp(-interval_s * np.array([1.0, 0.1]))
+        likely = (1 - still if changed else still) / (1 - still if changed else still).sum()
+        told = likely * (1 + (likely * np.log(likely)).sum() / np.log(2))
+        crawl += told
+        site += told if of == 1 else 0.0
+    crawl = (crawl + 1.5) / (crawl.sum() + 3.0)
+    want = (site + 3.0 * crawl) / (site.sum() + 3.0)
+    assert beliefs.expected(np.array([1]))[0] == pytest.approx(want, rel=1e-5)
+    assert beliefs.expected(np.array([8]))[0] == pytest.approx(crawl, rel=1e-5)
+    new = beliefs.probabilities(np.array([70], np.uint32), np.array([1], np.uint32))
+    assert new[0] == pytest.approx(want, rel=1e-5)
+    first = 1 - np.exp(-4.0 * np.array([1.0, 0.1]))
+    known = beliefs.probabilities(np.array([0], np.uint32))[0]
+    assert known == pytest.approx(want * first / (want * first).sum(), rel=1e-5)
+
+
 def test_forgetting_lets_a_page_be_another():
     firm, forgetful = (ClassBeliefs(1 / np.array([1.0, 100.0]), forget) for forget in (0.0, 0.1))
     for beliefs in (firm, forgetful):
