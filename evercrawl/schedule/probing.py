@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 _LEAST: Final = 1e-12  # between two means: below it all sites are alike, and no number of probes tells them apart
-_FURTHER: Final = 6.0  # times the first-order optimum, and
-_MORE: Final = 64  # as many more, is how far the exact one is looked for
+_TRIED: Final = 4096  # sizes that `exact_size` tries in any case, and
+_FURTHER: Final = 6.0  # up to how many times the first-order optimum, where that is more
 
 
 def printed_size(pages: ArrayLike, part: float, shares: Shares) -> Floats:
@@ -106,7 +106,7 @@ def changes_found(size: int, pages: int, part: float, shares: Shares) -> float:
 def exact_size(pages: int, part: float, shares: Shares) -> int:
     """Return the probes a site with which the most changed pages are expected to be found.
 
-    All sizes are tried up to some times the first-order optimum.
+    All sizes are tried, of very large sites those up to some thousands or some times the first-order optimum.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def exact_size(pages: int, part: float, shares: Shares) -> int:
     >>> exact_size(1000, 0.1, Shares(1.0, 1.0))
     10
     """
-    last = min(int(part * pages), int(_FURTHER * float(best_size(pages, part, shares))) + _MORE)
+    last = min(int(part * pages), max(int(_FURTHER * float(best_size(pages, part, shares))), _TRIED))
     return max(range(1, max(last, 1) + 1), key=lambda size: changes_found(size, pages, part, shares))
 
 

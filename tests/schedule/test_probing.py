@@ -27,6 +27,13 @@ def test_the_exact_size_is_the_best_of_all(pages, part, shares):
     assert printed >= 0.85 * max(found)
 
 
+def test_the_exact_size_may_be_far_from_the_first_order_optimum():
+    shares = Shares(0.1, 2.0)
+    found = [probing.changes_found(size, 300, 0.95, shares) for size in range(1, 286)]
+    assert found[probing.exact_size(300, 0.95, shares) - 1] == max(found)
+    assert probing.exact_size(300, 0.95, shares) > 10 * probing.best_size(300, 0.95, shares)
+
+
 def test_the_expected_changes_are_those_of_made_up_sites():
     rng, pages, part, size, sites = np.random.default_rng(3), 200, 0.2, 8, 40_000
     share = rng.beta(1.0, 3.0, sites)
