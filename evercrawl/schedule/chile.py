@@ -133,6 +133,8 @@ class Chile(Policy):
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Pick the next batch, where the one before is spent, or took twice as long as it should."""
+        if not len(pages.slot):
+            return now + 1.0
         if not self._batch.going(now):
             self._usual = usual(pages)
             gains, known = self.gain(pages, now), len(pages.slot)

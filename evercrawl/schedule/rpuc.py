@@ -126,6 +126,8 @@ class Rpuc(Policy):
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Fit the types to what was measured; return when to do so again, a quarter of a round later."""
+        if not len(pages.slot):
+            return now + 1.0
         per_s = self._capacity.per_s
         self._round_s = len(pages.slot) / per_s
         rows = self._checked.take(pages.slot)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LEAST_PERIODS: Final = 8
 _PAGE: Final = np.dtype([*HISTORY.descr, ("due_at", "f8"), ("turn_s", "f8")])
 _LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is given no visits, where there is room
+_ENOUGH: Final = 1e-5  # of the cost: nothing that is measured is known better
 _WEIGHTS: Final = {"flat": 0.0, "rising": 1.0, "last": 12.0}
 
 
@@ -73,7 +74,7 @@ class Webfountain(Policy):
         count: int = 16,
         periods: int = 8,
         cycle_periods: int = 8,
-        weights: str = "last",
+        weights: str = "flat",
         new_weight: float = 1.0,
         shortest: str = "1m",
     ) -> None:
@@ -100,8 +101,8 @@ class Webfountain(Policy):
         """Return how late each page is, in periods, on a scale from 0 to 1; between old and new ones by turns."""
         new = np.isnan(pages.visited_at)
         late = (now - np.where(new, now, self.due(pages, now))) / self._period_s
-        worth = np.where(new, np.maximum(pages.importance, 0.0), np.exp(np.clip(late, -500.0, 30.0)))
-        return self._turns.order(worth, new)
+        ahead = np.where(late < 0, 1 / (1 + np.abs(late)), 1 + late)
+        return self._turns.order(np.where(new, np.maximum(pages.importance, 0.0), ahead), new)
 
     def due(self, pages: Pages, now: float) -> Floats:
         """Return at which instant of the period each page is to be visited."""
@@ -129,6 +130,8 @@ class Webfountain(Policy):
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Sort all pages into buckets, measure them, solve the programme, and say when each page's turn is."""
+        if not len(pages.slot):
+            return now + 1.0
         cycle_s = self._tempo.cycle_s(len(pages.slot))
         self._period_s = max(cycle_s / self._cycle_periods, self._shortest_s)
         rate = pages.shape / pages.scale_s
@@ -140,7 +143,7 @@ class Webfountain(Policy):
         self._measured = measure(bucket, len(names), history, rate, age_s, weight, cycle_s)
         programme = self._programme(self._measured, unread, float(weight.mean()))
         like = self._plan if self._plan is not None and self._plan.old.shape == programme.shape else None
-        self._plan = solve(programme, None if like is None else _later(like))
+        self._plan = solve(programme, None if like is None else _later(like), _ENOUGH)
         self._take_up(pages, bucket, self._plan.old[0] * len(pages.slot), now)
         visits = float(self._plan.old[0].sum() + self._plan.new[0])
         self._turns.share = float(self._plan.new[0]) / visits if visits > 0 else 0.5
