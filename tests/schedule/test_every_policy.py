@@ -1,0 +1,162 @@
+"""Whatever the policy: values are numbers, nothing is forgotten, one page is enough, and a restart changes nothing."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from evercrawl import catalog, schedule
+from evercrawl.schedule.base import Facts, Pages, Policy, Visits
+from evercrawl.schedule.frontier import Frontier
+from evercrawl.types import Slots
+
+FOUND = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+EVERY = pytest.mark.parametrize("name", sorted(FOUND))
+BEGINS_ANEW = {"chile": "the batch that was picked is not remembered; the next run picks one"}
+LEARNING = pytest.mark.parametrize(
+    "name", sorted(name for name in FOUND if FOUND[name].learns and name not in BEGINS_ANEW)
+)
+DAY_S = 86_400.0
+BEGAN_AT = 20_000 * DAY_S
+PAGES, HOSTS, CYCLES = 16, 4, 9
+CYCLE_S = 10 * DAY_S
+OPTIONS: dict[str, dict[str, float]] = {"webfountain": {"count": 1, "cycle_periods": 1}}
+"""Of policies that would take long otherwise."""
+ABANDONS = {
+    "azar": "what changes too often for what it matters has no rate",
+    "lambda_crawl": "moments are drawn by lot, and may lie far apart",
+    "marked_point": "what gains less than other pages' next visits has no visit in the horizon",
+    "notices": "told what is stale, it has no use for a visit to what is not",
+    "optimal": "what changes too often for what it matters has no rate",
+    "partition": "a group whose representative is not worth a visit has no rate",
+    "polling": "visits go to what changes, so that what hardly does waits for as long as that takes",
+    "price_gamma": "what surely changes too often for what it matters is never worth the price",
+    "proportional": "visits go to what changes, so that what hardly does waits for as long as that takes",
+}
+"""Policies that, as they were published, may leave pages alone for good once they were read, and why."""
+LEFT_UNREAD = {
+    "chile": "by gain alone, a page that always changed outdoes one that promises less",
+    "random": "the lot of a page is drawn once for each visit, and a bad one stays",
+}
+"""Policies under which a page may not be read at all while others change, and why."""
+
+
+class World:
+    """A few hosts that need no rest, pages that change at random, and a policy that is told of it."""
+
+    def __init__(self, policy: Policy, pages: int = PAGES, seed: int = 1, weight: float | None = None) -> None:
+        self.draw = np.random.default_rng(seed)
+        self.policy, self.now = policy, BEGAN_AT
+        self.weight = np.exp(self.draw.normal(0.0, 0.4, pages)) if weight is None else np.full(pages, weight)
+        self.lam = np.exp(self.draw.normal(-1.0, 1.0, pages)) / CYCLE_S
+        self.lam[0] *= 100
+        self.visited_at = np.full(pages, np.nan)
+        self.host = np.arange(pages) % HOSTS
+        self.visits, self.told = np.zeros(pages, np.int64), list[Visits]()
+        self.pace_s, self.plan_at = CYCLE_S / pages, BEGAN_AT
+        self.frontier = Frontier(policy, self.columns, lambda slot: float(self.visited_at[slot]), refresh_after_s=0.0)
+        for number in range(HOSTS):
+            self.frontier.add_host(f"h{number}").delay_s = 0.0
+        for slot in range(pages):
+            self.frontier.add_new(int(self.host[slot]), [slot])
+
+    def columns(self, slots: Slots) -> Pages:
+        one, none = np.ones(len(slots)), np.zeros(len(slots))
+        new = np.isnan(self.visited_at[slots])
+        waited_s = self.now - np.where(new, BEGAN_AT, self.visited_at[slots])
+        stale = np.where(new, 0.0, self.lam[slots] * waited_s)
+        notice = np.where(stale > 0.5, np.inf if self.policy.clairvoyant else 0.0, 0.0)
+        weight, host = self.weight[slots], self.host[slots].astype(np.uint32)
+        return Pages(
+            slots, self.visited_at[slots], weight, weight * waited_s / CYCLE_S, 2 * one, 2 / self.lam[slots], one,
+            none, notice, in_links=1 + slots % 5 * one, rank=weight, backlog=one, site=host, retrieved=3 * one,
+            clicked=one, facts=Facts(one, 30 * one, none, 20 * one, 1000 * one, 0.5 * one),
+        )  # fmt: skip
+
+    def seen(self) -> Slots:
+        return np.flatnonzero(~np.isnan(self.visited_at)).astype(np.uint32)
+
+    def turn(self) -> None:
+        """Let a visit's time pass, and make a visit where the policy wants one."""
+        self.now += self.pace_s
+        seen = self.seen()
+        if self.policy.plans and self.now >= self.plan_at and len(seen):
+            self.plan_at = self.policy.plan(self.columns(seen), len(self.visits) - len(seen), self.now)
+            assert self.plan_at > self.now
+        assert np.isfinite(
+            self.policy.value(self.columns(np.arange(len(self.visits), dtype=np.uint32)), self.now)
+        ).all()
+        assert not np.isnan(self.policy.due(self.columns(seen), self.now)).any()
+        for host, slot, _ in self.frontier.choose(self.now, 1, self.policy.least):
+            self.frontier.began(host, self.now)
+            self.frontier.ended(host, self.now)
+            self.visit(slot)
+            self.frontier.add_seen(host.number, slot)
+
+    def visit(self, slot: int) -> None:
+        interval_s = self.now - self.visited_at[slot]
+        changed = not np.isnan(interval_s) and self.draw.random() < -np.expm1(-self.lam[slot] * interval_s)
+        self.visited_at[slot], self.visits[slot] = self.now, self.visits[slot] + 1
+        yes, no, some = np.array([True]), np.array([False]), np.array([4])
+        visit = Visits(
+            np.array([slot], np.uint32), np.array([self.host[slot]], np.uint32), np.array([self.now]),
+            np.array([interval_s]), yes, no, np.array([changed]), np.array([np.nan]), np.array([500.0]),
+            np.array([9000.0]), some, no, 0 * some,
+        )  # fmt: skip
+        self.told.append(visit)
+        if self.policy.learns:
+            self.policy.learn(visit)
+
+
+@cache
+def ran(name: str, pages: int = PAGES, weight: float | None = None) -> World:
+    world = World(FOUND[name](**OPTIONS.get(name, {})), pages, weight=weight)
+    for _ in range(pages * CYCLES):
+        world.turn()
+    return world
+
+
+@EVERY
+def test_every_page_is_read_and_read_again_unless_it_was_published_otherwise(name: str) -> None:
+    world = ran(name)
+    assert world.visits.min() >= 1 or name in LEFT_UNREAD
+    assert world.visits.min() >= 2 or name in ABANDONS or name in LEFT_UNREAD
+    assert world.visits.sum() >= 2 * PAGES
+
+
+@EVERY
+@pytest.mark.parametrize("weight", [1.0, 0.0])
+def test_one_page_is_enough_even_if_it_matters_to_nobody(name: str, weight: float) -> None:
+    assert ran(name, pages=1, weight=weight).visits[0] >= 2
+
+
+@EVERY
+def test_no_page_at_all_is_no_trouble(name: str) -> None:
+    world = World(FOUND[name](**OPTIONS.get(name, {})), pages=1)
+    none = np.zeros(0, np.uint32)
+    assert len(world.policy.value(world.columns(none), world.now)) == 0
+    assert len(world.policy.due(world.columns(none), world.now)) == 0
+    if world.policy.plans:
+        assert world.policy.plan(world.columns(none), 1, world.now) > world.now
+
+
+@LEARNING
+def test_a_restart_that_is_told_of_the_visits_again_goes_on_as_before(name: str) -> None:
+    world = ran(name)
+    again = FOUND[name](**OPTIONS.get(name, {}))
+    for visit in world.told:
+        again.learn(visit)
+    seen, now = world.columns(world.seen()), world.now + 1.0
+    new = PAGES - len(seen.slot)
+    for policy in (world.policy, again):
+        policy.resume(world.policy.notes())
+        if policy.plans:
+            policy.plan(seen, new, now)
+    np.testing.assert_allclose(again.due(seen, now), world.policy.due(seen, now), rtol=1e-12)
+    values = world.policy.value(seen, now)
+    order = np.lexsort((seen.slot, np.round(values, 9)))
+    np.testing.assert_array_equal(np.lexsort((seen.slot, np.round(again.value(seen, now), 9))), order)
+
+
+def test_only_policies_that_there_are_have_an_excuse() -> None:
+    assert {*ABANDONS, *LEFT_UNREAD, *BEGINS_ANEW, *OPTIONS} <= set(FOUND)
