@@ -41,7 +41,7 @@ class Batch:
     def __init__(self) -> None:
         self.size = self.left = 0
         self.least = np.nan
-        self._number = 0
+        self._number = self._most_of_site = 0
         self._until = -np.inf
         self._new = 0  # visits of the batch that were made to pages never read before
         self._of = Kept([("batch", "u4")])  # by slot
@@ -69,6 +69,7 @@ class Batch:
         now, length_s
             The instant, and how long the batch should take.
         """
+        self._most_of_site = most_of_site
         share = self._new / (self.size - self.left) if self.left < self.size else 0.0
         chosen = _best(gains, pages.site, min(max(round(size * (1 - share)), 1), len(gains)), most_of_site)
         self._number += 1
@@ -106,7 +107,10 @@ class Batch:
         """Return which pages are of the batch, shape (n,); none are when it is spent."""
         if not self.left:
             return np.zeros(len(gains), np.bool_)
-        held: NDArray[np.bool_] = np.where(new, gains >= self.least, self._of.take(pages.slot)["batch"] == self._number)
+        worthy = gains >= self.least
+        if pages.site is not None:
+            worthy &= _at(self._made, pages.site) < self._most_of_site
+        held: NDArray[np.bool_] = np.where(new, worthy, self._of.take(pages.slot)["batch"] == self._number)
         return held
 
     def rank(self, pages: Pages, order: str) -> Floats:
