@@ -114,7 +114,7 @@ def exact_size(pages: int, part: float, shares: Shares) -> int:
     >>> exact_size(1000, 0.1, Shares(1.0, 1.0))
     10
     """
-    last = min(int(part * pages), max(int(_FURTHER * float(best_size(pages, part, shares))), _TRIED))
+    last = min(int(part * pages + 1e-9), max(int(_FURTHER * float(best_size(pages, part, shares))), _TRIED))
     return max(range(1, max(last, 1) + 1), key=lambda size: changes_found(size, pages, part, shares))
 
 
