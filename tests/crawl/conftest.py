@@ -10,6 +10,7 @@ import pytest
 
 from evercrawl.config import Config, Focus, save
 from evercrawl.crawl import reading
+from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns
@@ -122,6 +123,11 @@ class HandMade:
 
         asyncio.run(self.partition.snapshot(commit, offload))
 
+    def limited(self, **settings: object) -> Budgets:
+        """Have other settings from now on."""
+        self._learner._budgets = Budgets(self.state, Config(**settings))  # type: ignore[arg-type]
+        return self._learner._budgets
+
     def stop(self) -> None:
         self.snapshot()
         self.partition.index_archive()
@@ -162,6 +168,13 @@ def made(tmp_path: Path) -> Iterator[HandMade]:
     crawl = HandMade(tmp_path / "crawl")
     yield crawl
     crawl.partition.close()
+
+
+@pytest.fixture
+def begun(made: HandMade) -> HandMade:
+    """A crawl that knows the front page of a site."""
+    made.seed(f"{SITE}/")
+    return made
 
 
 @pytest.fixture

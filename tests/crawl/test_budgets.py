@@ -1,7 +1,5 @@
 """Budgets: what comes in of hosts and sites, what is refused, and how it comes in later."""
 
-import pytest
-
 from evercrawl.config import Config
 from evercrawl.crawl.budgets import PER_OWN, Budgets
 from evercrawl.parse.digest import keys
@@ -23,20 +21,8 @@ def last(made) -> Visit:
     return [event for _, _, event in made.partition.journal.replay()][-1]
 
 
-def limited(made, **settings: object) -> Budgets:
-    """Let the crawl have other settings from now on."""
-    made._learner._budgets = Budgets(made.state, Config(**settings))
-    return made._learner._budgets
-
-
-@pytest.fixture
-def begun(made):
-    made.seed(f"{SITE}/")
-    return made
-
-
 def test_a_host_has_no_more_unread_urls_than_its_backlog(begun):
-    budgets = limited(begun, max_backlog_per_host=50)
+    budgets = begun.limited(max_backlog_per_host=50)
     begun.visit(f"{SITE}/", begun.page("Home", *paths(80)))
     assert begun.state.known.count == 50  # the page that is being read waits until it is remembered
     assert budgets.refused == {"max_backlog_per_host": 31}
@@ -50,13 +36,13 @@ def test_a_host_has_no_more_unread_urls_than_its_backlog(begun):
 
 def test_nought_is_any_number(begun):
     begun._learner._scope._kind = "any"
-    limited(begun, max_backlog_per_host=0, max_pages_per_link=0, scope="any")
+    begun.limited(max_backlog_per_host=0, max_pages_per_link=0, scope="any")
     begun.visit(f"{SITE}/", begun.page("Home", *paths(300), *paths(300, site="http://b.example")))
     assert begun.state.known.count == 601
 
 
 def test_what_was_refused_comes_in_when_the_page_is_read_again(begun):
-    limited(begun, max_backlog_per_host=4)
+    begun.limited(max_backlog_per_host=4)
     body = begun.page("Home", *paths(8))
     begun.visit(f"{SITE}/", body, etag='"1"')
     for path in paths(3):
@@ -76,7 +62,7 @@ def test_what_was_refused_comes_in_when_the_page_is_read_again(begun):
 def test_a_site_without_a_seed_has_a_budget_for_each_site_that_links_to_it(made):
     made.config = Config(scope="any")
     made._learner._scope._kind = "any"
-    budgets = limited(made, scope="any", max_pages_per_link=10)
+    budgets = made.limited(scope="any", max_pages_per_link=10)
     seeds = [f"http://{name}.example/" for name in "abc"]
     made.seed(*seeds)
     made.visit(seeds[0], made.page("a", *paths(40, site="http://www.other.example")))
@@ -93,7 +79,7 @@ def test_a_site_without_a_seed_has_a_budget_for_each_site_that_links_to_it(made)
 
 def test_names_below_a_domain_cost_nothing_and_bring_nothing(made):
     made._learner._scope._kind = "any"
-    limited(made, scope="any", max_pages_per_link=10)
+    made.limited(scope="any", max_pages_per_link=10)
     made.seed("http://a.example/")
     names = [f"http://n{number}.trap.example/" for number in range(100)]
     made.visit("http://a.example/", made.page("a", *names))
@@ -105,7 +91,7 @@ def test_names_below_a_domain_cost_nothing_and_bring_nothing(made):
 def test_a_restart_counts_what_the_crawl_had_counted(made):
     made._learner._scope._kind = "any"
     limits = {"scope": "any", "max_pages_per_link": 10, "max_backlog_per_host": 30}
-    live = limited(made, **limits)
+    live = made.limited(**limits)
     made.seed("http://a.example/", "http://b.example/")
     made.visit("http://a.example/", made.page("a", *paths(40), *paths(5, site="http://c.example")))
     made.visit("http://b.example/", made.page("b", *paths(12, 100), *paths(9, 50, site="http://c.example")))
@@ -122,13 +108,13 @@ def test_a_restart_counts_what_the_crawl_had_counted(made):
 
 
 def test_a_seed_comes_in_whatever_is_full(begun):
-    limited(begun, max_backlog_per_host=1)
+    begun.limited(max_backlog_per_host=1)
     begun.seed(*paths(20))
     assert begun.state.known.count == 21
 
 
 def test_a_sitemap_is_told_that_not_all_came_in(begun):
-    limited(begun, max_backlog_per_host=10)
+    begun.limited(max_backlog_per_host=10)
     assert begun._learner.listed(paths(5), [None] * 5, begun.now)
     assert not begun._learner.listed(paths(20, 5), [None] * 20, begun.now)
     assert begun.state.known.count == 10

@@ -1,9 +1,5 @@
 """Results of sites' own search forms: so many are taken in, and no more."""
 
-import pytest
-
-from evercrawl.config import Config
-from evercrawl.crawl.budgets import Budgets
 from evercrawl.parse.digest import keys
 from evercrawl.store.events import PARTIAL, Visit
 from evercrawl.types import NO_SLOT
@@ -20,20 +16,8 @@ def known(made, urls: list[str]) -> int:
     return sum(slot != NO_SLOT for slot in made.state.table.find(keys(urls)).tolist())
 
 
-def limited(made, **settings: object) -> Budgets:
-    """Let the crawl have other settings from now on."""
-    made._learner._budgets = Budgets(made.state, Config(**settings))
-    return made._learner._budgets
-
-
-@pytest.fixture
-def begun(made):
-    made.seed(f"{SITE}/")
-    return made
-
-
 def test_so_many_results_come_in_and_other_links_all_do(begun):
-    budgets = limited(begun, max_search_results=5)
+    budgets = begun.limited(max_search_results=5)
     others = [f"{SITE}/find?page={i}" for i in range(20)] + [f"{SITE}/list?q={i}" for i in range(20)] + [f"{SITE}/find"]
     begun.visit(f"{SITE}/", begun.page("Home", *results(9), *others, text=FORM))
     assert known(begun, results(9)) == 5
@@ -46,22 +30,22 @@ def test_so_many_results_come_in_and_other_links_all_do(begun):
 
 
 def test_what_was_known_before_the_form_was_seen_counts(begun):
-    limited(begun, max_search_results=5)
+    begun.limited(max_search_results=5)
     begun.visit(f"{SITE}/", begun.page("Home", *results(4)))
     begun.visit(results(1)[0], begun.page("Result", *results(20), text=FORM))
     assert known(begun, results(20)) == 5
 
 
 def test_it_is_as_before_after_a_restart(begun):
-    limited(begun, max_search_results=5)
+    begun.limited(max_search_results=5)
     begun.visit(f"{SITE}/", begun.page("Home", *results(4), text=FORM))
-    limited(begun, max_search_results=5)
+    begun.limited(max_search_results=5)
     begun.visit(results(1)[0], begun.page("Result", *results(20), text=FORM))
     assert known(begun, results(20)) == 5
 
 
 def test_a_second_form_shares_what_the_first_may_have(begun):
-    limited(begun, max_search_results=5)
+    begun.limited(max_search_results=5)
     begun.visit(f"{SITE}/", begun.page("Home", *results(4), f"{SITE}/b", text=FORM))
     others = [f"{SITE}/b?q={i}" for i in range(9)]
     begun.visit(f"{SITE}/b", begun.page("B", *others, text="<form><input name=q></form>"))
@@ -69,14 +53,14 @@ def test_a_second_form_shares_what_the_first_may_have(begun):
 
 
 def test_nought_is_any_number(begun):
-    limited(begun, max_search_results=0)
+    begun.limited(max_search_results=0)
     begun.visit(f"{SITE}/", begun.page("Home", *results(200), text=FORM))
     assert known(begun, results(200)) == 200
 
 
 def test_a_form_says_nothing_of_another_site(begun):
     begun._learner._scope.add_root("b.example")
-    limited(begun, max_search_results=5)
+    begun.limited(max_search_results=5)
     there = results(20, site="http://b.example")
     begun.visit(f"{SITE}/", begun.page("Home", *there, text="<form action=http://b.example/find><input name=q></form>"))
     assert known(begun, there) == 20

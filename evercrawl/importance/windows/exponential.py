@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Pasts, Window, both, earned, weighed
+from evercrawl.importance.windows._fading import Fading
+from evercrawl.importance.windows.base import Past, Pasts, earned, weighed
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
     from evercrawl.types import Floats
 
 
-class Exponential(Window):
+class Exponential(Fading):
     """An average with the time constant T, as if the cash of each interval had come evenly in it.
 
     What interpolation is near to, without its branch: h <- h a + C T (1 - a) / d, a being exp(-d/T). The weight that
@@ -40,25 +41,12 @@ class Exponential(Window):
     Kingma, Ba (2015). Adam: A Method for Stochastic Optimization, section 3, for the correction.
     """
 
-    @property
-    def width(self) -> int:
-        """What is missing of the window."""
-        return 1
-
-    def begun(self, now: float) -> Past:
-        """Begin with nothing of the window."""
-        return Past(0, now, (1,))
-
     def add(self, page: Account, now: float) -> Past:
         """Fade the history, and add the cash as if it had come evenly since the last visit."""
         before = self._before(page, now)
         passed = max(now - before.mark, 0) / self.length
         history, missing = added(before.history, before.kept[0], earned(page), passed)
         return Past(history, now, (missing,))
-
-    def _joined(self, page: Account, other: Account, now: float) -> Past:
-        """Add the histories, both faded."""
-        return both(self._visited(page, now), self._visited(other, now), earned(page, other))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return what the estimate would be after a visit now."""

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Pasts, Window, both, earned, weighed
+from evercrawl.importance.windows._fading import Fading
+from evercrawl.importance.windows.base import Past, Pasts, earned, weighed
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
     from evercrawl.types import Floats
 
 
-class Interpolation(Window):
+class Interpolation(Fading):
     """About the last T of G-time, held as one sum of cash.
 
     Each visit keeps the part 1 - d/T of the old history, d being the G-time since the last visit, and adds the cash.
@@ -39,15 +40,6 @@ class Interpolation(Window):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4.
     """
 
-    @property
-    def width(self) -> int:
-        """What is missing of the window."""
-        return 1
-
-    def begun(self, now: float) -> Past:
-        """Begin with nothing of the window."""
-        return Past(0, now, (1,))
-
     def add(self, page: Account, now: float) -> Past:
         """Keep less of the history the longer the last visit is ago, and add the cash."""
         before, came = self._before(page, now), earned(page)
@@ -56,10 +48,6 @@ class Interpolation(Window):
             return Past(came * self.length / elapsed, now, (0 * elapsed,))
         left = (self.length - elapsed) / self.length
         return Past(before.history * left + came, now, (before.kept[0] * left,))
-
-    def _joined(self, page: Account, other: Account, now: float) -> Past:
-        """Add the histories, both as of now."""
-        return both(self._visited(page, now), self._visited(other, now), earned(page, other))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
         """Return what the estimate would be after a visit now."""
