@@ -1,6 +1,7 @@
 """Hosts that say what another says: few of their pages are read, and all of the originals."""
 
 import random
+from functools import cache
 
 import pytest
 
@@ -44,6 +45,7 @@ class Mirrored:
         return self.page(f"Page {number}", said + (self.line if origin == MIRROR else ""), "/", *links)
 
     @staticmethod
+    @cache
     def words(of: str) -> str:
         draw = random.Random(of)
         return " ".join("".join(draw.choices("aeioubcdfghjklmnprstvw", k=6)) for _ in range(400))
