@@ -14,8 +14,8 @@ Estimators of a page's rate of change, each an `Estimator` of many pages in a fi
 - `online_counts`, `online_steps`, `online_momentum`: a step a visit, for visits at random moments; see `online`.
 
 What a change is: `extent` (how much of a page is new), `shingles` (the runs of words that tell it), `longevity` (how
-much of that stays), `returns` (pages that go to and fro), `locality` (whether changes come together), `dates` (whose
-word on them to take). `quality`: what a page's popularity will come to.
+much of that stays), `returns` (pages that go to and fro), `locality` and `bursts` (whether changes come together, on
+sites and in time), `dates` (whose word on them to take). `quality`: what a page's popularity will come to.
 """
 
 from evercrawl.change.base import Estimator
