@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.config import FILE_NAME, load
-from evercrawl.crawl.policies import values_of
+from evercrawl.crawl.policies import parameters, values_of
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Progress
 
@@ -37,7 +37,7 @@ class Adjusting:
 
     def __init__(self, file: Path, name: str, policy: Policy) -> None:
         self._file, self._name, self._policy = file, name, policy
-        self._written, self._options = self._stamp(), self._read()
+        self._written, self._taken = self._stamp(), self._begun_with()
 
     def look(self) -> str:
         """Return what became of a change, in a sentence; "" where there was none."""
@@ -46,14 +46,13 @@ class Adjusting:
             return ""
         self._written = written
         try:
-            options = load(self._file).policy_options
-            more = values_of(self._name, type(self._policy), [one for one in options if one not in self._options])
-            self._options = options
+            more = {key: value for key, value in self._wanted().items() if value != self._taken.get(key)}
             if not more:
                 return ""
             self._policy.adjust(more)
         except ConfigError as error:
             return f"{self._file}: {error}"
+        self._taken |= more
         return f"{self._name} goes on with {', '.join(f'{key} = {value}' for key, value in more.items())}"
 
     def _stamp(self) -> tuple[int, int]:
@@ -63,11 +62,16 @@ class Adjusting:
             return (0, 0)
         return about.st_mtime_ns, about.st_size
 
-    def _read(self) -> tuple[str, ...]:
+    def _wanted(self) -> dict[str, float | str]:
+        """Return all parameters as the file has them; what it does not name, or names no more, is as by default."""
+        kind = type(self._policy)
+        return parameters(kind) | values_of(self._name, kind, load(self._file).policy_options)
+
+    def _begun_with(self) -> dict[str, float | str]:
         try:
-            return load(self._file).policy_options
+            return self._wanted()
         except ConfigError:
-            return ()
+            return parameters(type(self._policy))
 
 
 async def keep_adjusted(

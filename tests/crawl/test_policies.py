@@ -116,6 +116,22 @@ def test_what_cannot_be_changed_is_said_and_the_rest_can_be_tried_again(crawl):
     assert crawl.adjusting.look() == "adjustable goes on with much = 0.1"
 
 
+def test_what_stood_beside_something_impossible_is_taken_once_that_is_gone(crawl):
+    amend(crawl.directory, {"policy_options": ["much=0.25", "kind=odd"]})
+    assert "takes no other much, kind while it runs" in crawl.adjusting.look()
+    amend(crawl.directory, {"policy_options": ["much=0.25"]})
+    assert crawl.adjusting.look() == "adjustable goes on with much = 0.25"
+    assert crawl.policy.much == 0.25
+
+
+def test_what_the_file_names_no_more_is_as_by_default(crawl):
+    amend(crawl.directory, {"policy_options": ["much=0.25"]})
+    crawl.adjusting.look()
+    amend(crawl.directory, {"policy_options": []})
+    assert crawl.adjusting.look() == "adjustable goes on with much = 0.5"
+    assert crawl.policy.much == 0.5
+
+
 def test_a_running_crawl_looks_again_and_again(crawl, monkeypatch):
     monkeypatch.setattr(adjusting, "LOOK_S", 0.0)
     told = []
