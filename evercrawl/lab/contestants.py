@@ -62,7 +62,7 @@ class Contestant(NamedTuple):
 
 
 KNOWN: Final = Conditions(known=True)
-_FINE: Final = Conditions(at_once=4)
+_FINE: Final = Conditions(steps=25)
 _fine: Final = partial(replace, _FINE)
 _GAMMA: Final = "price_gamma"
 
@@ -79,7 +79,7 @@ INDEX: Final = (
 SYSTEMS: Final = (
     Contestant("price", "price", {}, USUAL, "index, learned", ours=True),
     Contestant("price_gamma", _GAMMA, {}, USUAL, "index, learned"),
-    Contestant("notices (told what is stale)", "notices", {}, Conditions(ticks=1000)),
+    Contestant("notices, told all", "notices", {}, Conditions(known=True, ticks=1000)),
     Contestant("optimal", "optimal"),
     Contestant("optimal, rates by (13)", "optimal", {"estimator": "log_corrected"}),
     Contestant("azar, random", "azar", {"spacing": "random"}, USUAL, "Azar, learned, random"),

@@ -95,8 +95,8 @@ class Poisson(World):
         The population.
     seed
         Decides what is found.
-    recall, false_per_day
-        Part of the changes that are announced, and how often a page is announced that did not change.
+    recall, precision
+        Part of the changes that are announced, and part of the announcements that are right.
     clairvoyant
         Whether somebody will ask what is `stale`; then every change is drawn.
     jumps_a_day
@@ -113,7 +113,7 @@ class Poisson(World):
         seed: int,
         *,
         recall: float = 0.0,
-        false_per_day: float = 0.0,
+        precision: float = 1.0,
         clairvoyant: bool = False,
         jumps_a_day: float = 0.0,
         swaps_a_day: float = 0.0,
@@ -121,8 +121,8 @@ class Poisson(World):
     ) -> None:
         self._draw = np.random.default_rng(seed)
         self._told = 1.0 if clairvoyant else recall
-        self._false_per_s = false_per_day / DAY_S
-        self.announces = recall > 0 or false_per_day > 0 or clairvoyant
+        self._false = recall * (1.0 / precision - 1.0)  # for each change
+        self.announces = recall > 0 or clairvoyant
         self._jumps, self._swaps, self._deaths = (each / DAY_S for each in (jumps_a_day, swaps_a_day, deaths_a_day))
         self.population = pages
         self.weight, self.host = pages.weight.copy(), pages.host
@@ -191,7 +191,6 @@ class Poisson(World):
 
     def _announce(self, passed_s: float) -> Signals:
         """Draw the changes of the time that passed which are announced, and false alarms."""
-        n = len(self.weight)
         right = self._draw.poisson(self.rate_per_s * self._told * passed_s)
         rows = np.flatnonzero(right)
         some = right[rows]
@@ -201,7 +200,7 @@ class Poisson(World):
             self._settle(rows, self._now - passed_s * (1.0 - first))
             self._fresh[rows] = 0.0
             self._changed_at[rows] = np.maximum(self._changed_at[rows], self._now - passed_s * (1.0 - last))
-        return Signals(right, self._draw.poisson(self._false_per_s * passed_s, n))
+        return Signals(right, self._draw.poisson(self.rate_per_s * self._false * passed_s))
 
     def _drift(self, passed_s: float) -> None:
         for each, change in ((self._jumps, self._jump), (self._swaps, self._swap), (self._deaths, self._die)):

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 BEGAN_AT: Final = 1_700_000_000.0
 TICKS: Final = 100
 """Looks at all pages, a cycle: in between, a hundredth of them at most is visited."""
-_WARMING: Final = 5  # times as many are chosen together before it counts: that need not be so exact
+_STEP_DAYS: Final = 0.1  # between two choices, at most
+_STEPS: Final = 4  # at least
+_WARMING: Final = 0.25  # of these before it counts, when choices need not be so exact
 _FINE_CYCLES: Final = 0.5  # before it counts, choices are fine again
 _KEPT: Final = 2.0  # pages of either kind kept between two looks, for each that is visited
 FORGET: Final = 0.05
@@ -45,8 +47,8 @@ class Conditions:
         Share of the pages that say truly when they changed last (Last-Modified).
     forget, by_host
         As for `polling_beliefs.Beliefs`.
-    recall, false_per_day
-        Part of the changes that are announced; how often a page is announced wrongly.
+    recall, precision
+        Part of the changes that are announced; part of the announcements that are right.
     jumps, swaps, deaths
         Share of the pages that, in a cycle, take another rate, change their importance with another, or go away.
     cap_per_day
@@ -56,10 +58,10 @@ class Conditions:
         unit. None where a visit costs 1.
     frontier
         Whether the crawl's frontier offers pages; else all are valued each time.
-    ticks, at_once
-        Looks at all pages, a cycle, and how many pages are chosen at a time from one look to the next: what matters
-        most is worth many visits in a hundredth of a cycle. Through the frontier, and where hosts allow only so many,
-        it is one by one or tick by tick; announcements come tick by tick.
+    ticks, steps
+        Looks at all pages, a cycle, and choices among the most promising from one look to the next; 0 steps for as many
+        as the budget asks for, as what matters most is worth many visits in a hundredth of a long cycle. Through the
+        frontier it is one by one; where hosts allow only so many, or changes are announced, tick by tick.
     """
 
     known: bool = False
@@ -67,7 +69,7 @@ class Conditions:
     forget: float = FORGET
     by_host: bool = True
     recall: float = 0.0
-    false_per_day: float = 0.0
+    precision: float = 1.0
     jumps: float = 0.0
     swaps: float = 0.0
     deaths: float = 0.0
@@ -76,7 +78,7 @@ class Conditions:
     cost_changed: Floats | None = None
     frontier: bool = False
     ticks: int = TICKS
-    at_once: int = 10
+    steps: int = 0
 
 
 USUAL: Final = Conditions()
@@ -161,7 +163,7 @@ def world_of(pages: Population, budget: float, seed: int, conditions: Conditions
         pages,
         seed,
         recall=conditions.recall,
-        false_per_day=conditions.false_per_day,
+        precision=conditions.precision,
         clairvoyant=clairvoyant,
         jumps_a_day=conditions.jumps * budget,
         swaps_a_day=conditions.swaps * budget,
@@ -194,7 +196,7 @@ class Polling:
         self.world = world or world_of(pages, budget, seed, conditions, clairvoyant=policy.clairvoyant)
         self.cycle_s = DAY_S / budget
         self.held = Held(self.world, policy, conditions, self.cycle_s, seed)
-        self._steps = self._make_steps(conditions, _WARMING * conditions.at_once)
+        self._steps = self._make_steps(conditions, _WARMING)
         self._chooser = self._make_chooser(conditions)
         self._now, self._plan_at = BEGAN_AT, -math.inf
         self._room = 0.0
@@ -209,7 +211,7 @@ class Polling:
             if tick == first:
                 start, self.unused, began_at = self.world.earned(self._now), 0.0, self._now
             if tick == max(first - round(_FINE_CYCLES * self._conditions.ticks), 0):
-                self._steps = self._make_steps(self._conditions, self._conditions.at_once)
+                self._steps = self._make_steps(self._conditions)
             self._turn()
             if (tick + 1) % self._conditions.ticks == 0:
                 earned.append(self.world.earned(self._now))
@@ -231,18 +233,17 @@ class Polling:
             return ThroughFrontier(policy, held.columns, held.visited_at)
         if capped is not None:
             return Capped(policy, held.columns, held.visited_at, host, capped, self.cycle_s / conditions.ticks)
-        kept = (
-            math.ceil(_KEPT * self._pages / conditions.ticks)
-            if self._make_steps(conditions, conditions.at_once) > 1
-            else 0
-        )
+        kept = math.ceil(_KEPT * self._pages / conditions.ticks) if self._make_steps(conditions) > 1 else 0
         return Exhaustive(policy, held.columns, held.visited_at, kept)
 
-    def _make_steps(self, conditions: Conditions, at_once: int) -> int:
+    def _make_steps(self, conditions: Conditions, share: float = 1.0) -> int:
         if self.world.announces or conditions.cap_per_day is not None:
             return 1
         visits = max(self._pages // conditions.ticks, 1)
-        return visits if conditions.frontier else math.ceil(visits / at_once)
+        if conditions.frontier:
+            return visits
+        usual = max(_STEPS, math.ceil(self.cycle_s / conditions.ticks / DAY_S / _STEP_DAYS))
+        return min(max(round(share * (conditions.steps or usual)), 1), visits)
 
     def _turn(self) -> None:
         """Let a tick pass, and spend its part of the budget."""

@@ -120,9 +120,13 @@ class Trust:
         share = np.minimum((self._good + 1) / (self._good + self._bad + 2), dates.MOST_PRECISION)
         self.notice[:] = self._count * -np.log1p(-share)[self._host]
 
+    def announced(self, rows: Ints) -> NDArray[np.bool_]:
+        """Return which of some pages were announced since their last visits, shape (n,)."""
+        return np.asarray(self._count[rows] > 0)
+
     def learn(self, rows: Ints, changed: NDArray[np.bool_]) -> None:
         """Compare with what visits found; it is all that was announced of these pages."""
-        told = self._count[rows] > 0
+        told = self.announced(rows)
         hosts = self._host[rows]
         self._good += np.bincount(hosts[told & changed], minlength=len(self._good))
         self._bad += np.bincount(hosts[told & ~changed], minlength=len(self._bad))

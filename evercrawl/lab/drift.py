@@ -1,0 +1,89 @@
+"""Rates and importance that become others while a crawl goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.lab.base import Claim, Experiment, Findings
+from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain
+from evercrawl.lab.contestants import Contestant
+from evercrawl.simulate.polling import Conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evercrawl.lab.base import Options, Row, Say
+
+_BUDGETS: Final = (0.03, 0.3)
+_LEAST: Final = 0.92  # of the optimum, where a tenth of all rates become others in a cycle
+_WITHIN: Final = 0.03
+_LEARNED: Final = "price, 10 % of rates jump"
+_PRINTED: Final = {
+    "price, known rates, 10 % of rates jump": (0.995, 0.992),
+    _LEARNED: (0.93, 0.97),
+    "price, forgets 0.3, 10 % of rates jump": (0.95, 0.97),
+    "optimal by (13), 10 % of rates jump": (0.87, 0.86),
+    "price, 30 % of rates jump": (0.87, 0.95),
+    "price, forgets 0.3, 30 % of rates jump": (0.90, 0.96),
+    "price, 10 % swap importance": (0.93, 0.98),
+}
+
+
+def contestants() -> list[Contestant]:
+    """Return who is compared: with rates known, learned, and learned and forgotten sooner.
+
+    >>> len(contestants()) == len(_PRINTED)
+    True
+    """
+    makers: Mapping[str, tuple[str, dict[str, float | str], dict[str, float]]] = {
+        "price, known rates": ("price_gamma", {}, {"known": True}),
+        "price": ("price", {}, {}),
+        "price, forgets 0.3": ("price", {}, {"forget": 0.3}),
+        "optimal by (13)": ("optimal", {"estimator": "log_corrected"}, {}),
+    }
+    troubles = {
+        "10 % of rates jump": {"jumps": 0.1},
+        "30 % of rates jump": {"jumps": 0.3},
+        "10 % swap importance": {"swaps": 0.1},
+    }
+    found = list[Contestant]()
+    for label in _PRINTED:
+        name, _, trouble = label.rpartition(", ")
+        policy, options, kind = makers[name]
+        found.append(Contestant(label, policy, options, Conditions(**(kind | troubles[trouble]))))  # type: ignore[arg-type]
+    return found
+
+
+class Drift(Experiment):
+    """How much of the optimum is kept when, in each cycle, some pages take another rate or change their importance.
+
+    The optimum is that of who knows every rate at every moment. Figures were printed for 10,000 pages.
+    """
+
+    pages = PAGES
+    turns = TURNS
+
+    def run(self, options: Options, say: Say) -> Findings:
+        """Run them all, where importance and rates do not correlate."""
+        plain(options, "drift")
+        there = contestants()
+        rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
+        whole = (options.pages or PAGES) >= PAGES and (options.turns or TURNS) >= TURNS
+        labels = [each.label for each in there if each.there]
+        found = Findings("Rates and importance that drift, as a part of the optimum", rows, panels=panels(rows, labels))
+        found.claims = [_as_printed(rows, label) for label in labels]
+        reached = [mean(rows, policy=_LEARNED, budget=budget) for budget in _BUDGETS]
+        told = ", ".join(f"{each:.3f}" for each in reached)
+        found.claims.append(
+            Claim("price, where 10 % of rates jump in a cycle", f"(ours) at least {_LEAST}", told,
+                  min(reached) >= _LEAST, whole)
+        )  # fmt: skip
+        return found
+
+
+def _as_printed(rows: list[Row], label: str) -> Claim:
+    reached = [mean(rows, policy=label, budget=budget) for budget in _BUDGETS]
+    printed = _PRINTED[label]
+    holds = all(one >= figure - _WITHIN for one, figure in zip(reached, printed, strict=True))
+    said, told = (", ".join(f"{each:.3f}" for each in figures) for figures in (printed, reached))
+    return Claim(f"{label}: as printed, at 3 and 30 %", said, told, holds)

@@ -1,0 +1,76 @@
+"""Changes that are announced, not all and sometimes wrongly: what it helps to be told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.lab.base import Claim, Experiment, Findings
+from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain
+from evercrawl.lab.contestants import Contestant
+from evercrawl.simulate.polling import Conditions
+
+if TYPE_CHECKING:
+    from evercrawl.lab.base import Options, Row, Say
+
+_BUDGETS: Final = (0.03, 0.3)
+_TICKS: Final = 500
+_NONE, _SOME, _MORE = ("nothing announced", "recall 0.8, precision 0.9", "recall 0.95, precision 0.95")
+_PRINTED: Final = {_NONE: (0.761, 0.937), _SOME: (0.888, 0.969), _MORE: (0.927, 0.983)}
+_KINDS: Final = {_NONE: (0.0, 1.0), _SOME: (0.8, 0.9), _MORE: (0.95, 0.95)}
+_UPPER: Final = "told all"
+
+
+def contestants() -> list[Contestant]:
+    """Return ours with rates known and learned, under three kinds of announcements, and whoever is told all."""
+    found = list[Contestant]()
+    for known in (True, False):
+        for kind, (recall, precision) in _KINDS.items():
+            label = f"price, {'known rates, ' if known else ''}{kind}"
+            conditions = Conditions(known=known, recall=recall, precision=precision, ticks=_TICKS)
+            found.append(Contestant(label, "price", {}, conditions))
+    return [*found, Contestant(_UPPER, "notices", {}, Conditions(known=True, ticks=_TICKS))]
+
+
+class Signals(Experiment):
+    """How much fresher copies are where changes are announced: by sitemaps and feeds, if they are right.
+
+    How often a host's announcements are right is learned by counting. Figures are parts of all importance, not of the
+    optimum, which knows of no announcements.
+    """
+
+    pages = PAGES
+    turns = TURNS
+
+    def run(self, options: Options, say: Say) -> Findings:
+        """Run them all, where importance and rates do not correlate."""
+        plain(options, "signals")
+        there = contestants()
+        rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
+        labels = [each.label for each in there]
+        found = Findings("Announced changes, as a part of the optimum without", rows, panels=panels(rows, labels))
+        for known in ("known rates, ", ""):
+            found.claims += [_claim(rows, f"price, {known}{kind}", kind) for kind in _KINDS]
+            found.claims.append(_helps(rows, known))
+        found.claims.append(_claim(rows, _UPPER, ""))
+        return found
+
+
+def _values(rows: list[Row], label: str) -> list[float]:
+    return [mean(rows, "value", policy=label, budget=budget) for budget in _BUDGETS]
+
+
+def _claim(rows: list[Row], label: str, kind: str) -> Claim:
+    said = ", ".join(f"{each:.3f}" for each in _PRINTED[kind]) if kind else ""
+    return Claim(f"{label}: freshness at 3 and 30 %", said, _listed(_values(rows, label)), None)
+
+
+def _helps(rows: list[Row], known: str) -> Claim:
+    none, some, more = (_values(rows, f"price, {known}{kind}") for kind in _KINDS)
+    holds = all(a < b < c for a, b, c in zip(none, some, more, strict=True))
+    gains = [b - a for a, b in zip(none, some, strict=True)]
+    return Claim(f"the more and the truer, the better ({known or 'learned, '}gain by {_SOME})", "0.127, 0.032",
+                 _listed(gains), holds)  # fmt: skip
+
+
+def _listed(figures: list[float]) -> str:
+    return ", ".join(f"{each:.3f}" for each in figures)

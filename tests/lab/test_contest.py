@@ -1,0 +1,148 @@
+"""Comparisons of policies: what is compared is there, what is claimed follows from the rows, and closed forms hold."""
+
+import numpy as np
+import pytest
+
+from evercrawl import catalog, schedule
+from evercrawl.errors import ConfigError
+from evercrawl.lab import caps, estimators, freshness, table1
+from evercrawl.lab.base import Options
+from evercrawl.lab.catalogue import experiment
+from evercrawl.lab.contest import as_printed, contest, mean, plain, run
+from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
+from evercrawl.lab.drift import contestants as drifting
+from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
+from evercrawl.lab.signals import contestants as announced
+from evercrawl.lab.still_rates import EVEN, RANDOM, still, whole_visits
+from evercrawl.schedule import allocation
+from evercrawl.simulate.population import population
+
+PAGES = population(300, seed=1)
+NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals"}
+
+
+def quiet(line):
+    assert line
+
+
+def test_every_figure_that_was_printed_is_of_a_row_that_is_compared():
+    names = {name for name, _, _ in printed()} - {"value of the optimum"}
+    compared = {*EVEN, *RANDOM, *(each.like for each in (*INDEX, *SYSTEMS))}
+    assert names <= compared
+    assert {each.like for each in (*INDEX, *SYSTEMS)} - {""} <= names
+    assert len(printed()) == (len(names) + 1) * len(BUDGETS) * len(CORRELATIONS)
+
+
+@pytest.mark.parametrize("each", [*INDEX, *SYSTEMS, *drifting(), *announced()], ids=lambda each: each.label)
+def test_every_contestant_whose_policy_is_there_can_be_made(each):
+    if each.there:
+        assert isinstance(each.made(0.1), schedule.Policy)
+
+
+def test_every_policy_that_learns_is_compared():
+    policies = catalog.find(schedule, schedule.Policy)
+    learning = {name for name, kind in policies.items() if kind.learns or kind.plans or kind.clairvoyant}
+    assert learning <= {each.policy for each in SYSTEMS}
+    assert {"price", "price_gamma", "cycle"} <= {each.policy for each in SYSTEMS}
+
+
+def test_fixed_rates_use_the_budget_and_none_beats_the_optimum():
+    for budget in (0.03, 1.0):
+        for rule in (*EVEN.values(), *RANDOM.values()):
+            rate = rule(PAGES.weight, PAGES.lam_per_day, budget * len(PAGES))
+            assert rate.sum() == pytest.approx(budget * len(PAGES), rel=1e-3)
+        reached = still(PAGES, budget)
+        assert max(reached.values()) <= 1 + 1e-9
+        assert reached["Wolf, 10 visits a page"] > 0.99
+        assert reached["Azar, random"] < reached["Azar, even"]
+        assert reached["uniform"] < reached["f ~ w"]
+
+
+def test_whole_visits_are_as_good_as_the_best_of_all_ways_to_share_them():
+    weight, lam, horizon = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.2, 4.0]), 1.0
+
+    def worth(visits) -> float:
+        return float((weight * allocation.freshness(np.array(visits) / horizon, lam)).sum())
+
+    ways = [(a, b, 6 - a - b) for a in range(7) for b in range(7 - a)]
+    found = whole_visits(weight, lam, 6.0, 2.0)
+    assert worth(found) == pytest.approx(max(map(worth, ways)))
+
+
+def test_a_run_says_what_it_was_and_what_came_of_it():
+    row = run(Contestant("round", "cycle"), PAGES, 1.0, 2.0, 1)
+    assert (row["policy"], row["budget"], row["seed"], row["unused"]) == ("round", 1.0, 1, 0.0)
+    expected = np.average(allocation.freshness(1.0, PAGES.lam_per_day), weights=PAGES.weight)
+    assert row["value"] == pytest.approx(expected, abs=0.02)
+    assert row["ratio"] == pytest.approx(row["value"] / PAGES.optimum(1.0).value)
+
+
+def test_a_contest_has_a_row_for_each_run_and_leaves_out_who_is_not_there():
+    both = (Contestant("round", "cycle"), Contestant("nobody", "no_such_policy"))
+    rows = contest(both, Options(pages=100, turns=2), (0.5, 1.0), quiet)
+    assert [(row["policy"], row["correlation"], row["budget"]) for row in rows] == [
+        ("round", correlation, budget) for correlation in CORRELATIONS for budget in (0.5, 1.0)
+    ]
+
+
+def rows_of(label, *ratios: float):
+    places = [(c, b) for c in CORRELATIONS for b in BUDGETS]
+    return [
+        {"policy": label, "correlation": c, "budget": b, "seed": 1, "ratio": ratio, "abandoned": 0}
+        for (c, b), ratio in zip(places, ratios, strict=True)
+    ]
+
+
+def test_a_row_is_as_printed_where_every_figure_is_near():
+    table = printed()
+    near = [table["uniform", c, b] + 0.02 for c in CORRELATIONS for b in BUDGETS]
+    assert as_printed(rows_of("one", *near), "one", "uniform", promised=True)[0].holds
+    better = [ratio + 0.1 for ratio in near]
+    assert not as_printed(rows_of("one", *better), "one", "uniform", promised=True)[0].holds
+    assert as_printed(rows_of("one", *better), "one", "uniform", promised=True, reached=True)[0].holds
+    near[3] -= 0.06
+    assert not as_printed(rows_of("one", *near), "one", "uniform", promised=True, reached=True)[0].holds
+    assert as_printed(rows_of("one", *near), "one", "no such row", promised=True) == []
+
+
+def test_a_promise_is_broken_by_a_single_figure_and_counts_only_what_was_run():
+    least = freshness.LEAST["price"]
+    rows = [
+        {"policy": "price", "correlation": c, "budget": b, "seed": 1, "ratio": figure}
+        for (c, b), figure in least.items()
+    ]
+    assert freshness.promise(rows, "price", least, promised=True).holds
+    assert freshness.promise(rows[:2], "price", least, promised=True).holds
+    rows[0]["ratio"] -= 0.001
+    assert freshness.promise(rows, "price", least, promised=True).holds is False
+
+
+def test_limits_that_do_not_bind_leave_the_optimum_and_others_cost_those_who_do_not_know_them_more():
+    wide, narrow = np.full(300, 1e9), np.full(300, 0.3)
+    assert caps.best_within(PAGES, wide, 0.3)[1] == pytest.approx(PAGES.optimum(0.3).value)
+    assert caps.clipped(PAGES, wide, 0.3) == pytest.approx(PAGES.optimum(0.3).value)
+    assert caps.clipped(PAGES, narrow, 0.3) < caps.best_within(PAGES, narrow, 0.3)[1] < PAGES.optimum(0.3).value
+
+
+def test_table_one_is_as_drawn():
+    found = experiment("table1").run(Options(pages=8, turns=2000), quiet)
+    assert len(found.rows) == 12
+    assert all(claim.holds for claim in found.claims)
+    at = table1.visits_at(np.random.default_rng(1), "random_order", 2.0, 50)
+    assert (np.floor(at * 2) == np.arange(50)).all()
+
+
+def test_estimators_are_as_biased_as_they_are_known_to_be():
+    found = experiment("estimators").run(Options(pages=400), quiet)
+    assert {row["estimator"] for row in found.rows} == set(estimators.estimators())
+    assert found.claims[0].holds
+    plugged = {row["estimator"]: row["ratio"] for row in found.rows if row["ratio"] == row["ratio"]}
+    assert plugged["posterior"] > plugged["naive"]
+    assert mean(found.rows, "unsaid", estimator="log", r=3.0, visits=5, spaced="even") > 0.3
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_pages_without_links_take_no_graph(name):
+    with pytest.raises(ConfigError, match="without links"):
+        experiment(name).run(Options(kind="poisson"), quiet)
+    plain(Options(), name)

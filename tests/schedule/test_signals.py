@@ -1,0 +1,51 @@
+"""What announcements are worth: limits in which the sums are known, and draws."""
+
+import numpy as np
+import pytest
+
+from evercrawl.schedule.allocation import h
+from evercrawl.schedule.signals import level, lower_gamma, signals, times, worth
+
+LEVELS = np.array([0.01, 0.5, 1.0, 3.0, 10.0])
+
+
+def test_where_nothing_is_announced_it_is_the_index_of_a_known_rate() -> None:
+    assert worth(signals(0.3, 0.0, 0.0), 2.0, LEVELS) == pytest.approx(2.0 / 0.3 * h(LEVELS), rel=1e-9)
+
+
+def test_false_alarms_alone_change_nothing() -> None:
+    of = signals(0.3, 0.0, 1.0)
+    assert of.kappa == 0.0
+    assert worth(of, 2.0, LEVELS[:3]) == pytest.approx(2.0 / 0.3 * h(LEVELS[:3]), rel=1e-6)
+
+
+def test_a_visit_is_worth_more_the_higher_the_level_and_announcements_make_waiting_safer() -> None:
+    of = signals(1.0, 0.8, 0.1)
+    value = worth(of, 1.0, np.linspace(0.0, 8.0, 60))
+    assert value[0] == 0.0
+    assert (np.diff(value) >= -1e-12).all()
+    assert times(of, np.array([1.0]))[0] > times(signals(1.0, 0.0, 0.0), np.array([1.0]))[0]
+
+
+def test_the_times_are_those_of_draws() -> None:
+    of, draw, at = signals(1.0, 0.6, 0.3), np.random.default_rng(1), 1.2
+    passed = []
+    for _ in range(4000):
+        now, count = 0.0, 0
+        while True:
+            left = (at - of.kappa * count) / of.silent - now
+            wait = draw.exponential(1.0 / of.announced)
+            if left <= wait:
+                end = now + max(left, 0.0)
+                break
+            now, count = now + wait, count + 1
+        passed.append(end)
+    assert times(of, np.array([at]))[0][0] == pytest.approx(np.mean(passed), abs=5 * np.std(passed) / np.sqrt(4000))
+    assert level(of, 1.0, 2) == pytest.approx(of.silent + 2 * of.kappa)
+
+
+@pytest.mark.parametrize("shape", [1, 2, 7, 30])
+def test_the_gamma_function_is_right_in_both_tails(shape: int) -> None:
+    scipy = pytest.importorskip("scipy.special")
+    x = np.array([1e-3, 0.5, shape * 0.7, shape + 1.0, 3.0 * shape])
+    assert lower_gamma(shape, x) == pytest.approx(scipy.gammainc(shape, x), rel=1e-9)
