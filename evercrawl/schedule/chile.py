@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -166,9 +166,9 @@ class Chile(Policy):
         self._batch.drop()
         self._least = math.nan
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[np.generic]]]:
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
         """Return `changes`, what was counted of each page, and `batch`, what of it is still to be visited."""
-        return {"changes": dict(self._counts.table()), "batch": {"slot": self._batch.slots()}}
+        return {"changes": self._counts.table(), "batch": {"slot": self._batch.slots()}}
 
     def notes(self) -> dict[str, float]:
         """Return what a visit adds to the last page of a batch; nothing before the first."""

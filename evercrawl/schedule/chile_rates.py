@@ -8,14 +8,14 @@ changed at every visit, or at none; then the mean of what is believed anyway sta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.types import Floats
@@ -91,8 +91,9 @@ class Counts:
         believed = pages.shape / pages.scale_s
         return np.where(np.isnan(own) | (pages.shape > CERTAIN), believed, own)
 
-    def table(self) -> dict[str, Floats]:
+    def table(self) -> dict[str, NDArray[Any]]:
         """Return what was counted of each page that was visited twice, for people."""
         rows = self._kept.upto(0)
-        slots = np.flatnonzero(rows["visits"])
-        return {"slot": slots.astype(np.float64)} | {name: rows[name][slots].astype(np.float64) for name, _ in _ROW}
+        slots = np.flatnonzero(rows["visits"]).astype(np.uint32)
+        whole = {name: rows[name][slots].astype(np.int64) for name in ("visits", "changes", "undated")}
+        return {"slot": slots, **whole, "span_s": rows["span_s"][slots], "unchanged_s": rows["unchanged_s"][slots]}
