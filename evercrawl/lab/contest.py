@@ -12,7 +12,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.base import Claim, Curve, Panel
 from evercrawl.lab.printed_ratios import CORRELATIONS, WITHIN, printed
 from evercrawl.simulate.polling import poll
-from evercrawl.simulate.population import population
+from evercrawl.simulate.population import DAY_S, population
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,7 @@ def contest(
     """Run every contestant, and return a row for each run.
 
     A row has `policy` (the label), `correlation`, `seed`, `budget`, `ratio`, `value`, `optimum`, `unused`, `abandoned`,
-    and `seconds`.
+    `left` and `seconds`.
     """
     cycles, rows = float(options.turns or TURNS), list["Row"]()
     there = [each for each in contestants if each.there]
@@ -84,10 +84,12 @@ def run(each: Contestant, pages: Population, budget: float, cycles: float, seed:
     """Run one contestant, and return what came of it."""
     began = time.perf_counter()
     policy = each.made(budget)
+    if each.start:
+        policy.resume({"price": each.start * pages.optimum(budget).price * DAY_S})
     found = poll(policy, pages, budget, cycles=cycles, measured_from=cycles / 2, seed=seed, conditions=each.conditions)
     return {
         "policy": each.label, "seed": seed, "budget": budget, "ratio": found.ratio, "value": found.value,
-        "optimum": found.optimum, "unused": found.unused, "abandoned": found.abandoned,
+        "optimum": found.optimum, "unused": found.unused, "abandoned": found.abandoned, "left": found.left,
         "seconds": time.perf_counter() - began,
     }  # fmt: skip
 

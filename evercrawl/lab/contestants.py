@@ -34,6 +34,8 @@ class Contestant(NamedTuple):
         Name of the printed row it belongs to, "" for none.
     ours
         Whether we promise what the row says.
+    start
+        The price to start with, as times that of the optimum; 0 to start without any.
     """
 
     label: str
@@ -42,6 +44,7 @@ class Contestant(NamedTuple):
     conditions: Conditions = USUAL
     like: str = ""
     ours: bool = False
+    start: float = 0.0
 
     def made(self, budget: float) -> Policy:
         """Return the policy, for a budget of so many visits a page and day."""
@@ -67,7 +70,13 @@ _fine: Final = partial(replace, _FINE)
 _GAMMA: Final = "price_gamma"
 
 INDEX: Final = (
-    Contestant("price, known rates", _GAMMA, {}, replace(KNOWN, frontier=True), "index, known rates", ours=True),
+    *(
+        Contestant(
+            f"price, known rates, start price x {times:g}", _GAMMA, {}, replace(KNOWN, frontier=True),
+            "index, known rates", ours=True, start=times,
+        )
+        for times in (0.01, 100.0)
+    ),
     Contestant("price_gamma", _GAMMA, {}, _FINE, "index, learned", ours=True),
     Contestant("price", "price", {}, _FINE, "index, learned", ours=True),
     Contestant("price_gamma, one prior", _GAMMA, {}, _fine(by_host=False), "index, learned, one prior for all"),

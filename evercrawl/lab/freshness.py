@@ -15,14 +15,25 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Row, Say
 
 LEAST: Final = {
-    "price, known rates": {(c, b): 0.995 for c in CORRELATIONS for b in BUDGETS},
+    **{
+        f"price, known rates, start price x {times:g}": {(c, b): 0.995 for c in CORRELATIONS for b in BUDGETS}
+        for times in (0.01, 100.0)
+    },
     "price": {
         (0.0, 0.01): 0.95, (0.0, 0.1): 0.98, (0.0, 1.0): 0.99, (0.5, 0.01): 0.90, (0.5, 0.1): 0.96, (0.5, 1.0): 0.99,
     },
     "price, all dated": {(c, b): least for c in CORRELATIONS for b, least in ((0.01, 0.94), (0.1, 0.98), (1.0, 0.99))},
 }  # fmt: skip
 """What we promise of each row, by correlation and budget."""
-_DRAWN: Final = ("price", "price, known rates", "Azar, even", "LambdaCrawl, random", "f ~ w", "Carney pf", "uniform")
+_DRAWN: Final = (
+    "price",
+    "price, known rates, start price x 100",
+    "Azar, even",
+    "LambdaCrawl, random",
+    "f ~ w",
+    "Carney pf",
+    "uniform",
+)
 
 
 class Freshness(Experiment):
@@ -64,7 +75,7 @@ def promise(rows: list[Row], label: str, least: dict[tuple[float, float], float]
 
 def _abandoned(rows: list[Row], *, promised: bool) -> Claim:
     most = max(int(row["abandoned"]) for row in rows if row["policy"] == "price")
-    told = f"{most} pages without a visit in the second half of the worst run"
+    told = f"{most} pages in the worst run that have no visit to come"
     return Claim("price abandons no page", "(ours) 0", told, most == 0, promised)
 
 
@@ -78,7 +89,8 @@ def _still(options: Options, say: Say) -> list[Row]:
                 rows.append(
                     {
                         "policy": label, "seed": seed, "budget": budget, "ratio": ratio, "value": ratio * best,
-                        "optimum": best, "unused": 0.0, "abandoned": 0, "seconds": 0.0, "correlation": correlation,
+                        "optimum": best, "unused": 0.0, "abandoned": 0, "left": 0.0, "seconds": 0.0,
+                        "correlation": correlation,
                     }
                 )  # fmt: skip
     return rows

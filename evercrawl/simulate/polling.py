@@ -98,7 +98,9 @@ class Polled(NamedTuple):
     unused
         Share of the budget that the policy did not want, in the measured part.
     abandoned
-        Pages that were not visited in the measured part.
+        Pages that the policy gives up: never visited, or due at no time that `due` can name.
+    left
+        Share of the pages that were not visited in the measured part, be they due later or never.
     by_cycle
         Value in each cycle, from the first.
     visits
@@ -110,6 +112,7 @@ class Polled(NamedTuple):
     ratio: float
     unused: float
     abandoned: int
+    left: float
     by_cycle: tuple[float, ...]
     visits: int
 
@@ -221,8 +224,15 @@ class Polling:
         best = float(np.mean(bests)) if bests else self.world.best(self._budget)
         given = (ticks - first) / self._conditions.ticks * self._pages
         by_cycle = tuple(float(each) for each in np.diff(earned) / self.cycle_s)
-        abandoned = int((~(self.held.visited_at > began_at)).sum())
-        return Polled(value, best, value / best, self.unused / given, abandoned, by_cycle, self.visits)
+        left = float(np.mean(~(self.held.visited_at > began_at)))
+        return Polled(value, best, value / best, self.unused / given, self._abandoned(), left, by_cycle, self.visits)
+
+    def _abandoned(self) -> int:
+        """Return how many pages have no visit to come, or had none yet."""
+        pages = self.held.columns(None)
+        visited = ~np.isnan(pages.visited_at)
+        due = self._policy.due(pages.take(visited), self._now)
+        return int((~visited).sum()) + int((due == np.inf).sum())
 
     def _make_chooser(self, conditions: Conditions) -> Chooser:
         policy, held, host = self._policy, self.held, self.world.host
