@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.chile_batch import ORDERS, Batch
+from evercrawl.schedule.chile_batch import Batch
+from evercrawl.schedule.chile_options import checked
 from evercrawl.schedule.chile_rates import Counts
 from evercrawl.schedule.chile_worth import Usual, quality, represented, usual
 from evercrawl.schedule.pacing import Pace
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _PART: Final = 0.01  # of all pages that wait, which is in a batch at most
 _SOONEST_S: Final = 1.0  # between two looks at all pages
-_MOST: Final = 10.0  # of a, b and c
 
 
 class Chile(Policy):
@@ -94,7 +93,7 @@ class Chile(Policy):
         host_order: str = "largest",
         rates: str = "counts",
     ) -> None:
-        self._options: dict[str, float | str] = _checked(
+        self._options: dict[str, float | str] = checked(
             {"a": a, "b": b, "c": c, "links": links, "queries": queries, "visits": visits, "url": url,
              "batch_pages": batch_pages, "site_pages": site_pages, "host_order": host_order, "rates": rates}
         )  # fmt: skip
@@ -162,7 +161,7 @@ class Chile(Policy):
         ConfigError
             A value is none for its parameter.
         """
-        self._options = _checked({**self._options, **options})
+        self._options = checked({**self._options, **options})
         self._batch.drop()
         self._least = math.nan
 
@@ -188,27 +187,3 @@ class Chile(Policy):
 
     def _rate(self, pages: Pages) -> Floats:
         return self._counts.rates(pages) if self._options["rates"] == "counts" else pages.shape / pages.scale_s
-
-
-def _checked(options: dict[str, float | str]) -> dict[str, float | str]:
-    """Return the options as they are.
-
-    Raises
-    ------
-    ConfigError
-        One of them cannot be so.
-    """
-    for name in ("a", "b", "c"):
-        if not (0 <= float(options[name]) <= _MOST) or (name != "a" and float(options[name]) == 0):
-            why = "" if name == "a" else ", and above 0: else no page would ever be worth a visit again"
-            raise ConfigError(f"chile: {name} must be from 0 to {_MOST:g}{why}, such as 1, not {options[name]}")
-    for name in ("links", "queries", "visits", "url"):
-        if not 0 <= float(options[name]) < math.inf:
-            raise ConfigError(f"chile: {name} is a weight, 0 or more, such as 1, not {options[name]}")
-    for name in ("batch_pages", "site_pages"):
-        if not 1 <= float(options[name]) < math.inf:
-            raise ConfigError(f"chile: {name} must be 1 at least, such as 500, not {options[name]}")
-    for name, choices in (("host_order", ORDERS), ("rates", ("counts", "posterior"))):
-        if options[name] not in choices:
-            raise ConfigError(f"chile: {name} must be one of {', '.join(choices)}, not {options[name]!r}")
-    return options
