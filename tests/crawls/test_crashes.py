@@ -141,12 +141,15 @@ def anew(run, name: str) -> None:
 
 @pytest.mark.parametrize(("power", "again"), [(False, 0), (True, 0), (True, 12)])
 def test_a_crash_at_any_operation_loses_and_doubles_nothing(run, power, again):
-    """With `again`, the start after the crash crashes too, within so many operations."""
+    """With `again`, the start after the crash crashes too, within so many operations.
+
+    Every second operation each: the power goes at those that lie between those at which the program alone ends.
+    """
     anew(run, "undisturbed")
     operations = crawl_and_die(run, 0, power=False)
     wanted = outcomes(run)
     assert {operation for operation, _ in operations} == {"append", "sync", "replace", "remove"}
-    for dies_at in range(1 + 3 * bool(again), len(operations) + 1, 2 if again else 1):
+    for dies_at in range(1 + 3 * bool(again) + power * (not again), len(operations) + 1, 2):
         anew(run, f"{dies_at}")
         crawl_and_die(run, dies_at, power=power)
         if again:
