@@ -153,7 +153,7 @@ def test_a_crawl_file_that_cannot_be_used_is_said_and_left(three, data, message)
 
 
 def test_the_format_of_the_file_is_plain(three):
-    fields = {"format", "id", "made_at", "scheme", "begun", "unfinished"}
+    fields = {"format", "id", "made_at", "scheme", "begun", "unfinished", "judged"}
     assert msgspec.json.decode((three / FILE).read_bytes()).keys() == fields
 
 
