@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.store.resuming import to_try
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Policy
     from evercrawl.store.state import State
     from evercrawl.types import Slots
+
+
+AGAIN_S: Final = 1.0
+"""How soon to look again, while every visit was in vain."""
 
 
 class Planning:
@@ -37,5 +41,4 @@ class Planning:
         if now < self._next_at or not self._state.records.count:
             return
         _, seen = to_try(self._state)
-        if len(seen):
-            self._next_at = self._policy.plan(self._columns(seen), unread, now)
+        self._next_at = self._policy.plan(self._columns(seen), unread, now) if len(seen) else now + AGAIN_S

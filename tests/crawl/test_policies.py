@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from evercrawl.config import FILE_NAME, Config, amend, save
-from evercrawl.crawl import adjusting
+from evercrawl.crawl import adjusting, planning
 from evercrawl.crawl.adjusting import Adjusting, keep_adjusted
 from evercrawl.crawl.planning import Planning
 from evercrawl.crawl.policies import names, parameters, policy_of
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.xyleme import Xyleme
+from evercrawl.store.resuming import to_try
 from evercrawl.types import Floats
 
 SITE = "http://example.org"
@@ -165,24 +166,39 @@ class Planner(Adjustable):
 
 def test_all_pages_that_were_visited_are_shown_when_the_policy_wants_to_see_them(made):
     planner = Planner()
-    planning = Planning(planner, made.state, made.columns)
+    one = Planning(planner, made.state, made.columns)
     made.seed(f"{SITE}/")
-    planning.turn(0.0, 1)
+    one.turn(0.0, 1)
     assert planner.shown == []
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c"))
-    planning.turn(10.0, 3)
+    one.turn(10.0, 3)
     made.visit(f"{SITE}/b", made.page("B"))
     for now in (109.9, 110.0, 111.0):
-        planning.turn(now, 2)
+        one.turn(now, 2)
     assert planner.shown == [([0], 3, 10.0), ([0, 2], 2, 110.0)]
 
 
 def test_a_policy_that_does_not_want_to_see_them_again_is_not_shown_them(made, monkeypatch):
     monkeypatch.setattr(Planner, "plan", lambda self, pages, unread, now: self.shown.append(now) or math.inf)
     planner = Planner()
-    planning = Planning(planner, made.state, made.columns)
+    one = Planning(planner, made.state, made.columns)
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home"))
     for now in (1.0, 1e9):
-        planning.turn(now, 0)
+        one.turn(now, 0)
     assert planner.shown == [1.0]
+
+
+def test_while_every_visit_is_in_vain_it_is_looked_for_others_once_a_second(made, monkeypatch):
+    looked = []
+    monkeypatch.setattr(planning, "to_try", lambda state: looked.append(1) or to_try(state))
+    planner = Planner()
+    one = Planning(planner, made.state, made.columns)
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", error="timeout", status=0)
+    for now in (1.0, 1.5, 2.5):
+        one.turn(now, 1)
+    assert (len(looked), planner.shown) == (2, [])
+    made.visit(f"{SITE}/", made.page("Home"))
+    one.turn(3.6, 0)
+    assert planner.shown == [([0], 0, 3.6)]
