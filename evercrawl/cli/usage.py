@@ -110,7 +110,7 @@ def _lines(found: UsageReport, now: float) -> list[str]:
     rows = [
         ("questions", f"{found.questions:,}, of them {found.with_words:,} with words"),
         ("asked", f"from {ago(now - found.first_at)} to {ago(now - found.last_at)}"),
-        ("shown", f"{many(found.shown, 'times')} a page, opened {many(found.clicked, 'times')}"),
+        ("shown", f"{many(found.shown, 'pages')} in all, and {found.clicked:,} opened"),
         ("pages", f"{found.pages:,}, of them {found.known:,} known to the crawl"),
         ("about", words or "no words were told"),
     ]

@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.crawl import regression
 from evercrawl.crawl.grown import grown
 from evercrawl.crawl.page_features import NAMES, features
-from evercrawl.crawl.weights import FLOOR, Used
+from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used
 from evercrawl.store.table import NO_RECORD
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ NAMED: Final = 10_000
 GROWN: Final = 1.1
 """It is fitted anew when so many times as many questions, or known pages, are there."""
 _DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
+_NEVER: Final = (-1, 0)
 _LEAST: Final = 1e-6  # of the mean importance
 _CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
 _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
@@ -46,7 +47,7 @@ class Learned(Used):
     def __init__(self, partition: Partition) -> None:
         super().__init__(partition)
         self._state = partition.state
-        self._fitted_of = (-1, 0)  # questions and known pages when it was fitted last
+        self._fitted_of = _NEVER  # questions and known pages when it was fitted last
         self._theta: Floats = np.zeros(0)
         self._mean = self._spread = self._sum = self._most = 1.0
         self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
@@ -119,7 +120,10 @@ class Learned(Used):
         times = np.repeat(stands, (len(named), len(others)))
         events = np.concatenate([opened, np.zeros(len(others))])
         importance = self._plain(slots).importance
-        self._mean = max(float(times @ importance) / float(times.sum()), 1e-300)
+        if not (importance.any() and importance.max() < MEASURELESS):
+            self._fitted_of = _NEVER
+            return
+        self._mean = float(times @ importance) / float(times.sum())
         rows = self._rows(slots, importance)
         prior, precision = (np.array(part) for part in zip(*_PRIOR, strict=True))
         self._theta = regression.fit(rows, events, times, prior, precision)

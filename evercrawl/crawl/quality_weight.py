@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from evercrawl.change.quality import estimate
-from evercrawl.crawl.weights import BEGIN, FLOOR, Total, Weight
+from evercrawl.crawl.weights import BEGIN, FLOOR, MEASURELESS, Total, Weight
 from evercrawl.errors import StoreError
 from evercrawl.parse.digest import digest
 
@@ -101,11 +101,11 @@ class Quality(Weight):
         before = self._looks[0]
         if before.at + 0.5 * span_s > at:
             return importance
-        inside = slots < len(before.pages)
-        earlier = np.where(inside, before.pages[np.where(inside, slots, 0)], np.nan).astype(np.float64)
+        inside = (slots < len(before.pages)) & (importance < MEASURELESS)
+        earlier = np.where(inside, before.pages[np.where(inside, slots, 0)], 0.0).astype(np.float64)
         mean = self._mean()
-        found = mean * quality(importance / mean, earlier, (at - before.at) / span_s)
-        return np.where(np.isnan(earlier), importance, found)
+        now = np.where(inside, importance, 0.0) / mean
+        return np.where(inside, mean * quality(now, earlier, (at - before.at) / span_s), importance)
 
     def _look(self, at: float) -> None:
         known, plain = self._state.known.count, self._plain
@@ -115,6 +115,7 @@ class Quality(Weight):
             for first in range(0, known, _PIECE)
         ]
         pages = np.concatenate([*pieces, np.zeros(0)])
+        pages[pages >= MEASURELESS] = 0.0
         self._looks = [*self._looks[-1:], Look(at, (pages / self._mean()).astype(np.float32))]
         _write(self._disk, self._looks)
 

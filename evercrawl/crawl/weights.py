@@ -38,6 +38,8 @@ FLOOR: Final = 0.1
 """Part of its importance that a page keeps at least."""
 SILENT: Final = "nothing is known of how the crawl is used, so pages are worth their importance: see evercrawl usage"
 BEGIN: Final = "a weight is told how to learn importance before it is asked"
+MEASURELESS: Final = 1e100
+"""AOPIC's importance before any cash has moved: cash by next to nothing."""
 _SAMPLE: Final = 1 << 16  # pages, evenly spread, from which all importance there is is told
 _GROWN: Final = 1.05  # times as many visits and known pages after which that is done again
 _FIRST_CLICKS: Final = 0.4  # of the pages shown first, before clicks were seen; at place j that divided by j
@@ -122,7 +124,9 @@ class Total:
         seen = known + self._state.visits
         if known and seen >= self._due:
             slots = np.unique(np.linspace(0, known - 1, min(known, _SAMPLE)).astype(np.uint32))
-            self._due, self._last = _GROWN * seen, float(self._plain(slots).importance.sum()) * known / len(slots)
+            importance = self._plain(slots).importance
+            some = float(importance[importance < MEASURELESS].sum())
+            self._due, self._last = _GROWN * seen, some * known / len(slots)
         return self._last
 
 

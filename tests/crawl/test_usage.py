@@ -6,9 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.query_match import Similarity
@@ -115,6 +119,24 @@ def test_bad_lines_are_numbered_and_lose_nothing_else(tmp_path):
     bad = list(take_in(io.BytesIO(b"\n".join(lines)), writer))
     assert [line.number for line in bad] == [3, 5, 7]
     assert [one.at for one in written(tmp_path)] == [0.0, 1.0, 2.0, 3.0]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.one_of(st.just(None), st.binary(max_size=60)), max_size=12), st.integers(1, 50))
+def test_whatever_stands_between_them_good_lines_are_taken_in(tmp_path, between, step):
+    class Stream(io.BytesIO):
+        def read1(self, size: int = -1) -> bytes:
+            return super().read1(step)
+
+    lines, good = [], 0
+    for noise in between:
+        good += noise is None
+        lines.append(json.dumps({"at": good, "query": "tea"}).encode() if noise is None else noise.replace(b"\n", b""))
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        bad = list(take_in(Stream(b"\n".join(lines)), UsageWriter(Path(folder))))
+        found = written(Path(folder))
+    assert [one.at for one in found if one.query == "tea"] == [float(i + 1) for i in range(good)]
+    assert len(bad) + len(found) == sum(line.strip() != b"" for line in lines)
 
 
 def test_what_comes_in_pieces_is_taken_in_as_it_comes(tmp_path):

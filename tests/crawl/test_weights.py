@@ -1,5 +1,7 @@
 """What a page is worth follows what people do as far as there is enough of it, and leaves none out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,8 +18,10 @@ from evercrawl.crawl.usage import Question, UsageWriter
 from evercrawl.crawl.view import View
 from evercrawl.crawl.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
 from evercrawl.importance.push import Push
+from evercrawl.schedule import Pages
 from evercrawl.simulate import comparison
 from evercrawl.simulate.lives import relive
+from evercrawl.types import Slots
 
 SITE = "http://example.org"
 OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality"))
@@ -272,6 +276,28 @@ def test_questions_about_a_crawl_see_the_same_worth(ten, name):
     asked = view.candidates(slots).importance / plain.candidates(slots).importance
     assert asked.argmax() == (0 if name in ("importance", "quality") else 4)
     assert view.importance.tolist() == plain.importance.tolist()
+
+
+@pytest.mark.parametrize("name", WEIGHTS[1:])
+@pytest.mark.filterwarnings("error")
+def test_importance_without_measure_is_left_as_it_is(made, name):
+    """What AOPIC says before any cash has moved."""
+    made.seed(f"{SITE}/", f"{SITE}/a", f"{SITE}/b")
+    tell(made, *(Question(float(i), "a", (f"{SITE}/a",), (f"{SITE}/a",)) for i in range(50)))
+    weight, plain = weight_of(name, made.partition), columns(made)
+
+    def measureless(slots: Slots) -> Pages:
+        pages = plain(slots)
+        return replace(pages, importance=np.full(len(slots), 1e308))
+
+    weight.begin(measureless)
+    found = [weight.worth(every(made), measureless(every(made)).importance)]
+    made.now += 1000.0
+    made.visit(f"{SITE}/", made.page("Home"))
+    weight.begin(plain)
+    found += [weight.worth(every(made), plain(every(made)).importance) for _ in range(2)]
+    assert np.isfinite(found).all()
+    assert max(found[1].max(), found[2].max()) < 10.0
 
 
 def test_why_tells_that_the_weight_has_a_say(ten):
