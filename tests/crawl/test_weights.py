@@ -312,13 +312,13 @@ def test_why_tells_that_the_weight_has_a_say(ten):
 
 def test_what_people_open_is_kept_fresher():
     """As bench/weights.py, smaller: demand that has nothing to do with links."""
-    world = comparison.World(3, 120, 6.0, 10.0, 80.0)
+    world = comparison.World(3, 120, 6.0, 10.0, 50.0)
     web, draw = world.web(endless=False), np.random.default_rng(3)
     demand = np.array([draw.zipf(1.5) * np.isinf(web.vanishes_at(number)) for number in range(120)], np.float64)
     opened = draw.choice(120, 2000, p=demand / demand.sum())
     usage = [Question(float(at), "", (), (web.urls[page],)) for at, page in enumerate(opened)]
     fresh = []
     for weight in ("importance", "access"):
-        life = relive(world.web(endless=False), 10.0, 80.0, usage=usage, weight=weight)
-        fresh.append(life.freshness(demand, life.ended_at - 30.0, life.ended_at))
+        life = relive(world.web(endless=False), 10.0, 50.0, usage=usage, weight=weight)
+        fresh.append(life.freshness(demand, life.ended_at - 20.0, life.ended_at))
     assert fresh[1] > 1.15 * fresh[0]
