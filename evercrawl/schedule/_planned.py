@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.types import Floats, Slots
 
-ESTIMATORS: Final = ("gamma", "log_corrected", "naive")
-"""What a rate of change is taken to be: the mean of the belief; (13) or X / T of the visits that told of change."""
+ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
+"""What a rate of change is taken to be: of the belief, e to the mean of its logarithm, or its mean; of the visits that
+told of change, (13) or X / T. The mean is what few pages of unknown rate reach: who takes it for the rate gives most of
+them up before anything is known of them."""
+_COUNTED: Final = ESTIMATORS[2:]
 _WAIT_S: Final = (1.0, 7 * 86_400.0)  # between two plans
 _TRUSTED: Final = 100  # visits after which this run's pace counts, not an earlier one's
 _DAY_S: Final = 86_400.0
@@ -115,7 +118,7 @@ class Planned(Policy):
 
     def learn(self, visits: Visits) -> None:
         """Count visits and changes, where rates are estimated from these."""
-        if self.estimator != "gamma":
+        if self.estimator in _COUNTED:
             self._seen.learn(visits)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
@@ -143,6 +146,8 @@ class Planned(Policy):
         have the rate 0 and never be visited again; it is taken to have changed half a time.
         """
         believed = pages.shape / pages.scale_s
+        if self.estimator == "typical":
+            return typical(pages.shape, pages.scale_s)
         if self.estimator == "gamma":
             return believed
         seen = self._seen.take(pages.slot)
@@ -185,6 +190,28 @@ class Planned(Policy):
         per_s = self._rates.upto(0)["per_s"]
         slots = np.flatnonzero(~np.isnan(per_s)).astype(np.uint32)
         return {"plan": {"slot": slots, "visits_per_day": per_s[slots] * _DAY_S}}
+
+
+def typical(shape: Floats, scale_s: Floats) -> Floats:
+    """Return e^(E ln lam) of rates that are Gamma(shape, scale_s), per second, shape (n,); less than the mean.
+
+    Examples
+    --------
+    With shape 1 it is the mean times e^-0.5772, Euler's constant; where the rate is known, it is the rate.
+
+    >>> typical(np.array([1.0, 1e12]), np.array([1.0, 1e12])).round(6)
+    array([0.561459, 1.      ])
+
+    References
+    ----------
+    Abramowitz, Stegun (1964). Handbook of Mathematical Functions, 6.3.5 and 6.3.18.
+    """
+    x, log = np.asarray(shape, np.float64), np.zeros(len(shape))
+    for _ in range(6):
+        log, x = log - 1.0 / x, x + 1.0
+    square = 1.0 / (x * x)
+    log = log + np.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+    return np.exp(log) / scale_s
 
 
 def among(name: str, value: str, known: Sequence[str]) -> str:

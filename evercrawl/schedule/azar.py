@@ -32,7 +32,7 @@ class Azar(Spaced):
     --------
     >>> from evercrawl.schedule import Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, one, 5 / lam, one, none, none)
+    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
     >>> policy = Azar()
     >>> later = policy.plan(pages, unread=0, now=0.0)
     >>> policy.rates(pages.slot).round(2)
@@ -42,6 +42,11 @@ class Azar(Spaced):
     ----------
     Azar, Horvitz, Lubetzky, Peres, Shahaf (2018). Tractable near-optimal policies for crawling.
     """
+
+    def __init__(
+        self, spacing: str = "even", new_share: float = 0.5, estimator: str = "typical", replan: float = 0.125
+    ) -> None:
+        super().__init__(spacing, new_share, estimator, replan)
 
     def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
         """Return the optimum for random moments; all rates alike where no page matters or changes."""

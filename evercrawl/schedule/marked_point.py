@@ -44,7 +44,7 @@ class MarkedPoint(Planned):
 
     >>> from evercrawl.schedule import Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, one, 5 / lam, one, none, none)
+    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
     >>> policy = MarkedPoint()
     >>> later = policy.plan(pages, unread=0, now=0.0)
     >>> policy.rates(pages.slot) * 50
@@ -60,7 +60,7 @@ class MarkedPoint(Planned):
         each: float = 10.0,
         regular: int = 1,
         new_share: float = 0.5,
-        estimator: str = "gamma",
+        estimator: str = "typical",
         replan: float = 0.125,
     ) -> None:
         super().__init__(new_share, estimator, replan)

@@ -36,7 +36,7 @@ class Optimal(Planned):
     --------
     >>> from evercrawl.schedule import Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, one, 5 / lam, one, none, none)
+    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
     >>> policy = Optimal()
     >>> later = policy.plan(pages, unread=0, now=0.0)
     >>> policy.rates(pages.slot).round(2)
@@ -49,7 +49,7 @@ class Optimal(Planned):
     """
 
     def __init__(
-        self, objective: str = "freshness", new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125
+        self, objective: str = "freshness", new_share: float = 0.5, estimator: str = "typical", replan: float = 0.125
     ) -> None:
         super().__init__(new_share, estimator, replan)
         self.objective = among(f"{self.called}: objective", objective, _ENDS)

@@ -60,7 +60,7 @@ class Partition(Planned):
     --------
     >>> from evercrawl.schedule import Pages
     >>> none, one, lam = np.zeros(4), np.ones(4), np.array([1.0, 4.0, 1.0, 4.0])
-    >>> pages = Pages(np.arange(4, dtype=np.uint32), none, one, none, one, 4 / lam, one, none, none)
+    >>> pages = Pages(np.arange(4, dtype=np.uint32), none, one, none, 1e9 * one, 4e9 / lam, one, none, none)
     >>> policy = Partition(grouping="lam", groups=2)
     >>> later = policy.plan(pages, unread=0, now=0.0)
     >>> policy.rates(pages.slot).round(3)
@@ -78,7 +78,7 @@ class Partition(Planned):
         groups: int = 20,
         steps: int = 30,
         new_share: float = 0.5,
-        estimator: str = "gamma",
+        estimator: str = "typical",
         replan: float = 0.125,
     ) -> None:
         super().__init__(new_share, estimator, replan)
