@@ -10,13 +10,14 @@ import numpy as np
 
 from evercrawl.crawl.columns import HEAD_BYTES
 from evercrawl.crawl.plan import Curve, Held, Point
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.view import PIECE
 from evercrawl.crawl.waits import wait_s
 from evercrawl.errors import ConfigError
 from evercrawl.parse.sites import site as site_of_host
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.schedule.base import Pages
-from evercrawl.schedule.index import HARMONIC, parts, survival
+from evercrawl.schedule.index import parts, survival
 from evercrawl.schedule.price import Price
 from evercrawl.store.events import CHANGED, Visit
 from evercrawl.store.segment import segments
@@ -118,7 +119,8 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
     if not (held.copies & (held.pages.importance > 0)).any():
         where = f"of {view.state.sites[number]} " if number is not None else ""
         raise ConfigError(f"no copies {where}are held yet, so there is nothing to plan; crawl on, and ask again")
-    curve = Curve(held.sampled(), HARMONIC if isinstance(view.policy, Price) else 0.0)
+    policy = policy_of(view.config.policy, view.config.policy_options)
+    curve = Curve(held.sampled(), 0.0, policy if isinstance(policy, Price) else None)
     spent = pace(view, held, number)
     now = curve.spending(spent.budget, view.price if view.price > 0 else 1.0) if spent.budget > 0 else None
     pages = len(held.times)

@@ -108,6 +108,8 @@ class Curve:
         The pages; one copy at least is worth something.
     harmonic
         theta, the part of the harmonic index in the policy; with 0 the curve is the best there is.
+    policy
+        A policy to follow instead, which is not used for anything else.
 
     Examples
     --------
@@ -122,11 +124,11 @@ class Curve:
     (0.432332, 0.432332)
     """
 
-    def __init__(self, held: Held, harmonic: float = HARMONIC) -> None:
+    def __init__(self, held: Held, harmonic: float = HARMONIC, policy: Price | None = None) -> None:
         self._held = held
         count = len(held.times)
         self._pages = replace(held.pages, visited_at=np.zeros(count), notice=np.zeros(count))
-        self._policy = Price(harmonic=harmonic, close=_CLOSE)
+        self._policy = policy or Price(harmonic=harmonic, close=_CLOSE)
         self._share = held.times * np.where(held.copies, held.pages.importance, 0.0)
         self._worth = float(self._share.sum())
         assert self._worth > 0, "there is a copy that is worth something"

@@ -143,6 +143,16 @@ def test_it_tells_where_a_crawl_is(made, asked):
     assert found.polite_per_s == 2.0  # two hosts, a second each
 
 
+def test_it_goes_by_the_options_of_the_policy(made, asked):
+    usual = filled_view(made, asked)
+    config = Config(policy_options=("harmonic=0.9",), newcomers=usual.config.newcomers)
+    other = outlook(View(usual.partition, config, usual.now), budgets=[0.05])
+    plain = outlook(usual, budgets=[0.05])
+    assert other.points[0].freshness < plain.points[0].freshness
+    best = outlook(View(usual.partition, Config(policy="cycle"), usual.now), budgets=[0.05])
+    assert best.points[0].freshness >= plain.points[0].freshness
+
+
 def test_of_one_site_it_tells_what_is_of_that_site(made, asked):
     view = filled_view(made, asked)
     there, other = outlook(view, "www.example.org"), outlook(view, "other.example")
