@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.drawn_web import DrawnWeb
@@ -44,7 +46,7 @@ class NoneStarves(Checker):
 
     def began(self, life: Running) -> None:
         """Note, in the last life, when each page falls due."""
-        if not life.last:
+        if not life.last or policy_of(life.config.policy, life.config.policy_options).least > -math.inf:
             return
         self._life, state = life, life.partition.state
         turn_s = life.config.refresh_after_s
