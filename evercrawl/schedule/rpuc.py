@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _ROUND: Final = 4  # looks at all pages a round
 _SAMPLE: Final = 20_000  # pages that types are fitted to
-_HALF: Final = 0.5  # changes that a page never found changed is taken to have had, where rates are compared
+_HALF: Final = 0.5  # of a change in a round: what pages are taken to do before there is a check
+_FAINT: Final = 1e-9  # of what pages matter on the mean: nothing matters less
 _DEAD, _NOT_YET = -2.0, -1.0
 
 
@@ -58,8 +59,8 @@ class Rpuc(Policy):
         How the crawl finds out whether its copy is still good: get, by a request that brings the page if it is not; or
         head, by asking for the head first.
     demand
-        How much more a page matters for being asked for: one that comes up and is followed as much as is usual, 1 +
-        `demand` times as much.
+        Which part of what a page matters is how often it comes up in answers and is followed, once there are any; the
+        rest is importance.
     drop_after
         A page that was gone so many visits in a row is removed.
     new_share
@@ -98,7 +99,7 @@ class Rpuc(Policy):
         periods: str = "",
         scale: str = "log",
         validity: str = "get",
-        demand: float = 1.0,
+        demand: float = 0.25,
         drop_after: int = 3,
         new_share: float = 0.5,
     ) -> None:
@@ -107,7 +108,7 @@ class Rpuc(Policy):
         self._capacity.begin(0.0)
         self._scale: Scale | None = None
         self._types: Types | None = None
-        self._round_s = self._usual_per_s = 1.0
+        self._round_s = 1.0
         self._queues: tuple[Slots, Ints] = np.zeros(0, np.uint32), np.zeros(0, np.int64)
 
     @property
@@ -191,30 +192,23 @@ class Rpuc(Policy):
     # Vectors and types
 
     def _vectors(self, pages: Pages, rows: NDArray[Any], now: float) -> Floats:
-        """Return V, of which U is per second, and above 0: rates compare where intervals differ."""
+        """Return V, of which U is per second, half a change in a round added: a few early checks do not count much."""
         checks, none = rows["checks"], np.zeros(len(pages.slot))
         retrieved = none if pages.retrieved is None else pages.retrieved
         clicked = none if pages.clicked is None else pages.clicked
         cycles = np.where(rows["first_at"] > 0, (now - rows["first_at"]) / self._round_s, 1.0)
-        changes = np.maximum(rows["changes"], _HALF * (checks > 0))
-        found = vectors(retrieved, cycles, pages.importance, checks, changes, clicked, retrieved)
-        found[:, 2] *= checks / np.maximum(rows["watched_s"], 1e-3)
-        found[checks == 0, 2] = self._usual_per_s
+        found = vectors(retrieved, cycles, pages.importance, checks, rows["changes"], clicked, retrieved)
+        found[:, 2] = (found[:, 2] * checks + _HALF) / (rows["watched_s"] + self._round_s)
         return found
 
     def _fit(self, pages: Pages, budget_per_s: float, now: float) -> None:
         """Fit what is not given to pages that stand for all, which have so many visits a second."""
         rows = self._checked.take(pages.slot)
-        checked = rows["checks"] > 0
-        self._usual_per_s = 1.0 / self._round_s
-        if checked.any():
-            rates = self._vectors(pages.take(checked), rows[checked], now)[:, 2]
-            self._usual_per_s = float(np.exp(np.log(rates).mean()))
         found = self._vectors(pages, rows, now)
         self._scale = Scale(found, self._options.scale)
-        asked = (found / self._scale.usual)[:, [0, 3]].mean(axis=1)
-        weight = pages.importance * (1.0 + self._options.demand * asked)
-        weight = np.maximum(weight, max(1e-9 * float(weight.mean()), 1e-300))
+        asked = found[:, 0] * (1.0 + found[:, 3])
+        part = self._options.demand if asked.any() else 0.0
+        weight = _FAINT + (1.0 - part) * _shares(pages.importance) + part * _shares(asked)
         self._types = self._options.types_of(self._scale(found), weight, found[:, 2], budget_per_s)
 
     def _queue(self, pages: Pages, rows: NDArray[Any], now: float) -> Ints:
@@ -231,3 +225,9 @@ class Rpuc(Policy):
         periods_s = np.full(1, self._round_s) if self._types is None else self._types.periods_s
         period_s = periods_s[self._queue(pages, rows, now)]
         return rows, at, period_s * np.exp2(np.minimum(rows["misses"], 30))
+
+
+def _shares(worth: Floats) -> Floats:
+    """Return how much each page has of what all have, 1 on the mean."""
+    found: Floats = worth / max(float(worth.mean()), 1e-300)
+    return found

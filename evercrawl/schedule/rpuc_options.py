@@ -42,7 +42,7 @@ class Options:
 
     def __post_init__(self) -> None:
         within("rpuc: types", self.types, 1, _MOST)
-        within("rpuc: demand", self.demand, 0)
+        within("rpuc: demand", self.demand, 0, 1)
         within("rpuc: drop_after", self.drop_after, 1, 255)
         within("rpuc: new_share", self.new_share, 0, 1)
         one_of("rpuc: scale", self.scale, SCALES)
