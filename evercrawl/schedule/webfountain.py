@@ -14,7 +14,7 @@ from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.pacing import Turns
 from evercrawl.schedule.tempo import Tempo
 from evercrawl.schedule.webfountain_buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
-from evercrawl.schedule.webfountain_programme import Plan, Programme
+from evercrawl.schedule.webfountain_programme import WEIGHTINGS, Plan, Programme, weighting
 from evercrawl.schedule.webfountain_solver import solve
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ _LEAST_PERIODS: Final = 8
 _PAGE: Final = np.dtype([*HISTORY.descr, ("due_at", "f8"), ("turn_s", "f8")])
 _LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is given no visits, where there is room
 _ENOUGH: Final = 1e-5  # of the cost: nothing that is measured is known better
-_WEIGHTS: Final = {"flat": 0.0, "rising": 1.0, "last": 12.0}
 
 
 class Webfountain(Policy):
@@ -51,8 +50,8 @@ class Webfountain(Policy):
     cycle_periods
         How many periods there are while all pages could be visited once.
     weights
-        How much obsolete pages count in each period ahead: `flat`, `rising` in proportion, or all but only in the
-        `last`. A plan whose last period counts no more than others lets pages grow old towards its end.
+        How much obsolete pages count in each period ahead: `flat`, `rising`, or in the `last` as much as in all. What
+        is obsolete at the end of the plan will be so for a while, so the last period should count most.
     new_weight
         How much a page that was never visited counts, beside one of mean importance that is obsolete.
     shortest
@@ -73,21 +72,21 @@ class Webfountain(Policy):
         buckets: str = "rate_importance",
         count: int = 16,
         periods: int = 8,
-        cycle_periods: int = 8,
-        weights: str = "flat",
+        cycle_periods: int = 16,
+        weights: str = "last",
         new_weight: float = 1.0,
         shortest: str = "1m",
     ) -> None:
         if buckets not in ("rate", "rate_importance"):
             raise ConfigError(f"buckets must be rate or rate_importance, not {buckets!r}")
-        if weights not in _WEIGHTS:
-            raise ConfigError(f"weights must be one of {', '.join(_WEIGHTS)}, not {weights!r}")
+        if weights not in WEIGHTINGS:
+            raise ConfigError(f"weights must be one of {', '.join(WEIGHTINGS)}, not {weights!r}")
         if periods < _LEAST_PERIODS or not 1 <= cycle_periods <= 1000 or not 1 <= count <= 256:
             raise ConfigError("periods must be 8 or more, cycle_periods from 1 to 1000, and count from 1 to 256")
         if not 0 <= new_weight < math.inf:
             raise ConfigError(f"new_weight must be a number from 0 up, not {new_weight}")
         self._by_weight, self._count = buckets == "rate_importance", count
-        self._growth = ((np.arange(periods) + 1) / periods) ** _WEIGHTS[weights]
+        self._growth = weighting(weights, periods)
         self._cycle_periods, self._new_weight = cycle_periods, new_weight
         self._shortest_s = seconds("shortest", shortest)
         self._kept = Kept(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))

@@ -45,8 +45,8 @@ class Measured(NamedTuple):
 def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> Ints:
     """Return the bucket of each page, shape (n,): of pages alike in rate, or in rate and then in weight.
 
-    Borders are where all buckets need as many visits by the square-root law, f ~ sqrt(weight x rate), so that there are
-    more of them where more visits go to.
+    Borders are where all buckets have as much of two things together: pages, and visits that they need by the
+    square-root law, f ~ sqrt(weight x rate). So there are more of them where more visits go to.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> I
     >>> sort_into(np.array([1.0, 9.0, 1.0, 9.0]), np.array([5.0, 5.0, 5.0, 5.0]), 2, by_weight=False)
     array([0, 1, 0, 1])
     """
-    needed = np.sqrt(np.maximum(rate * weight, _LEAST))
+    root = np.sqrt(np.maximum(rate * weight, _LEAST))
+    needed = root / root.mean() + 1.0
     across = max(int(np.sqrt(count) + 0.5), 1) if by_weight else 1
     rows = _cut(rate, needed, max(count // across, 1))
     if across == 1:
@@ -77,6 +78,8 @@ def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> I
 def _cut(values: Floats, needed: Floats, parts: int) -> Ints:
     """Return the part in which each value lies, where all parts need about the same; equal values lie together."""
     kinds, place = np.unique(values, return_inverse=True)
+    if len(kinds) <= parts:
+        return place
     sums = np.bincount(place, needed, len(kinds))
     middle = (np.cumsum(sums) - sums / 2) / max(float(sums.sum()), _LEAST)
     return np.minimum((middle * parts).astype(np.int64), parts - 1)[place]
@@ -87,8 +90,9 @@ def measure(
 ) -> Measured:
     """Return what the visits to the pages of each bucket tell of it.
 
-    The rate is that of a page visited every T, r = -ln((n - X + 1/2) / (n + 1/2)) / T, for n visits of which X found a
-    change and T the mean time between them; where there were none, what is believed of the pages.
+    n visits, X of which found a change, after a time T on the mean, tell of r = -ln((n - X + 1/2) / (n + 1/2)) / T
+    changes a second. It is taken together with what is believed of the pages, which counts as if they had been watched
+    until one change: else a bucket whose first visits came too soon to find any would never be visited again.
 
     Parameters
     ----------
@@ -107,10 +111,9 @@ def measure(
     some = np.maximum(pages, 1.0)
     sums = [np.bincount(bucket, history[name], count) for name in ("visits", "changes", "exposure_s")]
     visits, changes, exposure_s = sums
-    interval_s = np.maximum(exposure_s, _LEAST) / np.maximum(visits, _LEAST)
-    counted = -np.log((visits - changes + 0.5) / (visits + 0.5)) / interval_s
-    mean = np.bincount(bucket, believed, count) / some
-    rate = np.where(visits >= 1, np.maximum(counted, 0.0), mean)
+    found = -np.log((visits - changes + 0.5) / (visits + 0.5)) * visits
+    mean = np.maximum(np.bincount(bucket, believed, count) / some, _LEAST)
+    rate = (np.maximum(found, 0.0) + 1.0) / (exposure_s + 1.0 / mean)
     stale = np.bincount(bucket, -np.expm1(-rate[bucket] * np.maximum(age_s, 0.0)), count).astype(np.float64)
     latest = float(np.nanmax(history["first_at"], initial=0.0))
     late = np.bincount(bucket, history["first_at"] > latest - cycle_s, count) + 1.0 / count

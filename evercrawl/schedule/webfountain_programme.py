@@ -19,12 +19,15 @@ Wang, Yan (2006), (24). The equations are put together from what the survey says
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats
+
+WEIGHTINGS: Final = ("flat", "rising", "last")
+"""See `weighting`."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,25 @@ class Plan(NamedTuple):
 
     old: Floats
     new: Floats
+
+
+def weighting(name: str, periods: int) -> Floats:
+    """Return how much each period counts, shape (periods,): all the same; in proportion; the last as much as all do.
+
+    A plan whose last period counts no more than the others lets pages grow old towards its end, as if nothing came
+    after it.
+
+    Examples
+    --------
+    >>> [weighting(name, 4).tolist() for name in WEIGHTINGS]
+    [[1.0, 1.0, 1.0, 1.0], [0.25, 0.5, 0.75, 1.0], [1.0, 1.0, 1.0, 4.0]]
+    """
+    weights = np.ones(periods)
+    if name == "rising":
+        weights = (np.arange(periods) + 1) / periods
+    elif name == "last":
+        weights[-1] = periods
+    return weights
 
 
 def obsolete(programme: Programme, plan: Plan) -> Floats:

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _ROUNDS: Final = 100
-_ENOUGH: Final = 1e-9  # of the cost: what a round must promise, and bring, to be worth another one
 _TRIED: Final = np.concatenate([np.linspace(1.0, 0.05, 20), 0.05 * 0.25 ** np.arange(1, 8)])  # parts of the way
 
 
-def solve(programme: Programme, like: Plan | None = None) -> Plan:
+def solve(programme: Programme, like: Plan | None = None, enough: float = 1e-9) -> Plan:
     """Return the best plan that is found from three beginnings: nothing, an even one, and one that was good before.
 
     Parameters
@@ -37,6 +36,8 @@ def solve(programme: Programme, like: Plan | None = None) -> Plan:
         Its numbers should be of the order of 1: of pages, the share of all.
     like
         A plan for as many buckets and periods, whether it keeps the constraints or not.
+    enough
+        What a round must promise, and bring, as a part of the cost, to be worth another one.
 
     Raises
     ------
@@ -56,7 +57,7 @@ def solve(programme: Programme, like: Plan | None = None) -> Plan:
     """
     constraints = Constraints(programme)
     beginnings = [_nothing(programme), _even(programme)] + ([like] if like is not None else [])
-    found = [_descend(programme, constraints, bounded(programme, plan)) for plan in beginnings]
+    found = [_descend(programme, constraints, bounded(programme, plan), enough) for plan in beginnings]
     return min(found, key=lambda plan: float(cost_of(programme, plan)))
 
 
@@ -96,7 +97,7 @@ class Constraints:
         self.most = np.concatenate([np.tile(programme.pages, periods), known, programme.budget])
 
 
-def _descend(programme: Programme, constraints: Constraints, plan: Plan) -> Plan:
+def _descend(programme: Programme, constraints: Constraints, plan: Plan, enough: float) -> Plan:
     best, linprog = float(cost_of(programme, plan)), _linprog()
     for _ in range(_ROUNDS):
         slope = _row(slope_of(programme, plan))
@@ -105,11 +106,11 @@ def _descend(programme: Programme, constraints: Constraints, plan: Plan) -> Plan
             break
         here = _row(plan)
         way = np.maximum(answer.x, 0.0) - here
-        if -slope @ way <= _ENOUGH * abs(best):
+        if -slope @ way <= enough * abs(best):
             break
         costs = cost_of(programme, _plan(here + _TRIED[:, None] * way, programme))
         least = int(np.argmin(costs))
-        if best - costs[least] <= _ENOUGH * abs(best):
+        if best - costs[least] <= enough * abs(best):
             break
         best, plan = float(costs[least]), _plan(here + _TRIED[least] * way, programme)
     return plan

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.webfountain_programme import Plan, Programme, cost_of, obsolete, slope_of
+from evercrawl.schedule.webfountain_programme import WEIGHTINGS, Plan, Programme, cost_of, obsolete, slope_of, weighting
 from evercrawl.schedule.webfountain_solver import bounded, solve
 from evercrawl.types import Floats
 
@@ -128,9 +128,8 @@ def test_the_last_period_should_weigh_most_to_have_few_obsolete_pages_in_the_end
     periods, ends, sums = 8, dict[str, list[float]](), dict[str, list[float]]()
     for seed in range(3):
         of = programme(4, periods, seed)
-        for name, growth in (("flat", 0.0), ("rising", 1.0), ("last", 12.0)):
-            weights = ((np.arange(periods) + 1) / periods) ** growth
-            plan = solve(_weighted(of, weights))
+        for name in WEIGHTINGS:
+            plan = solve(_weighted(of, weighting(name, periods)))
             left, unread = obsolete(of, plan), of.sizes(plan.new)[1]
             each = (of.old_weight * left).sum(1) + of.new_weight * unread
             ends.setdefault(name, []).append(float(each[-1]))
