@@ -1,0 +1,111 @@
+"""Pages that change at known instants: the best visits are those that trying all finds, and the policy makes them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from evercrawl.schedule import update_instants
+from evercrawl.schedule.base import Pages, Visits
+from evercrawl.schedule.marked_point import MarkedPoint
+from evercrawl.schedule.update_instants import DAY_S
+
+BEGAN_AT = 20_300 * DAY_S  # a day 0 of the week, by the count from the epoch
+HOUR_S = 3600.0
+
+
+def fresh(edges: np.ndarray, chances: np.ndarray, after: tuple[int, ...]) -> float:
+    """Return how long a page is fresh, segment by segment."""
+    total, left = 0.0, 1.0
+    for segment, length in enumerate(np.diff(edges)):
+        if segment:
+            left = 1.0 if segment - 1 in after else left * (1.0 - chances[segment - 1])
+        total += left * length
+    return total
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_other_visits_leave_the_page_fresh_for_longer(seed) -> None:
+    rng = np.random.default_rng(seed)
+    times, chances, horizon = np.sort(rng.uniform(0, 9, 6)), rng.random(6), 10.0
+    edges = np.concatenate([[0.0], times, [horizon]])
+    for visits in range(8):
+        found = update_instants.best_visits(times.tolist(), chances.tolist(), horizon, visits)
+        tried = [
+            fresh(edges, chances, after)
+            for count in range(visits + 1)
+            for after in itertools.combinations(range(6), count)
+        ]
+        assert found.stale == pytest.approx(1.0 - max(tried) / horizon)
+        assert fresh(edges, chances, tuple(found.after)) == pytest.approx(max(tried))
+
+
+def test_a_week_goes_round() -> None:
+    chances = np.random.default_rng(1).random((1, 7))
+    found = update_instants.weekly_fresh(chances)[0]
+    for days in (0b1, 0b1010, 0b1111111, 0b1000001):
+        total, left = 0.0, 1.0
+        for day in range(21):  # from the third week on nothing depends on how it began
+            left = 1.0 if days >> (day % 7) & 1 else left * (1.0 - chances[0, day % 7])
+            total += left if day >= 14 else 0.0
+        assert found[days] == pytest.approx(total)
+
+
+def visit(at: float, interval_s: float, changed: list[bool], age_s: float = np.nan) -> Visits:
+    n = len(changed)
+    none, no = np.zeros(n), np.zeros(n, bool)
+    return Visits(
+        np.arange(n, dtype=np.uint32), np.zeros(n, np.uint32), none + at, none + interval_s, ~no, no,
+        np.array(changed), none + age_s, none, none, none.astype(int), no, none.astype(int),
+    )  # fmt: skip
+
+
+def pages(at: float, n: int) -> Pages:
+    one, none = np.ones(n), np.zeros(n)
+    return Pages(np.arange(n, dtype=np.uint32), at + none, one, none, 20 * one, 40 * DAY_S * one, one, none, none)
+
+
+def learned(regular: int) -> MarkedPoint:
+    """Return a policy that has seen page 0 change at 9:20 on days 2 and 4 for six weeks, and page 1 at any hour."""
+    policy, rng = MarkedPoint(regular=regular), np.random.default_rng(2)
+    for day in range(42):
+        at = BEGAN_AT + day * DAY_S + 12 * HOUR_S
+        policy.learn(visit(at, DAY_S, [day % 7 in (2, 4)], age_s=12 * HOUR_S - 9 * HOUR_S - 1200.0))
+        if day % 3 == 0:
+            age_s = rng.uniform(0, DAY_S)
+            shifted = visit(at, DAY_S, [False, True], age_s=age_s)
+            policy.learn(shifted.take(np.array([1])))
+    return policy
+
+
+def test_a_page_with_an_hour_is_visited_just_after_it_on_its_days() -> None:
+    policy, now = learned(1), BEGAN_AT + 42 * DAY_S
+    policy.resume({"planned_visits_per_s": 1.0 / DAY_S})
+    policy.plan(pages(now, 2), 0, now)
+    due = policy.due(pages(now, 2), now)
+    assert (due[0] - now) / DAY_S == pytest.approx(2 + 10 / 24), "an hour in which it changes is over"
+    later = policy.due(pages(due[0] + 1.0, 2), now)
+    assert (later[0] - due[0]) / DAY_S == pytest.approx(2.0)
+    assert (policy.due(pages(later[0] + 1.0, 2), now)[0] - later[0]) / DAY_S == pytest.approx(5.0)
+    early, late = (policy.value(pages(now, 2), due[0] + shift) for shift in (-60.0, 60.0))
+    assert early.argmax() == 1
+    assert late.argmax() == 0
+    assert policy.rates(np.zeros(1, np.uint32)) * 7 * DAY_S == pytest.approx(2.0)
+
+
+def test_other_pages_and_all_where_it_is_not_wanted_are_visited_evenly() -> None:
+    now = BEGAN_AT + 42 * DAY_S
+    for policy, page in ((learned(1), 1), (learned(0), 0)):
+        policy.resume({"planned_visits_per_s": 1.0 / DAY_S})
+        policy.plan(pages(now, 2), 0, now)
+        rate = policy.rates(np.array([page], np.uint32))
+        assert policy.due(pages(now, 2), now)[page] == pytest.approx(now + 1 / rate[0])
+
+
+def test_a_change_whose_time_nobody_knows_says_nothing_of_hours() -> None:
+    rows = np.zeros(1, update_instants.ROW)
+    assert update_instants.learn(rows, visit(BEGAN_AT, 3 * HOUR_S, [True]))["hours"].sum() == 0
+    assert update_instants.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [False]))["hours"].sum() == 0
+    found = update_instants.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [True]))
+    assert found["hours"][0, 23] == 1
+    assert found["days"][0, 6] == 1
