@@ -87,7 +87,9 @@ def test_a_page_with_an_hour_is_visited_just_after_it_on_its_days() -> None:
     later = policy.due(pages(due[0] + 1.0, 2), now)
     assert (later[0] - due[0]) / DAY_S == pytest.approx(2.0)
     assert (policy.due(pages(later[0] + 1.0, 2), now)[0] - later[0]) / DAY_S == pytest.approx(5.0)
-    early, late = (policy.value(pages(now, 2), due[0] + shift) for shift in (-60.0, 60.0))
+    both = pages(now, 2)
+    both.visited_at[1] = due[0] - 0.5 * DAY_S
+    early, late = (policy.value(both, due[0] + shift) for shift in (-60.0, 60.0))
     assert early.argmax() == 1
     assert late.argmax() == 0
     assert policy.rates(np.zeros(1, np.uint32)) * 7 * DAY_S == pytest.approx(2.0)
