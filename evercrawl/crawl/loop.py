@@ -297,8 +297,8 @@ class Crawl:
             self._pace.started(now)
         if self._lessons is not None:
             self._lessons.tell()
-        if self._planning is not None:
-            self._planning.turn(now, self.frontier.new_count)
+        if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
+            self.frontier.planned()
         least = self._leisure.least(self._policy.usual) if self._network.in_flight else -math.inf
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, free, least)

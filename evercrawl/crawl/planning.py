@@ -36,9 +36,10 @@ class Planning:
         self._policy, self._state, self._columns = policy, state, columns
         self._next_at = -math.inf
 
-    def turn(self, now: float, unread: int) -> None:
-        """Have the policy plan, where it is time; `unread` pages wait that were never visited."""
+    def turn(self, now: float, unread: int) -> bool:
+        """Have the policy plan, where it is time, and say whether it did; `unread` pages wait that nobody visited."""
         if now < self._next_at or not self._state.records.count:
-            return
+            return False
         _, seen = to_try(self._state)
         self._next_at = self._policy.plan(self._columns(seen), unread, now) if len(seen) else now + AGAIN_S
+        return len(seen) > 0

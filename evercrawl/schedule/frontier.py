@@ -158,7 +158,7 @@ class Frontier(Manners):
         least = max(least, self._policy.least)
         self._open_gates(now)
         self._choices += 1
-        going = most > 0
+        going, owing = most > 0, self._lots.owing
         while going and len(chosen) < most:
             added = len(self._new)
             self._flush()
@@ -167,7 +167,14 @@ class Frontier(Manners):
         if not chosen and most > 0 and self._policy.least > -math.inf:
             due_at = self._lots.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
+            if owing:  # what was looked at again may be wanted
+                self._left_alone_until = now
         return chosen
+
+    def planned(self) -> None:
+        """Ask anew when pages fall due: the policy has looked at all of them, and may have changed its mind."""
+        self._lots.look_again(self.seen_count)
+        self._left_alone_until = 0.0
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
         """Put a chosen page back in front of its host's: something else has to come first."""

@@ -48,6 +48,7 @@ _KERNELS: Final = Library("evercrawl.schedule._lot_entries")
 _NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # what Linux calls it; Python names it from 3.13 on
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
+_OWED_AT_ONCE: Final = 1 << 14
 _POOL: Final = 3  # rows to be compared, about, for each page that is to be chosen
 
 
@@ -70,7 +71,8 @@ class Lots:
             (LOT, (ENTRY, 3), ENTRY, f"{CHUNK}u4"), capacity
         )
         self._size = len(self._lots)
-        self._again = 0  # to be looked at again: in proportion to the pages chosen the last time
+        self._again = 0  # to be looked at again: in proportion to the pages chosen the last time, and part of the next
+        self._owed = 0
         self._control: Ints = np.zeros(CONTROL, np.int64)
         self._slots, self._of, self._places = (np.zeros(MOST_ROWS, np.uint32) for _ in range(3))
         self._kinds = np.zeros(MOST_ROWS, np.uint8)
@@ -148,6 +150,16 @@ class Lots:
         _, valued, woken, _ = self._counts.tolist()
         return self._slots[:n], valued, valued - woken
 
+    def look_again(self, pages: int) -> None:
+        """Look at so many pages again in the choices to come, some thousands in each."""
+        self._owed = 2 * pages  # every other one is a visited page
+        self._again += min(self._owed, _OWED_AT_ONCE)
+
+    @property
+    def owing(self) -> bool:
+        """Whether there are pages left to look at again."""
+        return self._owed > 0
+
     @property
     def arrived(self) -> bool:
         """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
@@ -169,7 +181,8 @@ class Lots:
             *self._memory, *self._rows, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
             len(chosen), pointer(out), len(out), self._in_order,
         )  # fmt: skip
-        self._again = self._reviews * len(chosen)
+        self._owed = max(self._owed - _OWED_AT_ONCE, 0)
+        self._again = self._reviews * len(chosen) + min(self._owed, _OWED_AT_ONCE)
         self._check()
 
     def _check(self) -> None:
