@@ -50,10 +50,10 @@ def _parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, fl
     return worth, dear, (1.0 - theta) * t * density + theta * (1.0 - fresh_yet), (a + 1.0) * t * density / (b + t)
 
 
-@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, _FLOATS)
+@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, f64, _FLOATS)
 def values(
     visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    now: float, patience: float, theta: float, out: Any,
+    now: float, patience: float, theta: float, theta_new: float, out: Any,
 ) -> int:  # fmt: skip
     """Write what visits at `now` are worth; a page never visited has the age `patience`, and costs both."""
     at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
@@ -61,7 +61,7 @@ def values(
     for i in range(n):
         new = math.isnan(at[i])
         age = patience if new else max(now - at[i], 0.0) + seen[i] * b[i] / a[i]
-        worth, dear, _, _ = _parts(a[i], b[i], age, theta)
+        worth, dear, _, _ = _parts(a[i], b[i], age, theta_new if new else theta)
         to[i] = w[i] * worth / (c0[i] + c1[i] * (1.0 if new else dear))
     return 0
 

@@ -21,6 +21,7 @@ _CLOSE: Final = 0.03  # a step of Newton's, as a part of the age, after which th
 _STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, once some hundred were seen
 _SURPRISE: Final = 3.0  # at most, in the logarithm
 _LEAST: Final = 1e-300
+_NEW_HARMONIC: Final = 0.05  # of new pages: the patience with them has an end, so that they need more of it to be read
 _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
@@ -36,7 +37,8 @@ class Price(Policy):
     Parameters
     ----------
     harmonic
-        theta, the part of the harmonic index: with more of it pages that change too often are visited more.
+        theta, the part of the harmonic index: with more of it pages that change too often are visited more. Unless it
+        is 0, it is at least 0.05 for new pages, so that none is left unread.
     close
         When a due time is close enough: the last step of the search, as a part of the age.
 
@@ -68,6 +70,7 @@ class Price(Policy):
 
     def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE) -> None:
         self._harmonic = harmonic
+        self._new_harmonic = max(harmonic, _NEW_HARMONIC) if harmonic > 0 else 0.0
         self._close = close
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
@@ -77,7 +80,9 @@ class Price(Policy):
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget, I, of each page."""
         out = np.empty(len(pages.slot))
-        _KERNELS["values"](*_columns(pages), len(out), now, self.patience, self._harmonic, pointer(out))
+        _KERNELS["values"](
+            *_columns(pages), len(out), now, self.patience, self._harmonic, self._new_harmonic, pointer(out)
+        )
         return out
 
     def due(self, pages: Pages, now: float) -> Floats:

@@ -120,7 +120,7 @@ def one(visited_at: float, **columns: float) -> Pages:
 def test_a_new_page_is_worth_a_visit_after_the_time_of_patience_at_full_cost() -> None:
     policy = Price()
     policy.patience = 20 * DAY
-    expected = index.index(1.0, 1.0, DAY, 20 * DAY, cost=4.0)
+    expected = index.index(1.0, 1.0, DAY, 20 * DAY, cost=4.0, harmonic=0.05)
     assert policy.value(one(np.nan, cost=1.0, cost_changed=3.0), 5.0) == pytest.approx(expected)
 
 
