@@ -55,7 +55,7 @@ def policy_table(partition: Partition, name: str, now: float | None = None) -> P
             kinds["url"], values["url"] = "string", partition.state.urls.get_many(cells.tolist())
         else:
             kinds[column] = _kind(column, cells)
-            values[column] = _cells(cells)
+            values[column] = _cells(np.where(cells > 0, cells, np.nan) if kinds[column] == "instant" else cells)
     return PolicyTable(kinds, values)
 
 
@@ -66,7 +66,7 @@ def _has(names: list[str]) -> str:
 
 
 def _kind(column: str, cells: NDArray[Any]) -> str:
-    return "instant" if column.endswith("_at") else _KINDS.get(cells.dtype.kind, "string")
+    return "instant" if column == "at" or column.endswith("_at") else _KINDS.get(cells.dtype.kind, "string")
 
 
 def _cells(cells: NDArray[Any]) -> list[Any]:
