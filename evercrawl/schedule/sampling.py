@@ -41,8 +41,9 @@ class Sampling(Planned):
     """In each period probe some pages of every site; what is left of its visits goes where most probes had changed.
 
     A period has `part` times as many visits as there are pages. Small sites are joined where there are fewer probes
-    than sites. Of a site's pages, those come first that were visited longest ago. What the share of changed pages is
-    like over sites is learned from the probes.
+    than sites. A change counts for what the pages of the site matter on the mean; of a site's pages, those come first
+    that matter much and were visited long ago. What the share of changed pages is like over sites is learned from the
+    probes. It finds changes, as it was published to, and is not made for freshness: it likes sites that always change.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class Sampling(Planned):
         self._cycle_s, visits = n / budget, max(self.part * n, _PROBES_LEAST)
         rows = self._pages.upto(int(pages.slot.max()) + 1)
         if self._probing:
-            picked, used = self._rest(pages, rows, visits), _REST
+            picked, used = self._rest(pages, rows, visits, now), _REST
         else:
             self._began_at = now
             picked, used = self._probes(pages, rows, visits), _PROBE
@@ -141,7 +142,7 @@ class Sampling(Planned):
         lots = drawn(pages.slot, np.full(len(of), self._began_at))
         return np.asarray(_place(cluster, lots) < probes[cluster])
 
-    def _rest(self, pages: Pages, rows: NDArray[Any], visits: float) -> NDArray[np.bool_]:
+    def _rest(self, pages: Pages, rows: NDArray[Any], visits: float, now: float) -> NDArray[np.bool_]:
         """Return which pages are visited in the rest of the period, by what the probes have shown."""
         row = rows[pages.slot]
         cluster = row["cluster"].astype(np.int64)
@@ -149,11 +150,13 @@ class Sampling(Planned):
         told = np.bincount(cluster[probed], minlength=int(cluster.max()) + 1).astype(np.float64)
         changed = np.bincount(cluster[probed], row["changed"][probed], len(told)).astype(np.float64)
         left = np.bincount(cluster[~probed], minlength=len(told)).astype(np.float64)
-        share = fit(changed, told).believed(changed, told)
+        weight = np.maximum(pages.importance, 0.0)
+        matter = np.bincount(cluster, weight, len(told)) / np.maximum(np.bincount(cluster, minlength=len(told)), 1)
+        share = fit(changed, told).believed(changed, told) * matter
         split = probing.greedy if self.split == "greedy" else probing.proportional
         each = np.round(split(left, share, min(max(visits - told.sum(), 1.0), float(left.sum()))))
-        waiting = np.where(probed, np.inf, pages.visited_at)
-        return np.asarray((_place(cluster, waiting) < each[cluster]) & ~probed)
+        waited = np.where(probed, -np.inf, weight * (now - pages.visited_at))
+        return np.asarray((_place(cluster, -waited) < each[cluster]) & ~probed)
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return 2 for probes and 1 for other pages that were picked, and more for those that have waited longer."""

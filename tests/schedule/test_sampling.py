@@ -69,6 +69,19 @@ def test_the_rest_goes_where_probes_had_changed(split) -> None:
     assert rest[SITE[rest] == 1].tolist() == among[: counts[1]].tolist(), "the longest unvisited of the site"
 
 
+def test_a_change_counts_for_what_the_site_matters() -> None:
+    policy, probes, visited_at = started()
+    policy.learn(visit(probes, 101.0, (SITE[probes] == 1) | ((SITE[probes] == 2) & (probes % 2 == 0))))
+    visited_at[probes] = 101.0
+    columns, now = pages(visited_at), 100.0 + len(probes)
+    columns.importance[SITE == 2] = 10.0
+    columns.importance[-1] = 100.0
+    policy.plan(columns, 0, now)
+    rest = picked(policy, columns, now)
+    assert set(SITE[rest]) == {2}
+    assert len(SITE) - 1 in {*rest, *probes}, "the page that matters most of a site comes first"
+
+
 def test_what_was_picked_and_visited_waits_again() -> None:
     policy, probes, visited_at = started()
     visited_at[probes[:2]] = 101.0
