@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-import numpy as np
-
-from evercrawl.simulate.population import DAY_S
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-    from evercrawl.simulate.population import Population
     from evercrawl.types import Floats, Ints
-
-_STILL: Final = 1e-300  # a rate that stands for none, so that nothing is divided by zero
 
 
 class Seen(NamedTuple):
@@ -80,145 +73,3 @@ class World(ABC):
     @abstractmethod
     def best(self, budget: float) -> float:
         """Return what the best schedule keeps fresh, by weight, who knows what there is to know; nan if unknown."""
-
-
-class Poisson(World):
-    """Pages that change by Poisson processes: freshness is counted as it is *expected*, given when visits were.
-
-    No change is drawn before somebody looks, so a run of a million visits draws a million numbers. Where changes are
-    announced, or a clairvoyant is told of them, those that are announced are drawn as time goes by, and only the others
-    are expected.
-
-    Parameters
-    ----------
-    pages
-        The population.
-    seed
-        Decides what is found.
-    recall, precision
-        Part of the changes that are announced, and part of the announcements that are right.
-    clairvoyant
-        Whether somebody will ask what is `stale`; then every change is drawn.
-    jumps_a_day
-        Part of the pages whose rate becomes another, that of a page drawn at random.
-    swaps_a_day
-        Part of the pages that change their importance with another.
-    deaths_a_day
-        Part of the pages that go away.
-    """
-
-    def __init__(
-        self,
-        pages: Population,
-        seed: int,
-        *,
-        recall: float = 0.0,
-        precision: float = 1.0,
-        clairvoyant: bool = False,
-        jumps_a_day: float = 0.0,
-        swaps_a_day: float = 0.0,
-        deaths_a_day: float = 0.0,
-    ) -> None:
-        self._draw = np.random.default_rng(seed)
-        self._told = 1.0 if clairvoyant else recall
-        self._false = recall * (1.0 / precision - 1.0)  # for each change
-        self.announces = recall > 0 or clairvoyant
-        self._jumps, self._swaps, self._deaths = (each / DAY_S for each in (jumps_a_day, swaps_a_day, deaths_a_day))
-        self.population = pages
-        self.weight, self.host = pages.weight.copy(), pages.host
-        self.rate_per_s = np.maximum(pages.lam_per_s, _STILL)
-        self._fresh = np.zeros(len(pages))  # the probability that the copy was fresh at `_since`; 0 without a copy
-        self._since = np.zeros(len(pages))
-        self._visited_at = np.full(len(pages), math.nan)
-        self._changed_at = np.full(len(pages), -math.inf)
-        self._alive = np.ones(len(pages), np.bool_)
-        self._earned = self._passed = 0.0
-        self._now = math.nan
-
-    def visit(self, rows: Ints, now: float) -> Seen:
-        """Take copies, and say what was found."""
-        self._settle(rows, now)
-        alive = self._alive[rows]
-        changed = (self._changed_at[rows] > self._visited_at[rows]) & alive
-        self._fresh[rows] = alive
-        self._visited_at[rows] = now
-        return Seen(changed, now - self._changed_at[rows], ~alive)
-
-    def pass_to(self, now: float) -> Signals | None:
-        """Let rates and importance drift, and draw what is announced."""
-        begun = math.isnan(self._now)
-        passed_s, self._now = 0.0 if begun else now - self._now, now
-        if begun:
-            self._since[:] = now
-        signals = self._announce(passed_s) if self.announces else None
-        self._drift(passed_s)
-        return signals
-
-    def stale(self, now: float) -> NDArray[np.bool_]:
-        """Return which copies are stale."""
-        return (self._changed_at > self._visited_at) & self._alive
-
-    def earned(self, now: float) -> float:
-        """Return the expected integral of the weight of what is fresh, as a part of all weight."""
-        self._settle(np.arange(len(self.weight)), now)
-        return self._earned
-
-    def best(self, budget: float) -> float:
-        """Return the optimum for the rates and weights as they are now."""
-        if not (self._jumps or self._swaps or self._deaths):
-            return self.population.optimum(budget).value
-        from evercrawl.schedule import allocation
-
-        alive = self._alive & (self.rate_per_s > _STILL)
-        found = allocation.optimum(self.weight[alive], self.rate_per_s[alive], budget / DAY_S * len(self.weight))
-        return found.value / float(self.weight[self._alive].sum())
-
-    def _settle(self, rows: Ints, now: float | Floats) -> None:
-        """Count what pages earned since they were looked at last, and draw when they last changed unannounced."""
-        rate = np.maximum(self.rate_per_s[rows] * (1.0 - self._told), _STILL)
-        passed_s = now - self._since[rows]
-        back_s = self._draw.standard_exponential(len(rows)) / rate
-        self._changed_at[rows] = np.where(back_s < passed_s, now - back_s, self._changed_at[rows])
-        gone = -np.expm1(-rate * passed_s)
-        worth = self.weight[rows] * self._fresh[rows] * self._alive[rows]
-        self._earned += float(np.dot(worth, gone / rate)) / self._all
-        self._fresh[rows] *= 1.0 - gone
-        self._since[rows] = now
-
-    @property
-    def _all(self) -> float:
-        return float(self.weight.sum()) if not self._deaths else max(float(self.weight[self._alive].sum()), _STILL)
-
-    def _announce(self, passed_s: float) -> Signals:
-        """Draw the changes of the time that passed which are announced, and false alarms."""
-        right = self._draw.poisson(self.rate_per_s * self._told * passed_s)
-        rows = np.flatnonzero(right)
-        some = right[rows]
-        if len(rows):
-            first = 1.0 - self._draw.random(len(rows)) ** (1.0 / some)
-            last = np.where(some == 1, first, self._draw.random(len(rows)) ** (1.0 / some))
-            self._settle(rows, self._now - passed_s * (1.0 - first))
-            self._fresh[rows] = 0.0
-            self._changed_at[rows] = np.maximum(self._changed_at[rows], self._now - passed_s * (1.0 - last))
-        return Signals(right, self._draw.poisson(self.rate_per_s * self._false * passed_s))
-
-    def _drift(self, passed_s: float) -> None:
-        for each, change in ((self._jumps, self._jump), (self._swaps, self._swap), (self._deaths, self._die)):
-            if each > 0 and passed_s > 0:
-                rows = np.flatnonzero(self._draw.random(len(self.weight)) < each * passed_s)
-                if len(rows):
-                    self._settle(rows, self._now)
-                    change(rows)
-
-    def _jump(self, rows: Ints) -> None:
-        others = self._draw.integers(0, len(self.weight), len(rows))
-        self.rate_per_s[rows] = np.maximum(self.population.lam_per_s[others], _STILL)
-
-    def _swap(self, rows: Ints) -> None:
-        others = np.setdiff1d(self._draw.integers(0, len(self.weight), len(rows)), rows)
-        rows = rows[: len(others)]
-        self._settle(others, self._now)
-        self.weight[rows], self.weight[others] = self.weight[others].copy(), self.weight[rows].copy()
-
-    def _die(self, rows: Ints) -> None:
-        self._alive[rows] = False

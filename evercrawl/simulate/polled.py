@@ -13,7 +13,7 @@ from evercrawl.simulate.polling_beliefs import Beliefs, Trust
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Policy
     from evercrawl.simulate.changing import Seen, World
-    from evercrawl.simulate.polling import Conditions
+    from evercrawl.simulate.conditions import Conditions
     from evercrawl.types import Floats, Ints, Slots
 
 _RETRIEVED: Final = 10.0  # answers to searches in which a page of mean importance is shown, a cycle

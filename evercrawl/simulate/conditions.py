@@ -1,0 +1,97 @@
+"""Under which conditions pages are polled, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+BEGAN_AT: Final = 1_700_000_000.0
+TICKS: Final = 100
+"""Looks at all pages, a cycle: in between, a hundredth of them at most is visited."""
+FORGET: Final = 0.05
+"""What a crawl forgets of its evidence in a cycle, in the exponent."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is known, and what makes it hard; everything by default as it is for a crawl that begins.
+
+    Attributes
+    ----------
+    known
+        Whether rates are known; else they are learned, from nothing.
+    dated
+        Share of the pages that say truly when they changed last (Last-Modified).
+    forget, by_host
+        As for `polling_beliefs.Beliefs`.
+    recall, precision
+        Part of the changes that are announced; part of the announcements that are right.
+    jumps, swaps, deaths
+        Share of the pages that, in a cycle, take another rate, change their importance with another, or go away.
+    cap_per_day
+        Visits that each host allows; None for any number.
+    cost, cost_changed
+        Of a visit in any case, and in addition where the page changed or is new, shape (n,); the budget is in the same
+        unit. None where a visit costs 1.
+    frontier
+        Whether the crawl's frontier offers pages; else all are valued each time.
+    ticks, steps
+        Looks at all pages, a cycle, and choices among the most promising from one look to the next; 0 steps for as many
+        as the budget asks for, as what matters most is worth many visits in a hundredth of a long cycle. Through the
+        frontier it is one by one; where hosts allow only so many, or changes are announced, tick by tick.
+    """
+
+    known: bool = False
+    dated: float = 0.0
+    forget: float = FORGET
+    by_host: bool = True
+    recall: float = 0.0
+    precision: float = 1.0
+    jumps: float = 0.0
+    swaps: float = 0.0
+    deaths: float = 0.0
+    cap_per_day: Floats | None = None
+    cost: Floats | None = None
+    cost_changed: Floats | None = None
+    frontier: bool = False
+    ticks: int = TICKS
+    steps: int = 0
+
+
+USUAL: Final = Conditions()
+
+
+class Polled(NamedTuple):
+    """What came of it.
+
+    Attributes
+    ----------
+    value
+        Freshness, weighted, as a mean over the measured part: from 0 to 1.
+    optimum
+        The best there is for those who know all rates (see `World.best`).
+    ratio
+        Which part of it was reached.
+    unused
+        Share of the budget that the policy did not want, in the measured part.
+    abandoned
+        Pages that the policy gives up: never visited, or due at no time that `due` can name.
+    left
+        Share of the pages that were not visited in the measured part, be they due later or never.
+    by_cycle
+        Value in each cycle, from the first.
+    visits
+        Made in all.
+    """
+
+    value: float
+    optimum: float
+    ratio: float
+    unused: float
+    abandoned: int
+    left: float
+    by_cycle: tuple[float, ...]
+    visits: int
