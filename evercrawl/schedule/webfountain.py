@@ -15,7 +15,7 @@ from evercrawl.schedule.pacing import Turns
 from evercrawl.schedule.tempo import Tempo
 from evercrawl.schedule.webfountain_buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
 from evercrawl.schedule.webfountain_programme import WEIGHTINGS, Plan, Programme, weighting
-from evercrawl.schedule.webfountain_solver import solve
+from evercrawl.schedule.webfountain_solver import linear_solver, solve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +57,23 @@ class Webfountain(Policy):
     shortest
         No period is shorter, so that solving is a small part of it.
 
+    Raises
+    ------
+    ConfigError
+        Where a parameter makes no sense, or scipy is missing.
+
+    Examples
+    --------
+    Until it has planned, 16 periods of a minute pass between visits: the first page is 16 periods early, 1 / (1 + 17),
+    the second is due now, 1 / (1 + 1). It is the turn of old pages, +2; the new one has +1.
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none = np.ones(3), np.zeros(3)
+    >>> visited_at = np.array([960.0, 0.0, np.nan])
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
+    >>> Webfountain().value(pages, now=960.0)
+    array([2.05555556, 2.5       , 1.5       ])
+
     References
     ----------
     Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. How
@@ -65,7 +82,6 @@ class Webfountain(Policy):
 
     learns: ClassVar[bool] = True
     plans: ClassVar[bool] = True
-    reviews: ClassVar[int] = 16
 
     def __init__(
         self,
@@ -85,6 +101,7 @@ class Webfountain(Policy):
             raise ConfigError("periods must be 8 or more, cycle_periods from 1 to 1000, and count from 1 to 256")
         if not 0 <= new_weight < math.inf:
             raise ConfigError(f"new_weight must be a number from 0 up, not {new_weight}")
+        linear_solver()
         self._by_weight, self._count = buckets == "rate_importance", count
         self._growth = weighting(weights, periods)
         self._cycle_periods, self._new_weight = cycle_periods, new_weight

@@ -98,7 +98,7 @@ class Constraints:
 
 
 def _descend(programme: Programme, constraints: Constraints, plan: Plan, enough: float) -> Plan:
-    best, linprog = float(cost_of(programme, plan)), _linprog()
+    best, linprog = float(cost_of(programme, plan)), linear_solver()
     for _ in range(_ROUNDS):
         slope = _row(slope_of(programme, plan))
         answer = linprog(slope, constraints.rows, constraints.most, method="highs")
@@ -116,7 +116,14 @@ def _descend(programme: Programme, constraints: Constraints, plan: Plan, enough:
     return plan
 
 
-def _linprog() -> Any:
+def linear_solver() -> Any:
+    """Return scipy's `linprog`.
+
+    Raises
+    ------
+    ConfigError
+        Where scipy is missing.
+    """
     try:
         return importlib.import_module("scipy.optimize").linprog
     except ImportError as error:

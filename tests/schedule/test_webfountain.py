@@ -1,5 +1,7 @@
 """WebFountain: what it measures, how the numbers of its programme become turns of pages, and what that is worth."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -215,6 +217,12 @@ def test_a_tempo_is_that_of_the_last_day_in_whatever_batches_it_is_told() -> Non
     assert together.per_s == pytest.approx([0.01, 0.02], rel=0.01)
     assert apart.per_s == pytest.approx(together.per_s, rel=1e-9)
     assert Tempo().cycle_s(5) == 5.0
+
+
+def test_a_crawl_without_scipy_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(ConfigError, match=r"pip install 'evercrawl\[lab\]'"):
+        Webfountain()
 
 
 @pytest.mark.parametrize(
