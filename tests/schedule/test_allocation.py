@@ -54,7 +54,7 @@ def test_intervals_are_those_whose_worth_is_the_cost(log_x, dear) -> None:
     for objective in OBJECTIVES.values():
         x = np.array(np.exp(min(log_x, 3.0) if objective is FRESHNESS else log_x))
         level = objective.worth(x) / (1.0 + dear * objectives.h(x))
-        assert objectives.interval(level, objective, dear) == pytest.approx(x, rel=1e-6)
+        assert allocation.interval(level, objective, dear) == pytest.approx(x, rel=1e-6)
 
 
 def test_a_change_that_costs_much_makes_its_page_rarer() -> None:
