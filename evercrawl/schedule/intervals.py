@@ -39,6 +39,7 @@ def interval(level: ArrayLike, objective: Objective = FRESHNESS, dear: ArrayLike
     --------
     >>> interval(h([0.001, 1.0, 20.0])).round(9)
     array([1.e-03, 1.e+00, 2.e+01])
+    >>> from evercrawl.schedule.objectives import HARMONIC
     >>> interval([0.367879441171], HARMONIC).round(9)
     array([1.])
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.schedule import allocation, crawl_counts, update_instants
+from evercrawl.schedule import allocation, crawl_counts, regular_hours, update_instants
 from evercrawl.schedule._planned import Planned
 from evercrawl.schedule.bounds import within
 from evercrawl.schedule.kept import Kept
@@ -66,7 +66,7 @@ class MarkedPoint(Planned):
         super().__init__(new_share, estimator, replan)
         self.each = within(f"{self.called}: each", each, 0.01, 1000.0)
         self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
-        self._times, self._placed = Kept(update_instants.ROW), Kept(_PLACED)
+        self._times, self._placed = Kept(regular_hours.ROW), Kept(_PLACED)
         self._now = 0.0
 
     def learn(self, visits: Visits) -> None:
@@ -74,7 +74,7 @@ class MarkedPoint(Planned):
         super().learn(visits)
         if self.regular:
             rows = self._times.upto(int(visits.slot.max(initial=0)) + 1)
-            rows[visits.slot] = update_instants.learn(rows[visits.slot], visits)
+            rows[visits.slot] = regular_hours.learn(rows[visits.slot], visits)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Split the visits of the next horizon."""
@@ -101,7 +101,7 @@ class MarkedPoint(Planned):
         placed = self._placed.upto(int(pages.slot.max()) + 1)
         days = np.zeros(len(lam), np.int64)
         if self.regular:
-            found = update_instants.regular(self._times.take(pages.slot), self._now)
+            found = regular_hours.regular(self._times.take(pages.slot), self._now)
             which = np.flatnonzero(found.pages)
             if len(which):
                 price = allocation.optimum(weight, lam, budget_per_s).price

@@ -1,4 +1,4 @@
-"""Pages that change, if they do, at known instants: when to visit them, and how to find the instants.
+"""Pages that change, if they do, at known instants: when to visit them.
 
 The best moment for a visit is just after one of the instants. Between two visits the chance that the copy is fresh
 falls at each instant by the probability of a change there.
@@ -18,22 +18,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Flags, Visits
     from evercrawl.types import Floats, Ints
 
 DAY_S: Final = 86_400.0
 WEEK: Final = 7
-ROW: Final = [("hours", "u1", 24), ("days", "u1", WEEK), ("since", "f8")]
-"""What is kept of a page: its changes by hour of the day and by day of the week, and when it was first seen."""
 SETS: Final = 1 << WEEK
-_VAGUE_S: Final = 7200.0  # a change without a date is known to the hour, roughly, where the page was read so lately
-_WINDOW: Final = 2  # hours within which the changes of a regular page fall
-_LEAST: Final = 8  # changes without which nothing is regular: that 7 of 8 fall within 2 hours has odds of 1 to 200,000
-_PART: Final = 0.8
-_SURE: Final = 0.98
-_FULL: Final = 255
 
 
 class Visited(NamedTuple):
@@ -136,53 +125,6 @@ def best_days(weight: Floats, chances: Floats, price: float) -> Ints:
     """
     visits = np.array([days.bit_count() for days in range(SETS)], np.float64)
     return np.asarray((weight[:, None] * weekly_fresh(chances) * DAY_S - price * visits).argmax(1), np.int64)
-
-
-def learn(rows: NDArray[Any], visits: Visits) -> NDArray[Any]:
-    """Return the rows of the visited pages after the visits: when changes were, where that is known; see `ROW`."""
-    known = visits.changed & visits.read
-    dated = ~np.isnan(visits.age_s)
-    known &= dated | (visits.interval_s <= _VAGUE_S)
-    at = visits.at - np.where(dated, visits.age_s, 0.5 * np.nan_to_num(visits.interval_s))
-    at = np.where(known, at, 0.0)
-    pages = np.flatnonzero(known)
-    for name, length_s, places in (("hours", DAY_S / 24, 24), ("days", DAY_S, WEEK)):
-        bins = (at[pages] // length_s).astype(np.int64) % places
-        counts = rows[name]
-        counts[pages, bins] += counts[pages, bins] < _FULL
-        rows[name] = counts
-    rows["since"] = np.where((rows["since"] == 0) & visits.read, visits.at, rows["since"])
-    return rows
-
-
-class Regular(NamedTuple):
-    """Which pages are regular, shape (n,), when on a day they have changed (s), and how probably on each day."""
-
-    pages: Flags
-    offset_s: Floats
-    chances: Floats
-
-
-def regular(rows: NDArray[Any], now: float) -> Regular:
-    """Tell which pages change at one time of the day: four in five changes within two hours, eight at least.
-
-    Examples
-    --------
-    Changes at about 9 o'clock, on four days of each of two weeks:
-
-    >>> rows = np.zeros(1, ROW)
-    >>> rows["hours"][0, 9], rows["days"][0, :4] = 8, 2
-    >>> found = regular(rows, now=14 * DAY_S)
-    >>> found.pages, found.offset_s / 3600, found.chances
-    (array([ True]), array([10.]), array([[0.98, 0.98, 0.98, 0.98, 0.  , 0.  , 0.  ]]))
-    """
-    hours, days = rows["hours"].astype(np.float64), rows["days"].astype(np.float64)
-    within = hours + np.roll(hours, 1, 1)  # column h: the hours before h and from h on
-    end = within.argmax(1)
-    changes = hours.sum(1)
-    enough = (changes >= _LEAST) & (within.max(1) >= _PART * changes) & (changes < _FULL)
-    weeks = np.maximum((now - rows["since"]) / (WEEK * DAY_S), 1.0)
-    return Regular(enough, (end + 1.0) * DAY_S / 24, np.minimum(days / weeks[:, None], _SURE))
 
 
 def next_instant(after: Floats, days: Ints, offset_s: Floats) -> Floats:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evercrawl.schedule import update_instants
+from evercrawl.schedule import regular_hours, update_instants
 from evercrawl.schedule.base import Pages, Visits
 from evercrawl.schedule.marked_point import MarkedPoint
 from evercrawl.schedule.update_instants import DAY_S
@@ -105,9 +105,9 @@ def test_other_pages_and_all_where_it_is_not_wanted_are_visited_evenly() -> None
 
 
 def test_a_change_whose_time_nobody_knows_says_nothing_of_hours() -> None:
-    rows = np.zeros(1, update_instants.ROW)
-    assert update_instants.learn(rows, visit(BEGAN_AT, 3 * HOUR_S, [True]))["hours"].sum() == 0
-    assert update_instants.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [False]))["hours"].sum() == 0
-    found = update_instants.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [True]))
+    rows = np.zeros(1, regular_hours.ROW)
+    assert regular_hours.learn(rows, visit(BEGAN_AT, 3 * HOUR_S, [True]))["hours"].sum() == 0
+    assert regular_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [False]))["hours"].sum() == 0
+    found = regular_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [True]))
     assert found["hours"][0, 23] == 1
     assert found["days"][0, 6] == 1
