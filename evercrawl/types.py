@@ -54,6 +54,8 @@ class Request(msgspec.Struct, frozen=True):
         Bound on the whole exchange, from name look-up to the last byte.
     packed
         Whether the asker undoes the codings of a body that came whole, where and when it likes.
+    head
+        Whether the head of the answer is all that is asked for (HEAD, in place of GET).
     """
 
     url: str
@@ -63,6 +65,12 @@ class Request(msgspec.Struct, frozen=True):
     max_body_bytes: int = 10 << 20
     deadline_s: float = 30.0
     packed: bool = False
+    head: bool = False
+
+    @property
+    def method(self) -> str:
+        """The method as HTTP names it."""
+        return "HEAD" if self.head else "GET"
 
 
 class Exchange(msgspec.Struct):

@@ -16,6 +16,7 @@ from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
+from evercrawl.crawl.head_checks import HeadChecks
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.leisure import Leisure
@@ -228,6 +229,7 @@ class Crawl:
             max_bytes=min(config.body_max_bytes, PROBE_BYTES),
         )
         self._learner.watch(self._probes)
+        self._heads = HeadChecks(policy)
         self._pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self._leisure = Leisure(clock.now(), network.idle_s)
         self._underway = 0  # visits among the exchanges in flight
@@ -356,7 +358,9 @@ class Crawl:
         before, config = recall(self.partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
         validators = () if self._soft404.doubts(url, before, now) else _validators(before)
-        request = Request(url, VisitTag(host, slot, before), validators, size, size, deadline_s, packed=True)
+        head = self._heads.wanted(host.number, slot, validators)
+        asked = () if head else validators
+        request = Request(url, VisitTag(host, slot, before), asked, size, size, deadline_s, packed=True, head=head)
         self._network.start(request, host.addresses)
         self.frontier.began(host, now)
         self._underway += 1
@@ -407,12 +411,22 @@ class Crawl:
                 self._probes.take(exchange, now)
                 continue
             assert isinstance(tag, VisitTag)
+            if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
+                self._ask_again(exchange, tag, now)
+                continue
             reading = judge(exchange, tag.host, tag.slot, tag.before)
             self._underway -= 1
             self._pace.received(now, len(exchange.wire) + len(exchange.head))
             rest(reading, now)
             self.frontier.ended(tag.host, now)
             self._parsers.submit(reading)
+
+    def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
+        """Let a page be asked for at its host's next turn, of which the head alone was asked for."""
+        self._underway -= 1
+        self._pace.received(now, len(exchange.head))
+        self.frontier.ended(tag.host, now)
+        self.frontier.put_first(tag.host, tag.slot, new=False)
 
     def _read_sitemaps(self, now: float) -> None:
         """Read a piece of what has come in; what it makes known is an event."""

@@ -53,9 +53,9 @@ class Asking(NamedTuple):
         """The whole URL without its fragment, as a proxy is asked for it."""
         return f"{self.scheme}://{self.authority}{self.target}"
 
-    def head(self, version: str, target: str) -> bytes:
+    def head(self, version: str, target: str, method: str = "GET") -> bytes:
         """Return the request as it goes over the wire in HTTP/1.1, or as curl shows it in HTTP/2."""
-        return b"\r\n".join([f"GET {target} HTTP/{version}".encode("ascii"), *self.fields, b"\r\n"])
+        return b"\r\n".join([f"{method} {target} HTTP/{version}".encode("ascii"), *self.fields, b"\r\n"])
 
 
 class Asker:

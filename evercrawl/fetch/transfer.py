@@ -29,6 +29,7 @@ _BAD_CERTIFICATE = (51, 60)
 _NOT_CONNECTED = 7
 _SEND_FAILED = 55
 _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
+_NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
@@ -128,6 +129,7 @@ class Transfer:
         self._offers_2 = False
         self._pinned = False
         self._fresh = False
+        self._bodiless = False
         self._set_up()
 
     def _set_up(self) -> None:
@@ -158,6 +160,9 @@ class Transfer:
         put(pycurl.URL, exchange.request.url)
         put(pycurl.REQUEST_TARGET, self._target)
         put(pycurl.HTTPHEADER, [*asking.fields, _NO_PROXY_FIELD] if absolute else asking.fields)
+        if exchange.request.head != self._bodiless:
+            put(_NOBODY, 1 if exchange.request.head else 0)
+            self._bodiless = exchange.request.head
         offers_2 = self._settings.http2 and asking.scheme == "https"
         if offers_2 != self._offers_2:
             put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
@@ -200,7 +205,8 @@ class Transfer:
         if exchange.http_version == "2" and not self._offers_2:
             exchange.error, exchange.detail = "protocol", "the server speaks HTTP/2 without having been asked to"
         if exchange.status or self.curl.getinfo(pycurl.REQUEST_SIZE):
-            exchange.sent = self.asking.head("2" if exchange.http_version == "2" else "1.1", self._target)
+            version = "2" if exchange.http_version == "2" else "1.1"
+            exchange.sent = self.asking.head(version, self._target, exchange.request.method)
         if self.asking.scheme == "https" and (exchange.sent or code in _BAD_CERTIFICATE):
             exchange.tls_ok = exchange.sent != b"" and not self.unverified
         if self._refusal and code == _NOT_CONNECTED:

@@ -171,6 +171,8 @@ class MadeNetwork:
             if late and not (isinstance(answer, Delivery) and answer.arrives_bytes):
                 raise NoAnswerError("timeout")
             _fill(exchange, answer, late=late)
+            if request.head:
+                exchange.wire = exchange.body = b""
         except NoAnswerError as fault:
             exchange.error, exchange.detail = fault.error, fault.detail
             lasts_s = lasts_s if fault.after_s is None else fault.after_s
@@ -222,7 +224,7 @@ def _fill(exchange: Exchange, answer: Answer, *, late: bool) -> None:
     wire, ends = _arriving(answer, headers, late=late)
     if len(wire) > request.max_wire_bytes:
         exchange.truncated, wire, ends = True, wire[: request.max_wire_bytes], ""
-    exchange.sent = f"GET {path_query(request.url)} HTTP/1.1\r\n\r\n".encode()
+    exchange.sent = f"{request.method} {path_query(request.url)} HTTP/1.1\r\n\r\n".encode()
     exchange.wire = wire
     settle(exchange, lines, _CODES[ends], "it was made so" if ends else "")
 
