@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from evercrawl.crawl.verify import verify
 from evercrawl.progress import Limits
 from evercrawl.schedule.cycle import Cycle
 from evercrawl.types import Outcome
@@ -34,6 +35,7 @@ def crawl(run):
         asked, world = [], run.World()
         world.pages[URL] = partial(page, run, asked, changes)
         ran = run(world, [URL], Limits(seconds=560), policy=policy, refresh_after_s=60.0, sitemaps=False)
+        assert verify(run.directory).wrong == []
         return asked, ran.visits
 
     return crawls
