@@ -162,9 +162,11 @@ class Frontier(Manners):
         while going and len(chosen) < most:
             added = len(self._new)
             self._flush()
-            going = (added > 0 or self._lots.next_at() <= now) and self._round(now, most - len(chosen), least, chosen)
-        self._left_alone_until = 0.0
-        if not chosen and most > 0 and self._policy.least > -math.inf:
+            if not added and self._lots.next_at(self._left_alone_until) > now:
+                break
+            self._left_alone_until = 0.0
+            going = self._round(now, most - len(chosen), least, chosen)
+        if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.least > -math.inf:
             due_at = self._lots.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
             if owing:  # what was looked at again may be wanted
