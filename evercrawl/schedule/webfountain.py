@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.types import Floats, Ints
 
+_LEAST_VISITS: Final = 16.0  # of a period: with fewer, solving costs more than all else, and there is nothing to share
 _LEAST_PERIODS: Final = 8
 _PAGE: Final = np.dtype([*HISTORY.descr, ("due_at", "f8"), ("turn_s", "f8")])
 _LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is given no visits, where there is room
@@ -55,7 +56,7 @@ class Webfountain(Policy):
     new_weight
         How much a page that was never visited counts, beside one of mean importance that is obsolete.
     shortest
-        No period is shorter, so that solving is a small part of it.
+        No period is shorter, nor has fewer than 16 visits, so that solving is a small part of it.
 
     Raises
     ------
@@ -149,7 +150,8 @@ class Webfountain(Policy):
         if not len(pages.slot):
             return now + 1.0
         cycle_s = self._tempo.cycle_s(len(pages.slot))
-        self._period_s = max(cycle_s / self._cycle_periods, self._shortest_s)
+        visits_s = cycle_s / len(pages.slot) * _LEAST_VISITS
+        self._period_s = max(cycle_s / self._cycle_periods, self._shortest_s, visits_s)
         rate = pages.shape / pages.scale_s
         weight = np.maximum(pages.importance, 0.0)
         bucket = sort_into(rate, weight, self._count, by_weight=self._by_weight)

@@ -106,7 +106,7 @@ def test_in_each_bucket_the_oldest_come_first_and_as_many_as_the_programme_says(
     assert (due_at <= until).sum() == pytest.approx(planned["visits_0"].sum(), abs=2)
     budget = (until - now) / 600.0
     assert planned["visits_0"].sum() == pytest.approx(budget, rel=0.02)
-    assert until - now == pytest.approx(N * 600.0 / 16, rel=0.02)
+    assert until - now == pytest.approx(max(N / 16, 16) * 600.0, rel=0.02)
     value = policy.value(seen, until)
     assert np.array_equal(np.argsort(-value), np.argsort(due_at, kind="stable"))
 
@@ -221,7 +221,7 @@ def test_a_tempo_is_that_of_the_last_day_in_whatever_batches_it_is_told() -> Non
 
 def test_a_crawl_without_scipy_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(ConfigError, match=r"pip install 'evercrawl\[lab\]'"):
+    with pytest.raises(ConfigError, match="pip install scipy"):
         Webfountain()
 
 
