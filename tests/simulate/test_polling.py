@@ -10,8 +10,8 @@ from evercrawl.schedule.cycle import Cycle
 from evercrawl.schedule.notices import Notices
 from evercrawl.schedule.price import Price
 from evercrawl.schedule.price_gamma import PriceGamma
-from evercrawl.simulate.poisson import Poisson
 from evercrawl.simulate.choosing import best
+from evercrawl.simulate.poisson import Poisson
 from evercrawl.simulate.polling import BEGAN_AT, Conditions, Polling, poll
 from evercrawl.simulate.population import DAY_S, population
 
