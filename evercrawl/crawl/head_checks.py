@@ -26,7 +26,7 @@ class HeadChecks:
     Parameters
     ----------
     policy
-        Its `validity`, where it has one, is `head` or `get`.
+        Its `validity` says whether heads are asked for at all.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -39,7 +39,7 @@ class HeadChecks:
         if slot in self._cleared:
             self._cleared.discard(slot)
             return False
-        return bool(validators) and host not in self._refusing and getattr(self._policy, "validity", "") == "head"
+        return bool(validators) and host not in self._refusing and self._policy.validity == "head"
 
     def visited(self, exchange: Exchange, host: int, slot: int, before: Before) -> bool:
         """Return whether the answer to a HEAD is all there is to a visit; else the page is yet to be asked for.

@@ -200,6 +200,10 @@ class Policy(ABC):
     The policies that do so were published so; they say in `due` from which instant on a page is worth as much, where
     they know it. When nothing is, the frontier looks again at that instant, or after a second."""
 
+    validity: str = "get"
+    """How the crawl finds out whether a copy is still good: `get`, by a request that brings the page if it is not; or
+    `head`, by asking for the page's head first."""
+
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:
         """Return what a visit at `now` is worth, shape (n,), finite; the highest is visited first."""

@@ -104,6 +104,7 @@ class Rpuc(Policy):
         new_share: float = 0.5,
     ) -> None:
         self._options = Options(types, matrix, thresholds, periods, scale, validity, demand, drop_after, new_share)
+        self.validity = validity
         self._checked, self._capacity, self._turns = Checked(), Capacity(), Turns(new_share)
         self._capacity.begin(0.0)
         self._scale: Scale | None = None
@@ -111,15 +112,10 @@ class Rpuc(Policy):
         self._round_s = 1.0
         self._queues: tuple[Slots, Ints] = np.zeros(0, np.uint32), np.zeros(0, np.int64)
 
-    @property
-    def validity(self) -> str:
-        """How the crawl finds out whether a copy is still good: get or head."""
-        return self._options.validity
-
     def adjust(self, options: Mapping[str, float | str]) -> None:
         """Take other values; matrix, thresholds and periods from the next look at all pages on."""
         self._options = replace(self._options, **options)  # type: ignore[arg-type]
-        self._turns.share = self._options.new_share
+        self._turns.share, self.validity = self._options.new_share, self._options.validity
 
     def learn(self, visits: Visits) -> None:
         """Keep how often pages were found changed, and gone."""

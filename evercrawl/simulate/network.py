@@ -75,6 +75,8 @@ class Asked:
         What was asked for, by which request headers (names in lower case), at which address.
     status, answered
         Of the answer, and its header fields (names in lower case); 0 and none also where there was no answer.
+    head
+        Whether it was asked for by HEAD.
     """
 
     at: float
@@ -84,6 +86,7 @@ class Asked:
     ended_at: float = float("inf")
     status: int = 0
     answered: dict[str, str] = field(default_factory=dict[str, str])
+    head: bool = False
 
 
 class MadeNetwork:
@@ -148,7 +151,7 @@ class MadeNetwork:
             return
         exchange.ip = next((a for a, reason in zip(addresses, reasons, strict=True) if not reason), "")
         headers = {name.lower(): value for name, value in request.headers}
-        asked = Asked(self._true(), request.url, headers, exchange.ip)
+        asked = Asked(self._true(), request.url, headers, exchange.ip, head=request.head)
         self.log.append(asked)
         self._watch(asked)
         lasts_s = self._carry_out(exchange, headers, asked.at)

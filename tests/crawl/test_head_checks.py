@@ -56,4 +56,4 @@ def test_a_host_that_refuses_is_not_asked_again(status, again):
 
 def test_nothing_is_asked_of_a_copy_that_has_neither_tag_nor_date_or_where_the_policy_does_not_want_it():
     assert not HeadChecks(POLICY).wanted(0, 7, ())
-    assert not HeadChecks(SimpleNamespace()).wanted(0, 7, (("If-None-Match", TAG),))
+    assert not HeadChecks(SimpleNamespace(validity="get")).wanted(0, 7, (("If-None-Match", TAG),))

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.verify import verify
 from evercrawl.progress import Limits
 from evercrawl.schedule.cycle import Cycle
@@ -36,28 +37,40 @@ def crawl(run):
         world.pages[URL] = partial(page, run, asked, changes)
         ran = run(world, [URL], Limits(seconds=560), policy=policy, refresh_after_s=60.0, sitemaps=False)
         assert verify(run.directory).wrong == []
-        return asked, ran.visits
+        heads = [each.head for each in ran.network.log if each.url == URL]
+        assert len(heads) == len(asked)
+        return asked, ran.visits, heads
 
     return crawls
 
 
 def test_a_page_that_is_the_same_is_asked_for_its_head_alone(crawl):
-    asked, visits = crawl(False, Checking())
+    asked, visits, heads = crawl(False, Checking())
     assert len(visits) == len(asked) >= 8
     assert [visit.status for visit in visits[1:]] == [304] * (len(visits) - 1)
     assert all(visit.outcome == Outcome.OK and visit.wire_bytes == 0 for visit in visits[1:])
     assert not any("if-modified-since" in headers for headers in asked)
+    assert heads == [False] + [True] * (len(visits) - 1)
 
 
 def test_a_page_that_changed_is_asked_for_at_its_hosts_next_turn(crawl):
-    asked, visits = crawl(True, Checking())
+    asked, visits, heads = crawl(True, Checking())
     whole = [visit for visit in visits[1:] if visit.status == 200]
     assert len(whole) >= 2
     assert len(asked) == len(visits) + len(whole), "each of these was asked for its head first"
+    assert heads.count(True) == len(visits) - 1
     assert all(visit.changes for visit in whole)
 
 
 def test_without_it_pages_are_asked_for_on_condition(crawl):
-    asked, visits = crawl(False, Cycle())
+    asked, visits, heads = crawl(False, Cycle())
     assert len(asked) == len(visits)
     assert all("if-modified-since" in headers for headers in asked[1:])
+    assert not any(heads)
+
+
+@pytest.mark.parametrize("validity", ["head", "get"])
+def test_rpuc_asks_as_its_option_says(crawl, validity):
+    _, visits, heads = crawl(False, policy_of("rpuc", [f"validity={validity}"]))
+    assert len(visits) >= 4
+    assert heads == [False] + [validity == "head"] * (len(visits) - 1)

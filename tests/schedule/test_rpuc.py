@@ -176,3 +176,10 @@ def test_periods_alone_say_how_many_types_there_are():
     policy = Rpuc(periods="1h,1d")
     policy.plan(pages(9, importance=np.arange(9.0)), 0, BEGAN_AT)
     assert policy.tables(BEGAN_AT)["types"]["period_s"].tolist() == [3600.0, DAY_S]
+
+
+def test_validity_is_told_to_the_crawl_also_once_it_is_changed() -> None:
+    policy = Rpuc(validity="head")
+    assert policy.validity == "head"
+    policy.adjust({"validity": "get"})
+    assert policy.validity == "get"
