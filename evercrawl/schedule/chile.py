@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Need, Pages, Visits
     from evercrawl.types import Floats
 
-_PART: Final = 0.01  # of all pages that wait, which is in a batch at most
+_PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
+_USUAL_S: Final = 10.0  # that a batch takes in between: few visits, but some to put in order
 _SOONEST_S: Final = 1.0  # between two looks at all pages
 
 
@@ -44,7 +45,9 @@ class Chile(Policy):
         Weights of the four scores whose sum is q: importance and use by people in units of their means, likeness to
         what is searched for and look of the URL from 0 to 1.
     batch_pages
-        Visits in a batch, at most; nor are they more than a hundredth of all pages that wait.
+        Visits in a batch, at most. By itself it has as many as are made in 10 s, but no less than a thousandth of all
+        pages that wait, and no more than a hundredth. A page is visited once a batch, so that longer ones would keep
+        those waiting which it pays to visit most often.
     site_pages
         Pages of one site in a batch, at most.
     host_order
@@ -136,12 +139,16 @@ class Chile(Policy):
             return now + 1.0
         if not self._batch.going(now):
             self._usual = usual(pages)
-            gains, known = self.gain(pages, now), len(pages.slot)
-            size = max(min(int(self._number("batch_pages")), math.ceil(_PART * (known + unread))), 1)
-            length_s = size / self._pace.per_s
-            self._batch.pick(gains, pages, size, int(self._number("site_pages")), now, length_s)
+            size = self._size(len(pages.slot) + unread)
+            length_s, of_site = size / self._pace.per_s, int(self._number("site_pages"))
+            self._batch.pick(self.gain(pages, now), pages, size, of_site, now, length_s)
             self._least = self._batch.least
         return now + max(self._batch.left / self._pace.per_s, _SOONEST_S)
+
+    def _size(self, waiting: int) -> int:
+        """Return how many visits a batch is to have."""
+        least, most = (math.ceil(part * waiting) for part in _PARTS)
+        return max(min(int(self._number("batch_pages")), max(math.ceil(_USUAL_S * self._pace.per_s), least), most), 1)
 
     def learn(self, visits: Visits) -> None:
         """Count changes, and what is left of the batch."""

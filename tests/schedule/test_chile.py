@@ -220,10 +220,17 @@ class TestBatches:
         policy.chosen(value[[298]], NOW, 300)
         assert policy.value(later, NOW).argmax() == 297
 
-    def test_a_batch_is_no_more_than_a_hundredth_of_what_waits(self):
-        policy = Chile()
-        policy.plan(made(300), 500, NOW)
-        assert policy._batch.left == 8
+    @pytest.mark.parametrize(
+        ("unread", "batch_pages", "visits_per_s", "size"),
+        [(9_700, 10_000, 2, 20), (29_700, 10_000, 1, 30), (0, 10_000, 1, 3), (29_700, 20, 1, 20), (0, 2, 1, 2)],
+    )
+    def test_a_batch_is_of_ten_seconds_but_from_a_thousandth_to_a_hundredth_of_what_waits_and_within_its_bound(
+        self, unread, batch_pages, visits_per_s, size
+    ):
+        policy = Chile(batch_pages=batch_pages)
+        policy._pace._visits *= visits_per_s
+        policy.plan(made(300), unread, NOW)
+        assert policy._batch.left == size
 
     def test_the_next_is_picked_when_it_is_spent_or_overdue_and_not_before(self):
         policy = Chile(batch_pages=2)
@@ -377,3 +384,11 @@ def test_it_is_as_fresh_as_the_myopic_rule_and_far_from_the_optimum(correlation)
     assert found.value == pytest.approx(plain.value, abs=0.03)
     assert found.ratio < 0.95
     assert found.unused == 0
+
+
+def test_a_page_that_pays_to_be_visited_often_does_not_wait_for_a_long_batch_to_end():
+    pages, known = population(1000, seed=1, correlation=0.5), Conditions(known=True, ticks=50)
+    found, plain = (
+        poll(policy, pages, 0.01, cycles=2.0, measured_from=1.0, conditions=known) for policy in (Chile(), Myopic())
+    )
+    assert found.ratio == pytest.approx(plain.ratio, abs=0.03)
