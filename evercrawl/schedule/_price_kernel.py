@@ -55,12 +55,16 @@ def values(
     visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
     now: float, patience: float, theta: float, theta_new: float, out: Any,
 ) -> int:  # fmt: skip
-    """Write what visits at `now` are worth; a page never visited has the age `patience`, and costs both."""
+    """Write what visits at `now` are worth; a page never visited has the age `patience`, and costs both.
+
+    The surer its rate, the longer it has waited: of a page that is known to change seldom there is no copy, however
+    little it would be worth another visit after `patience`.
+    """
     at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
     c0, c1, seen, to = view(cost, n), view(changed, n), view(notice, n), view(out, n)
     for i in range(n):
         new = math.isnan(at[i])
-        age = patience if new else max(now - at[i], 0.0) + seen[i] * b[i] / a[i]
+        age = patience * max(a[i], 1.0) if new else max(now - at[i], 0.0) + seen[i] * b[i] / a[i]
         worth, dear, _, _ = _parts(a[i], b[i], age, theta_new if new else theta)
         to[i] = w[i] * worth / (c0[i] + c1[i] * (1.0 if new else dear))
     return 0

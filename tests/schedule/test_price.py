@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from evercrawl.schedule import Pages, allocation, index
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.price import Price
+from evercrawl.schedule.price_gamma import PriceGamma
 from evercrawl.types import Slots
 
 DAY = 86400.0
@@ -122,6 +123,14 @@ def test_a_new_page_is_worth_a_visit_after_the_time_of_patience_at_full_cost() -
     policy.patience = 20 * DAY
     expected = index.index(1.0, 1.0, DAY, 20 * DAY, cost=4.0, harmonic=0.05)
     assert policy.value(one(np.nan, cost=1.0, cost_changed=3.0), 5.0) == pytest.approx(expected)
+
+
+def test_a_new_page_that_surely_changes_seldom_is_worth_all_the_time_that_its_copy_will_be_good() -> None:
+    policy = PriceGamma()
+    policy.patience = 20 * DAY
+    sure, unsure = (one(np.nan, shape=shape, scale_s=1000 * shape * DAY) for shape in (1e12, 0.4))
+    assert policy.value(sure, 5.0) == pytest.approx(1000 * DAY, rel=1e-6)
+    assert policy.value(unsure, 5.0) == pytest.approx(index.index(1.0, 0.4, 400 * DAY, 20 * DAY, harmonic=0.0))
 
 
 def test_a_notice_makes_a_page_older_and_due_sooner() -> None:
