@@ -13,7 +13,7 @@ from evercrawl.schedule.lambda_crawl import LambdaCrawl, harmonic_cost, harmonic
 from evercrawl.schedule.marked_point import MarkedPoint
 from evercrawl.schedule.objectives import OBJECTIVES
 from evercrawl.schedule.optimal import Optimal
-from evercrawl.schedule.partition import Partition, grouped
+from evercrawl.schedule.partition import KEYS, Partition, grouped
 from evercrawl.schedule.polling import Polling, random_shares, shares, stale, stale_at_random
 from evercrawl.schedule.proportional import Proportional
 from evercrawl.schedule.uniform import Uniform
@@ -68,10 +68,31 @@ def test_rates_are_those_of_the_rule_and_use_what_there_is() -> None:
         (Polling(), lam),
         (Polling(times="exponential"), np.log1p(lam / 5.0)),
         (Polling(spacing="random"), np.expm1(lam / 5.0)),
+        (Polling(costs="importance"), shares(weight, lam, 0.2, lam / 5.0)),
+        (Polling(costs="importance", spacing="random"), random_shares(weight, lam, 0.2, lam / 5.0)),
     ):
         assert planned(policy, pages, 5.0) == pytest.approx(expected * 5.0 / expected.sum(), rel=1e-6, abs=1e-9)
     groups = grouped(weight, lam, 5.0, "pf", 20, 30)
     assert planned(Partition(), pages, 5.0) == pytest.approx(groups.rate[groups.label], rel=1e-6)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_clustering_makes_groups_of_pages_alike_and_betters_what_they_earn(key) -> None:
+    pages, earned, spread = population(1000, seed=3), [], []
+    weight, lam = pages.weight, pages.lam_per_day
+    for steps in (0, 1, 30):
+        found = grouped(weight, lam, 100.0, key, 20, steps)
+        assert found.rate @ found.size == pytest.approx(100.0)
+        rate = found.rate[found.label]
+        earned.append(weight @ allocation.freshness(rate, lam) / weight.sum() / pages.optimum(0.1).value)
+        places = (np.sqrt(column) / np.sqrt(column).std() for column in (weight, lam))
+        spread.append(sum(np.var(place[found.label == g]) * n for place in places for g, n in enumerate(found.size)))
+    assert earned[2] > earned[0] + 0.05
+    assert spread[0] > spread[1] > spread[2]
+    policy = Partition(grouping=key, steps=0)
+    assert not np.allclose(
+        planned(policy, known(weight, lam), 100.0), planned(Partition(grouping=key), known(weight, lam), 100.0)
+    )
 
 
 def test_new_pages_keep_their_share_of_what_there_is() -> None:
