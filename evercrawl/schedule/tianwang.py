@@ -189,7 +189,8 @@ class Tianwang(Policy):
         slots, rows = self._checked.all()
         next_at, given_up = rows["at"] + self._periods_s(rows), self._given_up(rows)
         taken, _ = self._within(slots, rows["at"])
-        remained = ~given_up & ~taken & (next_at <= self._cycle.begun_at) & (rows["at"] < self._cycle.begun_at)
+        waiting = ~given_up & ~taken & ~self._direct(rows) & (rows["at"] < self._cycle.begun_at)
+        remained = waiting & (next_at <= self._cycle.begun_at)
         return tables(slots, rows, next_at, remained, given_up, self._links, self._alike(slots))
 
     # What is known of pages

@@ -122,6 +122,58 @@ def test_a_page_that_changed_each_time_of_late_comes_first():
     assert policy.value(seen, at + 20 * DAY_S).max() < 4.0, "four times is not five"
 
 
+def direct_last(**given: Any) -> tuple[Tianwang, Pages, float]:
+    """Tell of pages 0 to 3, of which 2 changed each time of late; it is due, but after all others, and 4 is new."""
+    policy = Tianwang(**{"capacity": 4, "cycle": "1d", "new_percent": 50, "longest": 1e6} | given)
+    last = told(policy, [True] * 4, 4)
+    at = last + 3600 * np.array([1.0, 1.1, 12.0, 1.2, np.nan])
+    for slot in range(4):
+        policy.learn(visits([slot], at[slot], at[slot] - last, changed=[slot == 2]))
+    now = last + 4 * DAY_S
+    policy.plan(pages(at[:4]), 9, now)
+    checks = policy.tables(now)["CheckPoints"]
+    next_at = checks["at"] + DAY_S / checks["changes_per_day"]
+    assert next_at.argmax() == 2
+    assert next_at.max() < now, "all are due"
+    return policy, pages(at), now
+
+
+def test_a_direct_page_beats_all_that_is_due_before_it_and_new_urls():
+    policy, seen, now = direct_last()
+    assert wanted(policy, seen, now)[0] == 2
+    policy.chosen(policy.value(seen, now)[[0]], now, 4)  # it is the turn of new URLs
+    value = policy.value(seen, now)
+    assert value[4] > value[[0, 1, 3]].max(), "these wait until new URLs had theirs"
+    assert value.argmax() == 2
+    queued = policy.due(seen.part(0, 4), now)
+    assert queued.argmin() == 2, "and on its host it is first"
+    policy.adjust({"direct_after": 0})
+    policy.plan(seen.part(0, 4), 9, now + DAY_S)
+    assert wanted(policy, seen, now + DAY_S)[0] != 2
+
+
+def test_a_direct_page_has_the_only_place_that_there_is():
+    policy, seen, now = direct_last(capacity=1, new_percent=0)
+    assert wanted(policy, seen, now) == [2]
+
+
+def test_a_direct_page_is_never_left_over():
+    policy, seen, now = direct_last(capacity=1, new_percent=0)
+    for day in (1, 2, 3):  # nothing is visited, cycle after cycle
+        policy.plan(seen.part(0, 4), 0, now + day * DAY_S)
+        assert wanted(policy, seen, now + day * DAY_S) == [2]
+        assert policy.tables(now + day * DAY_S)["RemainedURLs"]["slot"].tolist() == [0, 1, 3]
+
+
+def test_nor_is_one_of_two_where_there_is_room_for_one():
+    policy = Tianwang(new_percent=0, capacity=1, cycle="1h", longest=1000)
+    now = told(policy, [True, True, False], 4) + 9 * DAY_S
+    for day in (0, 1):
+        policy.plan(pages([BEGAN_AT] * 3), 0, now + day * DAY_S)
+        assert 0 not in policy.tables(now)["RemainedURLs"]["slot"]
+        assert 1 not in policy.tables(now)["RemainedURLs"]["slot"]
+
+
 def test_pages_that_disappear_wait_longer_each_time_and_are_given_up():
     policy = Tianwang(retire_after=3)
     at = told(policy, [False], 1)
