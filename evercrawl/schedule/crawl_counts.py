@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
     from evercrawl.types import Floats, Ints
 
+SPLITS: Final = ("price", "greedy", "dynamic")
+"""Ways to split visits; see `split`."""
+_HEAP_VISITS: Final = 20_000  # that the heap gives away one by one in about a second
+_TABLE_CELLS: Final = 1e8  # that the dynamic programme fills in as long
 _WIDTH: Final = 1e-3  # of a logarithm: how far the first prices lie from that of the continuous optimum
 
 
@@ -31,6 +35,29 @@ class Counts(NamedTuple):
 
     each: Ints
     value: float
+
+
+def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+    """Return the best whole numbers of visits, in one of three ways that agree up to ties.
+
+    Parameters
+    ----------
+    how
+        "price", for any number of pages; "greedy", the heap, up to 20,000 visits; or "dynamic", the dynamic programme,
+        up to n visits^2 = 1e8. Above these sizes it is by price, whatever was asked for.
+    weight, lam, horizon, visits
+        As for `greedy`.
+
+    Examples
+    --------
+    >>> [split(how, [1.0, 2.0, 3.0], [1.0, 0.2, 4.0], 1.0, 5).each.tolist() for how in SPLITS]
+    [[1, 1, 3], [1, 1, 3], [1, 1, 3]]
+    """
+    weight, lam = np.asarray(weight, np.float64), np.asarray(lam, np.float64)
+    if how == "dynamic" and len(weight) * visits**2 <= _TABLE_CELLS:
+        return dynamic(worth(weight[:, None], lam[:, None], horizon, np.arange(visits + 1)), visits)
+    found = greedy if how == "greedy" and visits <= _HEAP_VISITS else by_price
+    return found(weight, lam, horizon, visits)
 
 
 def worth(weight: ArrayLike, lam: ArrayLike, horizon: float, count: ArrayLike) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.schedule import allocation, crawl_counts, regular_hours, update_instants
-from evercrawl.schedule._planned import Planned
+from evercrawl.schedule._planned import Planned, among
 from evercrawl.schedule.bounds import within
 from evercrawl.schedule.kept import Kept
 
@@ -35,6 +35,11 @@ class MarkedPoint(Planned):
         nothing that shows.
     regular
         1 to heed regular times, 0 to take all pages as changing at random.
+    split
+        How the visits are split, always for the same total: "price", by two prices between which the best split lies;
+        "greedy", one by one to whichever page gains most; "dynamic", by the dynamic programme, O(n visits^2). The
+        second is for 20,000 visits in a horizon at most, the third for n visits^2 of 1e8 (100 pages, with ten visits
+        each); of more they are split by price, for no crawl would wait.
     new_share, estimator, replan
         See `Planned`.
 
@@ -62,10 +67,12 @@ class MarkedPoint(Planned):
         new_share: float = 0.5,
         estimator: str = "typical",
         replan: float = 0.125,
+        split: str = "price",
     ) -> None:
         super().__init__(new_share, estimator, replan)
         self.each = within(f"{self.called}: each", each, 0.01, 1000.0)
         self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
+        self.split = among(f"{self.called}: split", split, crawl_counts.SPLITS)
         self._times, self._placed = Kept(regular_hours.ROW), Kept(_PLACED)
         self._now = 0.0
 
@@ -91,8 +98,8 @@ class MarkedPoint(Planned):
         left, random = budget_per_s - float(found.sum()), weekly == 0
         if random.any() and left > 0 and ((weight > 0) & (lam > 0) & random).any():
             visits = max(int(self.each * random.sum()), 1)
-            split = crawl_counts.by_price(weight[random], lam[random], visits / left, visits)
-            found[random] = split.each * (left / visits)
+            counts = crawl_counts.split(self.split, weight[random], lam[random], visits / left, visits)
+            found[random] = counts.each * (left / visits)
         return found
 
     def _place(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:

@@ -1,11 +1,13 @@
 """Pages that change at known instants: the best visits are those that trying all finds, and the policy makes them."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
-from evercrawl.schedule import regular_hours, update_instants
+from evercrawl.errors import ConfigError
+from evercrawl.schedule import crawl_counts, regular_hours, update_instants
 from evercrawl.schedule.base import Pages, Visits
 from evercrawl.schedule.marked_point import MarkedPoint
 from evercrawl.schedule.update_instants import DAY_S
@@ -111,3 +113,57 @@ def test_a_change_whose_time_nobody_knows_says_nothing_of_hours() -> None:
     found = regular_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [True]))
     assert found["hours"][0, 23] == 1
     assert found["days"][0, 6] == 1
+
+
+def split(how: str, n: int, each: float) -> np.ndarray:
+    """Return how many visits a horizon each of some pages is to have, of random weights and rates of change."""
+    draw, now = np.random.default_rng(5), BEGAN_AT
+    policy, seen = MarkedPoint(split=how, each=each), pages(now, n)
+    seen.importance[:], seen.shape[:] = draw.pareto(1.1, n) + 1, 1e12
+    seen.scale_s[:] = 1e12 * DAY_S / np.exp(draw.normal(-1.0, 2.0, n))
+    policy.resume({"planned_visits_per_s": n / DAY_S})
+    policy.plan(seen, 0, now)
+    return policy.rates(seen.slot) * each * DAY_S
+
+
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which each way of splitting adds its name as it is used."""
+    used = list[str]()
+
+    def hear(name: str) -> None:
+        found = getattr(crawl_counts, name)
+
+        def named(*given: Any) -> crawl_counts.Counts:
+            used.append(name)
+            return found(*given)
+
+        monkeypatch.setattr(crawl_counts, name, named)
+
+    for name in ("by_price", "greedy", "dynamic"):
+        hear(name)
+    return used
+
+
+def test_visits_are_split_as_was_asked_and_all_ways_agree(monkeypatch) -> None:
+    used = heard(monkeypatch)
+    found = {how: split(how, n=30, each=4.0) for how in crawl_counts.SPLITS}
+    assert used == ["by_price", "greedy", "dynamic"]
+    assert found["price"].sum() == pytest.approx(120)
+    assert np.ptp(found["price"]) > 3
+    for how in ("greedy", "dynamic"):
+        assert found[how] == pytest.approx(found["price"], abs=1e-9)
+
+
+def test_too_many_visits_for_the_slow_ways_are_split_by_price(monkeypatch) -> None:
+    used = heard(monkeypatch)
+    split("dynamic", n=101, each=10.0)
+    split("greedy", n=201, each=100.0)
+    assert used == ["by_price"] * 2
+
+
+def test_there_are_no_other_ways_and_another_can_be_taken_while_it_runs() -> None:
+    policy = MarkedPoint()
+    policy.adjust({"split": "greedy"})
+    assert policy.split == "greedy"
+    with pytest.raises(ConfigError, match="marked_point: split must be one of price, greedy, dynamic, not 'best'"):
+        policy.adjust({"split": "best"})
