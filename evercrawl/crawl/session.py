@@ -31,7 +31,7 @@ from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.view import View
 from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.crawl.workers import Workers
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.fetch.resolve import (
@@ -47,7 +47,8 @@ from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.search.anchors import Anchors
-from evercrawl.search.index import FOLDER, Index
+from evercrawl.search.index import FOLDER, Index, erase
+from evercrawl.search.trouble import IndexBusyError
 from evercrawl.store.lock import Lock, lock_for_crawl
 from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.state import HELD
@@ -169,7 +170,7 @@ async def _run(
         http2=config.http2,
     )
     threads = ThreadPoolExecutor(1, "index")
-    indexing = _indexing(partition, config, clock, threads) if config.index else None
+    indexing = _indexing(partition, config, clock, threads, watch) if config.index else None
     sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
     soft404 = Soft404Book(str(partition.directory / SOFT404_FILE))
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
@@ -245,14 +246,33 @@ def _parsers(config: Config, network: CurlNetwork) -> Parsers:
     return Workers(count, config.product_token, text=text, longest_bytes=longest_bytes, wake=network.wake)
 
 
-def _indexing(partition: Partition, config: Config, clock: Clock, threads: ThreadPoolExecutor) -> Indexing:
+def _indexing(
+    partition: Partition,
+    config: Config,
+    clock: Clock,
+    threads: ThreadPoolExecutor,
+    watch: Callable[[Progress], None],
+) -> Indexing:
     """Return what keeps the search index; its work is done in one thread, which owns the index."""
 
     async def in_turn(function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
 
-    index = Index(partition.directory / FOLDER)
+    index, trouble = _index(partition.directory / FOLDER)
+    if trouble:
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=trouble))
     return Indexing(index, Anchors(), partition, clock, in_turn, every_s=config.index_every_s)
+
+
+def _index(directory: Path) -> tuple[Index, str]:
+    """Open the search index, and say what was wrong: a damaged one is made anew, and then filled from the archive."""
+    try:
+        return Index(directory), ""
+    except (NoRoomError, IndexBusyError):
+        raise
+    except StoreError as error:
+        erase(directory)
+        return Index(directory), f"the search index is made anew from the archive: {str(error).splitlines()[0][:200]}"
 
 
 def _names(config: Config, clock: Clock) -> Resolver:

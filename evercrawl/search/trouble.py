@@ -15,6 +15,10 @@ _NO_ROOM = ("No space left on device", "StorageFull", "Disk quota exceeded", "Fi
 _BUSY = "LockBusy"
 
 
+class IndexBusyError(StoreError):
+    """Another process writes to the index, which is therefore not damaged."""
+
+
 def remedy(directory: Path | None) -> str:
     """Return what to do about an index that cannot be used.
 
@@ -61,5 +65,5 @@ def _in_words(error: BaseException, directory: Path | None, doing: str) -> Store
     if any(sign in reason for sign in _NO_ROOM):
         return NoRoomError(f"no room for the search index {where}; make room there and start again")
     if _BUSY in reason:
-        return StoreError(f"the search index {where} is being written by another process; stop it first")
+        return IndexBusyError(f"the search index {where} is being written by another process; stop it first")
     return StoreError(f"the search index {where} cannot be {doing}: {reason}; {remedy(directory)}")

@@ -36,6 +36,7 @@ __all__ = ["FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
 
 FORMAT: Final = 1
 FILE: Final = "crawl.json"
+COPY: Final = "crawl-copy.json"
 
 
 class Judged(msgspec.Struct, array_like=True, frozen=True):
@@ -85,7 +86,7 @@ class Birth(msgspec.Struct):
 
 def is_crawl(directory: Path) -> bool:
     """Whether a crawl was ever started in `directory`."""
-    return (directory / FILE).is_file()
+    return (directory / FILE).is_file() or (directory / COPY).is_file()
 
 
 class Partition:
@@ -138,27 +139,44 @@ class Partition:
 
     def _born(self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme) -> Birth:
         data = self.disk.read(FILE, 0, self.disk.size(FILE))
-        self.new = not data
-        if data:
-            try:
-                birth = msgspec.json.decode(data, type=Birth)
-            except msgspec.MsgspecError as error:
-                raise StoreError(f"{self.directory / FILE} is damaged: {error}; restore it from a copy") from error
-            if birth.format > FORMAT:
-                raise StoreError(
-                    f"{self.directory} was made by a newer evercrawl (format {birth.format}, "
-                    f"this one reads {FORMAT}); upgrade evercrawl"
-                )
-            return birth
+        lost = not data and bool(self.disk.names("journal-"))  # this file is written before any other
+        self.new = not data and not lost
+        if data or lost:
+            return self._known_birth(data, writable)
         if not writable:
             raise ConfigError(
                 f"there is no crawl in {self.directory}; start one with: evercrawl crawl URL --dir {self.directory}"
             )
-        if self.disk.names("journal-"):  # this file is written before any other
-            raise StoreError(f"{self.directory / FILE} is lost, and a journal is there; restore it from a copy")
         birth = Birth(FORMAT, random(4).hex(), now, scheme)
-        self.disk.replace(FILE, [msgspec.json.encode(birth)])
+        self._write(birth)
         return birth
+
+    def _known_birth(self, data: bytes, writable: bool) -> Birth:
+        """Return what the file says, or its copy, where it is damaged or lost."""
+        copy = self.disk.read(COPY, 0, self.disk.size(COPY))
+        try:
+            birth = msgspec.json.decode(data, type=Birth)
+        except msgspec.MsgspecError as error:
+            try:
+                birth = msgspec.json.decode(copy, type=Birth)
+            except msgspec.MsgspecError:
+                what = f"damaged: {error}" if data else "lost, and a journal is there"
+                raise StoreError(f"{self.directory / FILE} is {what}; restore it from a copy") from error
+            self.repairs.append(f"{FILE} was {'damaged' if data else 'lost'}; {COPY} says what it said")
+            data = copy
+        if birth.format > FORMAT:
+            raise StoreError(
+                f"{self.directory} was made by a newer evercrawl (format {birth.format}, "
+                f"this one reads {FORMAT}); upgrade evercrawl"
+            )
+        if writable and (self.repairs or copy != data):
+            self._write(birth)
+        return birth
+
+    def _write(self, birth: Birth) -> None:
+        """Write it twice: the file is small, and without it nothing else can be understood."""
+        for name in (FILE, COPY):
+            self.disk.replace(name, [msgspec.json.encode(birth)])
 
     def _open(self, writable: bool, fold_all: bool, now: float) -> None:
         loaded, troubles = (None, []) if fold_all else snapshot.load(self.disk)
@@ -253,13 +271,13 @@ class Partition:
 
     def _switch(self, judged: Judged | None) -> None:
         self.birth = msgspec.structs.replace(self.birth, begun=self.birth.first, unfinished=True, judged=judged)
-        self.disk.replace(FILE, [msgspec.json.encode(self.birth)])
+        self._write(self.birth)
 
     def switched(self) -> None:
         """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""
         assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
         self.birth = Birth(FORMAT, self.birth.id, self.birth.made_at, self.state.scheme, self.birth.first)
-        self.disk.replace(FILE, [msgspec.json.encode(self.birth)])
+        self._write(self.birth)
 
     def _named(self) -> Iterator[Visit]:
         """Yield the visits whose records should be in the archive."""

@@ -6,12 +6,14 @@ import os
 import pytest
 
 from evercrawl.config import Config, load
+from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import StoreError
 from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
 from evercrawl.progress import Limits
-from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition, is_crawl
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b""])
@@ -27,9 +29,32 @@ def test_a_damaged_robots_cache_is_made_anew(tmp_path, content):
 @pytest.mark.parametrize("damage", [lambda file: file.write_bytes(b""), lambda file: file.unlink()])
 def test_a_crawl_that_lost_its_name_is_not_begun_anew(filled, damage):
     filled.partition.close()
-    damage(filled.directory / "crawl.json")
+    for name in ("crawl.json", "crawl-copy.json"):
+        damage(filled.directory / name)
     with pytest.raises(StoreError, match="restore it from a copy"):
         Partition(filled.directory, keys, os.urandom, now=2.0)
+
+
+@pytest.mark.parametrize("name", ["crawl.json", "crawl-copy.json"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda file: file.write_bytes(b""), lambda file: file.unlink(), lambda file: file.write_bytes(b'{"format": 1,')],
+)
+def test_the_name_of_a_crawl_is_kept_twice(filled, name, damage):
+    filled.partition.close()
+    file = filled.directory / name
+    whole = file.read_bytes()
+    damage(file)
+    assert is_crawl(filled.directory)
+    reader = opened(filled.directory)
+    assert reader.birth == filled.partition.birth
+    reader.close()
+    again = Partition(filled.directory, keys, os.urandom, now=2.0, site=site)
+    assert again.birth == filled.partition.birth
+    assert not again.new
+    assert (name == "crawl.json") == any("crawl-copy.json says what it said" in repair for repair in again.repairs)
+    again.close()
+    assert file.read_bytes() == whole
 
 
 def test_lost_settings_are_written_anew_and_that_is_said(tmp_path):
@@ -54,3 +79,22 @@ def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):
     with pytest.raises(StoreError, match="put the journal-\\* files back from a copy"):
         Partition(filled.directory, keys, os.urandom, now=2.0)
     assert {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()} == archived
+
+
+@pytest.mark.parametrize("part", ["pages/meta.json", "anchors/meta.json", "index.json"])
+def test_a_damaged_search_index_is_made_anew_and_that_is_said(tmp_path, part):
+    said: list[str] = []
+
+    def run(*seeds: str) -> None:
+        config = Config(workers="0", sitemaps=False)
+        asyncio.run(crawl(tmp_path, config, seeds, Limits(seconds=0.0), lambda now: said.append(now.message)))
+
+    run("http://example.org/")
+    file = tmp_path / "search" / part
+    assert file.is_file(), sorted(tmp_path.rglob("search/*"))
+    file.write_bytes(file.read_bytes()[:-9])
+    run()
+    assert any("the search index is made anew from the archive" in message for message in said), said
+    before = len(said)
+    run()
+    assert not any(said[before:])

@@ -12,7 +12,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.store.archive import Pointer
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import HAS_LINKS, Discovery, Found, Lost, Visit
-from evercrawl.store.partition import FILE, FORMAT, Partition, is_crawl
+from evercrawl.store.partition import COPY, FILE, FORMAT, Partition, is_crawl
 from evercrawl.store.resuming import to_try
 from evercrawl.store.warc import Entry
 from evercrawl.types import Exchange, Outcome, Request
@@ -144,7 +144,8 @@ def test_a_directory_that_is_no_crawl_cannot_be_read(tmp_path):
     ],
 )
 def test_a_crawl_file_that_cannot_be_used_is_said_and_left(three, data, message):
-    (three / FILE).write_bytes(data)
+    for name in (FILE, COPY):
+        (three / name).write_bytes(data)
     with pytest.raises(StoreError, match=message):
         Crawl(three)
     assert (three / FILE).read_bytes() == data
