@@ -20,7 +20,7 @@ setup: .venv/ready
 	@touch $@
 
 test: setup
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --numprocesses logical --dist loadfile
 
 golden: setup
 	$(BIN)/python -m pytest -q -m golden
