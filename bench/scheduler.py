@@ -3,7 +3,10 @@
     python bench/scheduler.py
 
 A crawl without network and disk: pages are chosen, asked for, answered and put back, half of them new ones, while time
-passes. Columns are gathered from arrays, as a crawl does. Exits 1 when the goal is missed.
+passes. Columns are gathered from arrays, as a crawl does. Exits 1 when a goal is missed.
+
+Memory is that of what is kept to choose by: of a page that was visited, its place in the queues of its host, measured,
+and the fields of its record that `price` has its columns from; of a site, all that grows with each, measured.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import statistics
 import sys
 import time
+import tracemalloc
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +24,11 @@ import numpy as np
 from figures import Figure
 
 from evercrawl import catalog, schedule
+from evercrawl.change.prior import SitePriors
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.frontier import Frontier
+from evercrawl.store.accounts import SITE
+from evercrawl.store.records import RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +40,40 @@ COLUMNS = np.dtype(
     [("visited_at", "f8"), ("importance", "f8"), ("spare", "f8"), ("shape", "f8"), ("scale_s", "f8"), ("cost", "f8"),
      ("cost_changed", "f8"), ("notice", "f8"), ("host", "u4"), ("filled", "u4")]
 )  # fmt: skip
+
+OF_A_PAGE = (
+    "host", "visited", "seen", "misses",  # where it waits, since when, and how long it is left alone
+    "importance", "rate_shape", "rate_scale_s", "wire_bytes", "flags",  # w; a and b, without the site's prior; costs
+)  # fmt: skip
+"""Fields of a page's record that choosing needs. Of which kind its importance is (`alias`, `mark`) is the scheme's."""
+
+
+def page_bytes(lots_bytes: int, pages: int) -> float:
+    """Return what is kept of a page that was visited: its part of the lots, and its fields in the record."""
+    return lots_bytes / pages + sum(RECORD[name].itemsize for name in OF_A_PAGE)
+
+
+def site_bytes(policy: Policy, sites: int = 10_000) -> float:
+    """Return what is kept of a site of one host and one page: host, address, lot, prior, account."""
+    one = np.ones(1)
+    page = Pages(np.zeros(1, np.uint32), *(one * value for value in (0.0, 1, 1, 1, DAY, 1, 0, 0)))
+
+    def columns(slots: Slots) -> Pages:
+        return page.take(np.zeros(len(slots), np.int64))
+
+    tracemalloc.start()
+    frontier = Frontier(policy, columns, lambda slot: 0.0, delay_s=1.0, refresh_after_s=3600.0)
+    before = tracemalloc.get_traced_memory()[0]
+    priors = SitePriors(sites)
+    for number in range(sites):
+        host = frontier.add_host(f"www.example{number}.org")
+        frontier.locate(host, (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}",), 0.0)
+    slots = np.arange(sites, dtype=np.uint32)
+    frontier.fill(slots, slots, new=False)
+    used = tracemalloc.get_traced_memory()[0] - before - slots.nbytes
+    tracemalloc.stop()
+    assert len(priors.scales_s) == sites
+    return (used + frontier._lots.size_bytes()) / sites + SITE.itemsize
 
 
 class World:
@@ -174,7 +215,9 @@ def main() -> int:
         Figure("slowest run", max(runs), "us"),
         *(Figure(f"CPU a fetch, {few} at once", world.fetches_s(o.fetches, few) * 1e6, "us") for few in (32, 8, 1)),
         Figure("pages looked at, a fetch", asked, ""),
-        Figure("memory a known page", world.frontier._lots.size_bytes() / world.known, "B"),
+        Figure("memory a known page, in the queues alone", world.frontier._lots.size_bytes() / world.known, "B"),
+        Figure("memory a visited page", page_bytes(world.frontier._lots.size_bytes(), world.known), "B", at_most=48),
+        Figure("memory a site, of one host", site_bytes(policy), "B", at_most=4096),
         Figure("filling at the start", filled / o.pages * 1e6, "us a page"),
     ]
     for figure in figures:
