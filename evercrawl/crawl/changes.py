@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.change import dates, extent, gamma
+from evercrawl.change.deaths import Deaths
 from evercrawl.change.prior import SitePriors
 from evercrawl.store import transfers
 from evercrawl.store.events import (
@@ -63,6 +64,8 @@ class Changes:
         What is believed of a site's pages before they have shown anything.
     cycle_s
         Mean time between two visits of a page, over the visits.
+    deaths
+        How fast pages vanish.
     """
 
     def __init__(self, state: State, notices: Notices) -> None:
@@ -72,16 +75,22 @@ class Changes:
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
         self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
         self._fit_at = self._intervals + _FIT_FIRST
+        self.deaths = Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
-        return {"cycle_s": self.cycle_s} if self._intervals else {}
+        found = {"cycle_s": self.cycle_s} if self._intervals else {}
+        if self.deaths.watched_s:
+            found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
+        return found
 
     def learn(self, reading: Reading, flags: int) -> Lesson:
         """Return what a visit teaches; `flags` are its event's so far."""
         before, at = reading.before, reading.exchange.at
         said_at = self.notices.date(reading.slot)
         self.notices.visited(reading.slot)
+        if reading.outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
+            self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
         if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
             return Lesson(VALIDATED if before.validated else 0)
         cheap = VALIDATED if _validated(reading, flags) else 0
@@ -94,6 +103,7 @@ class Changes:
         site = int(self._state.site_of[reading.host.number])
         self._grow()
         interval_s = max(at - before.seen_at, 0.0)
+        self.deaths.learn(interval_s, gone=False)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
         evidence = self._evidence(before, site, changed, interval_s, age_s)

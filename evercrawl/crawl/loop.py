@@ -512,6 +512,7 @@ class Crawl:
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self._pace.observed(now, self._learner.visits)
+            self._policy.deaths_per_s = self._changes.deaths.per_s
             self._state.notes.update(self._policy.notes(), **self._changes.notes())
             self._watch(self._telling.progress(now))
 

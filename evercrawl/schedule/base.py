@@ -204,6 +204,9 @@ class Policy(ABC):
     """How the crawl finds out whether a copy is still good: `get`, by a request that brings the page if it is not; or
     `head`, by asking for the page's head first."""
 
+    deaths_per_s: float = 0.0
+    """Part of the pages that vanish in a second, as the crawl tells while it runs; 0 where nobody does."""
+
     @abstractmethod
     def value(self, pages: Pages, now: float) -> Floats:
         """Return what a visit at `now` is worth, shape (n,), finite; the highest is visited first."""

@@ -48,7 +48,7 @@ class Price(Policy):
         P, in importance times seconds per unit of the budget; nan before the first visit.
     patience
         H, in seconds: twenty times as long as it takes to visit all pages once that were read. Those that were not
-        do not count, for there is no end to the URLs of a calendar.
+        do not count, for there is no end to the URLs of a calendar. It is no longer than pages last on the mean.
 
     Examples
     --------
@@ -100,7 +100,9 @@ class Price(Policy):
             self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
             self._visits += len(values)
         self._pace.made(len(values), now)
-        self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(known), _PATIENCE_S[0]), _PATIENCE_S[1])
+        lasts_s = 1.0 / self.deaths_per_s if self.deaths_per_s > 0 else _PATIENCE_S[1]
+        most_s = min(max(lasts_s, _PATIENCE_S[0]), _PATIENCE_S[1])
+        self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(known), _PATIENCE_S[0]), most_s)
 
     @property
     def usual(self) -> float:

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.change import gamma
 from evercrawl.change.prior import SHAPE, SitePriors
-from evercrawl.crawl.changes import priors_of
+from evercrawl.crawl.changes import Changes, priors_of
 from evercrawl.store.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
 from evercrawl.store.transfers import unpack_evidence
 
@@ -157,3 +157,21 @@ def test_priors_are_the_same_from_the_records(begun):
     assert again.prior(0)[0] == SHAPE
     assert again.scale_s(0) < SitePriors(1).scale_s(0)  # it changes far more often than is thought of pages unseen
     assert learned.scale_s(0) == pytest.approx(again.scale_s(0), rel=0.5)  # it was fitted a few visits ago
+
+
+def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_watched(begun):
+    changes = begun._learner._changes
+    begun.visit(PAGE, b"", 404)
+    assert changes.notes() == {}, "it was never there"
+    begun.visit(PAGE, body("one"))
+    begun.visit(PAGE, body("one"))
+    begun.visit(PAGE, b"", 500)
+    begun.visit(PAGE, body("two"))
+    assert (changes.deaths.gone, changes.deaths.watched_s) == (0, pytest.approx(30.0))
+    for _ in range(3):
+        begun.visit(PAGE, b"", 404)
+    assert (changes.deaths.gone, changes.deaths.watched_s) == (1, pytest.approx(40.0)), "once is enough"
+    begun.state.notes.update(changes.notes())
+    again = Changes(begun.state, changes.notices)
+    assert again.deaths.per_s == changes.deaths.per_s
+    assert again.notes() == changes.notes()

@@ -155,3 +155,12 @@ def test_patience_is_twenty_cycles_of_what_was_measured() -> None:
         policy.chosen(np.ones(1), 10.0 * i, 300)
     assert policy.patience == pytest.approx(20 * 300 * 10.0, rel=0.01)
     assert policy.price == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("lasts_s", "expected_s"), [(1e4, 1e4), (1e9, 20 * 300 * 10.0), (1e-3, 1.0)])
+def test_and_no_longer_than_pages_last(lasts_s, expected_s) -> None:
+    policy = Price()
+    policy.deaths_per_s = 1.0 / lasts_s
+    for i in range(2000):
+        policy.chosen(np.ones(1), 10.0 * i, 300)
+    assert policy.patience == pytest.approx(expected_s, rel=0.01)
