@@ -48,29 +48,34 @@ OF_A_PAGE = (
 """Fields of a page's record that choosing needs. Of which kind its importance is (`alias`, `mark`) is the scheme's."""
 
 
-def page_bytes(lots_bytes: int, pages: int) -> float:
-    """Return what is kept of a page that was visited: its part of the lots, and its fields in the record."""
-    return lots_bytes / pages + sum(RECORD[name].itemsize for name in OF_A_PAGE)
-
-
-def site_bytes(policy: Policy, sites: int = 10_000) -> float:
-    """Return what is kept of a site of one host and one page: host, address, lot, prior, account."""
+def waiting(policy: Policy, on: Slots) -> Frontier:
+    """Return a frontier on which visited pages wait, all alike, on hosts of these numbers with an address each."""
     one = np.ones(1)
     page = Pages(np.zeros(1, np.uint32), *(one * value for value in (0.0, 1, 1, 1, DAY, 1, 0, 0)))
 
     def columns(slots: Slots) -> Pages:
         return page.take(np.zeros(len(slots), np.int64))
 
-    tracemalloc.start()
     frontier = Frontier(policy, columns, lambda slot: 0.0, delay_s=1.0, refresh_after_s=3600.0)
-    before = tracemalloc.get_traced_memory()[0]
-    priors = SitePriors(sites)
-    for number in range(sites):
+    for number in range(int(on.max()) + 1):
         host = frontier.add_host(f"www.example{number}.org")
         frontier.locate(host, (f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}",), 0.0)
-    slots = np.arange(sites, dtype=np.uint32)
-    frontier.fill(slots, slots, new=False)
-    used = tracemalloc.get_traced_memory()[0] - before - slots.nbytes
+    frontier.fill(on, np.arange(len(on), dtype=np.uint32), new=False)
+    return frontier
+
+
+def page_bytes(policy: Policy, pages: int = 200_000) -> float:
+    """Return what is kept of a page that was visited: in the queues, of hosts as in `World`, and in its record."""
+    on = (pages / 1000 * np.random.default_rng(1).random(pages) ** 2).astype(np.uint32)
+    return waiting(policy, on)._lots.size_bytes() / pages + sum(RECORD[name].itemsize for name in OF_A_PAGE)
+
+
+def site_bytes(policy: Policy, sites: int = 10_000) -> float:
+    """Return what is kept of a site of one host and one page: host, address, queues, prior, account."""
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    frontier, priors = waiting(policy, np.arange(sites, dtype=np.uint32)), SitePriors(sites)
+    used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert len(priors.scales_s) == sites
     return (used + frontier._lots.size_bytes()) / sites + SITE.itemsize
@@ -216,7 +221,7 @@ def main() -> int:
         *(Figure(f"CPU a fetch, {few} at once", world.fetches_s(o.fetches, few) * 1e6, "us") for few in (32, 8, 1)),
         Figure("pages looked at, a fetch", asked, ""),
         Figure("memory a known page, in the queues alone", world.frontier._lots.size_bytes() / world.known, "B"),
-        Figure("memory a visited page", page_bytes(world.frontier._lots.size_bytes(), world.known), "B", at_most=48),
+        Figure("memory a visited page", page_bytes(policy), "B", at_most=48),
         Figure("memory a site, of one host", site_bytes(policy), "B", at_most=4096),
         Figure("filling at the start", filled / o.pages * 1e6, "us a page"),
     ]
