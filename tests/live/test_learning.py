@@ -67,7 +67,8 @@ def test_a_page_that_vanished_is_asked_for_with_growing_gaps_and_then_no_more(li
     mine = [served for served in server.log if served.path == "/vanishes"]
     assert [served.status for served in mine] == [200, 200] + [404] * RETIRED
     waits_s = [b.at - a.at for a, b in pairwise(mine[2:])]
-    assert all(wait_s >= 0.05 * 2.0 ** (misses + 1) for misses, wait_s in enumerate(waits_s))
+    late_s = 0.04  # a request may reach a busy server so much later than it was made
+    assert all(wait_s >= 0.05 * 2.0 ** (misses + 1) - late_s for misses, wait_s in enumerate(waits_s))
     assert server.log[-1].at - mine[-1].at > 3.0
     with live.partition() as partition:
         state = partition.state
