@@ -57,16 +57,19 @@ def values(
 ) -> int:  # fmt: skip
     """Write what visits at `now` are worth; a page never visited has the age `patience`, and costs both.
 
-    The surer its rate, the longer it has waited: of a page that is known to change seldom there is no copy, however
-    little it would be worth another visit after `patience`.
+    The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
+    change seldom there is none, however little it would be worth another visit after `patience`.
     """
     at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
     c0, c1, seen, to = view(cost, n), view(changed, n), view(notice, n), view(out, n)
     for i in range(n):
-        new = math.isnan(at[i])
-        age = patience * max(a[i], 1.0) if new else max(now - at[i], 0.0) + seen[i] * b[i] / a[i]
-        worth, dear, _, _ = _parts(a[i], b[i], age, theta_new if new else theta)
-        to[i] = w[i] * worth / (c0[i] + c1[i] * (1.0 if new else dear))
+        if math.isnan(at[i]):
+            fresh, _, _, _ = _parts(a[i], b[i], patience * max(a[i], 1.0), 0.0)
+            harmonic, _, _, _ = _parts(a[i], b[i], patience, 1.0)
+            to[i] = w[i] * ((1.0 - theta_new) * fresh + theta_new * harmonic) / (c0[i] + c1[i])
+        else:
+            worth, dear, _, _ = _parts(a[i], b[i], max(now - at[i], 0.0) + seen[i] * b[i] / a[i], theta)
+            to[i] = w[i] * worth / (c0[i] + c1[i] * dear)
     return 0
 
 

@@ -131,6 +131,9 @@ def test_a_new_page_that_surely_changes_seldom_is_worth_all_the_time_that_its_co
     sure, unsure = (one(np.nan, shape=shape, scale_s=1000 * shape * DAY) for shape in (1e12, 0.4))
     assert policy.value(sure, 5.0) == pytest.approx(1000 * DAY, rel=1e-6)
     assert policy.value(unsure, 5.0) == pytest.approx(index.index(1.0, 0.4, 400 * DAY, 20 * DAY, harmonic=0.0))
+    blended = Price()
+    blended.patience = 20 * DAY
+    assert 950 * DAY < blended.value(sure, 5.0)[0] < 951 * DAY, "no more than that, or the price could not follow"
 
 
 def test_a_notice_makes_a_page_older_and_due_sooner() -> None:
