@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
 from evercrawl.lab.contest import PAGES, TURNS, mean, plain, populations
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.promises import abandons_none, whole
 from evercrawl.schedule import allocation
 from evercrawl.simulate.polling import Conditions, poll
 from evercrawl.simulate.population import HOSTS
@@ -24,7 +25,9 @@ _BUDGET: Final = 0.1
 _TIMES: Final = (4.0, 2.0)  # a host's equal part of the budget, which it allows at most
 _TICKS: Final = 400
 _LEAST: Final = 0.97
-_KNOWN, _LEARNED, _CLIPPED = "price, known rates", "price", "clipped optimum"
+_GAMMA, _KNOWN, _LEARNED = "price_gamma, known rates", "price, known rates", "price"
+_CLIPPED: Final = "clipped optimum"
+_RUN: Final = ((_GAMMA, "price_gamma", True), (_KNOWN, "price", True), (_LEARNED, "price", False))
 
 
 class Caps(Experiment):
@@ -46,23 +49,22 @@ class Caps(Experiment):
             for times in _TIMES:
                 say(f"{times:g} times a host's equal part, seed {seed}")
                 rows += _rows(pages, times, seed, float(options.turns or TURNS))
-        whole = (options.pages or PAGES) >= PAGES and (options.turns or TURNS) >= TURNS
+        promised = whole(options)
         found = Findings("Host limits, as a part of the constrained optimum", rows, panels=[_panel(rows)])
-        for label in (_KNOWN, _LEARNED):
+        for label, _, known in _RUN:
             reached = [mean(rows, policy=label, times=times) for times in _TIMES]
             told = ", ".join(f"{each:.3f}" for each in reached)
-            ours = label == _KNOWN
-            said = f"(ours) at least {_LEAST}" if ours else ""
-            found.claims.append(
-                Claim(f"{label}, under limits", said, told, min(reached) >= _LEAST if ours else None, whole and ours)
-            )
+            said = f"(ours) at least {_LEAST}" if known else ""
+            holds = min(reached) >= _LEAST if known else None
+            found.claims.append(Claim(f"{label}, under limits", said, told, holds, promised and known))
         worse = [mean(rows, policy=_CLIPPED, times=times) for times in _TIMES]
         told = ", ".join(f"{each:.3f}" for each in worse)
-        known = [mean(rows, policy=_KNOWN, times=times) for times in _TIMES]
+        best = [mean(rows, policy=_GAMMA, times=times) for times in _TIMES]
         found.claims.append(
             Claim("clipping rates that know no limits is worse", "0.747, 0.844", told,
-                  all(one < other for one, other in zip(worse, known, strict=True)))
+                  all(one < other for one, other in zip(worse, best, strict=True)))
         )  # fmt: skip
+        found.claims.append(abandons_none(rows, (_KNOWN, _LEARNED), promised=promised))
         return found
 
 
@@ -88,16 +90,18 @@ def _rows(pages: Population, times: float, seed: int, cycles: float) -> list[Row
     shared: Row = {"times": times, "seed": seed, "budget": _BUDGET, "optimum": best, "saturated": saturated}
     clip = clipped(pages, cap, _BUDGET)
     rows: list[Row] = [
-        shared | {"policy": _CLIPPED, "ratio": clip / best, "value": clip, "unused": 0.0, "seconds": 0.0}
-    ]
-    for label, policy, known in ((_KNOWN, "price_gamma", True), (_LEARNED, "price", False)):
+        shared
+        | {"policy": _CLIPPED, "ratio": clip / best, "value": clip, "unused": 0.0, "abandoned": 0,
+                  "seconds": 0.0}
+    ]  # fmt: skip
+    for label, policy, known in _RUN:
         began = time.perf_counter()
         one = Contestant(label, policy, {}, Conditions(known=known, cap_per_day=cap, ticks=_TICKS))
         made = one.made(_BUDGET)
         end = poll(made, pages, _BUDGET, cycles=cycles, measured_from=cycles / 2, seed=seed, conditions=one.conditions)
         rows.append(
             shared | {"policy": label, "ratio": end.value / best, "value": end.value, "unused": end.unused,
-                      "seconds": time.perf_counter() - began}
+                      "abandoned": end.abandoned, "seconds": time.perf_counter() - began}
         )  # fmt: skip
     return rows
 
@@ -106,7 +110,7 @@ def _panel(rows: list[Row]) -> Panel:
     places = [float(place) for place in range(len(_TIMES))]
     curves = [
         Curve(label, places, [mean(rows, policy=label, times=times) for times in _TIMES], ours=label == _LEARNED)
-        for label in (_CLIPPED, _KNOWN, _LEARNED)
+        for label in (_CLIPPED, _GAMMA, _KNOWN, _LEARNED)
     ]
     said = ", ".join(f"{times:g}" for times in _TIMES)
     return Panel("host limits", f"limit, times a host's equal part: {said}", "part of the optimum", curves, bars=True)

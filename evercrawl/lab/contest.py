@@ -69,7 +69,7 @@ def contest(
     """Run every contestant, and return a row for each run.
 
     A row has `policy` (the label), `correlation`, `seed`, `budget`, `ratio`, `value`, `optimum`, `unused`, `abandoned`,
-    `left` and `seconds`.
+    `left`, `seconds` and `harmonic`, the harmonic cost, which is nan: runs do not measure it.
     """
     cycles, rows = float(options.turns or TURNS), list["Row"]()
     there = [each for each in contestants if each.there]
@@ -90,7 +90,15 @@ def run(each: Contestant, pages: Population, budget: float, cycles: float, seed:
     return {
         "policy": each.label, "seed": seed, "budget": budget, "ratio": found.ratio, "value": found.value,
         "optimum": found.optimum, "unused": found.unused, "abandoned": found.abandoned, "left": found.left,
-        "seconds": time.perf_counter() - began,
+        "seconds": time.perf_counter() - began, "harmonic": math.nan,
+    }  # fmt: skip
+
+
+def unrun(label: str, seed: int, budget: float, value: float, optimum: float) -> Row:
+    """Return the row of a closed form, which needs no run."""
+    return {
+        "policy": label, "seed": seed, "budget": budget, "ratio": value / optimum, "value": value, "optimum": optimum,
+        "unused": 0.0, "abandoned": 0, "left": 0.0, "seconds": 0.0, "harmonic": math.nan,
     }  # fmt: skip
 
 

@@ -68,14 +68,17 @@ KNOWN: Final = Conditions(known=True)
 _FINE: Final = Conditions(steps=25)
 _fine: Final = partial(replace, _FINE)
 _GAMMA: Final = "price_gamma"
+STARTS: Final = (0.01, 100.0)
+"""How wrong the price is at the start, where it is."""
 
 INDEX: Final = (
     *(
         Contestant(
-            f"price, known rates, start price x {times:g}", _GAMMA, {}, replace(KNOWN, frontier=True),
+            f"{policy}, known rates, start price x {times:g}", policy, {}, replace(KNOWN, frontier=True),
             "index, known rates", ours=True, start=times,
         )
-        for times in (0.01, 100.0)
+        for policy in ("price", _GAMMA)
+        for times in STARTS
     ),
     Contestant("price_gamma", _GAMMA, {}, _FINE, "index, learned", ours=True),
     Contestant("price", "price", {}, _FINE, "index, learned", ours=True),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.lab.base import Claim, Experiment, Findings
 from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.promises import abandons_none, whole
 from evercrawl.simulate.polling import Conditions
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _LEAST: Final = 0.92  # of the optimum, where a tenth of all rates become others
 _WITHIN: Final = 0.03
 _LEARNED: Final = "price, 10 % of rates jump"
 _PRINTED: Final = {
+    "price_gamma, known rates, 10 % of rates jump": (0.995, 0.992),
     "price, known rates, 10 % of rates jump": (0.995, 0.992),
     _LEARNED: (0.93, 0.97),
     "price, forgets 0.3, 10 % of rates jump": (0.95, 0.97),
@@ -36,7 +38,8 @@ def contestants() -> list[Contestant]:
     True
     """
     makers: Mapping[str, tuple[str, dict[str, float | str], dict[str, float]]] = {
-        "price, known rates": ("price_gamma", {}, {"known": True}),
+        "price_gamma, known rates": ("price_gamma", {}, {"known": True}),
+        "price, known rates": ("price", {}, {"known": True}),
         "price": ("price", {}, {}),
         "price, forgets 0.3": ("price", {}, {"forget": 0.3}),
         "optimal by (13)": ("optimal", {"estimator": "log_corrected"}, {}),
@@ -68,7 +71,7 @@ class Drift(Experiment):
         plain(options, "drift")
         there = contestants()
         rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
-        whole = (options.pages or PAGES) >= PAGES and (options.turns or TURNS) >= TURNS
+        promised = whole(options)
         labels = [each.label for each in there if each.there]
         found = Findings("Rates and importance that drift, as a part of the optimum", rows, panels=panels(rows, labels))
         found.claims = [_as_printed(rows, label) for label in labels]
@@ -76,8 +79,10 @@ class Drift(Experiment):
         told = ", ".join(f"{each:.3f}" for each in reached)
         found.claims.append(
             Claim("price, where 10 % of rates jump in a cycle", f"(ours) at least {_LEAST}", told,
-                  min(reached) >= _LEAST, whole)
+                  min(reached) >= _LEAST, promised)
         )  # fmt: skip
+        ours = {each.label for each in there if each.policy == "price"}
+        found.claims.append(abandons_none(rows, ours, promised=promised))
         return found
 
 

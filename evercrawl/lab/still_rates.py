@@ -13,7 +13,7 @@ from evercrawl.schedule.lambda_crawl import harmonic_optimum
 from evercrawl.schedule.partition import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from typing import TypeAlias
 
     from evercrawl.simulate.population import Population
@@ -91,15 +91,16 @@ RANDOM: Final[dict[str, Rule]] = {
 """The same, where visits come at random moments."""
 
 
-def still(pages: Population, budget: float) -> dict[str, float]:
-    """Return what each rule earns, as a part of the optimum, by its name."""
+def still(pages: Population, budget: float, names: Container[str] | None = None) -> dict[str, float]:
+    """Return what each rule earns, or each that is named, as a part of the optimum, by its name."""
     weight, lam = pages.weight, pages.lam_per_day
     best = pages.optimum(budget).value * float(weight.sum())
     total = budget * len(pages)
     found = dict[str, float]()
     for rules, fresh in ((EVEN, allocation.freshness), (RANDOM, fresh_at_random)):
         for name, rule in rules.items():
-            found[name] = float(np.dot(weight, fresh(rule(weight, lam, total), lam))) / best
+            if names is None or name in names:
+                found[name] = float(np.dot(weight, fresh(rule(weight, lam, total), lam))) / best
     return found
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, panels, plain, table
+from evercrawl.lab.contest import PAGES, TURNS, contest, panels, plain, table
 from evercrawl.lab.contestants import SYSTEMS
+from evercrawl.lab.promises import abandons_none, whole
+from evercrawl.lab.yardsticks import closed_forms, reaches
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Say
@@ -30,13 +32,15 @@ class Systems(Experiment):
     turns = TURNS
 
     def run(self, options: Options, say: Say) -> Findings:
-        """Run them all."""
+        """Run them all, and hold those of which something was printed to it."""
         plain(options, "systems")
-        rows = contest(SYSTEMS, options, BUDGETS, say)
+        rows = closed_forms([each.like for each in SYSTEMS], options, BUDGETS, say)
+        rows += contest(SYSTEMS, options, BUDGETS, say)
         title = f"Policies that learn rates, {options.pages or PAGES:,} pages, as a part of the optimum"
         found = Findings(title, rows, panels=panels(rows, _DRAWN))
         for each in SYSTEMS:
             if each.there:
-                known = as_printed(rows, each.label, each.like, promised=False, reached=True)
-                found.claims += known or [table(rows, each.label)]
+                held = reaches(rows, each.label, each.like, promised=whole(options))
+                found.claims += held or [table(rows, each.label)]
+        found.claims.append(abandons_none(rows, ["price"], promised=whole(options)))
         return found

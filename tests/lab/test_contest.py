@@ -5,7 +5,7 @@ import pytest
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
-from evercrawl.lab import caps, estimators, freshness, table1
+from evercrawl.lab import blends, byte_costs, caps, estimators, freshness, promises, signals, table1, yardsticks
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.contest import as_printed, contest, mean, plain, run
@@ -111,10 +111,127 @@ def test_a_promise_is_broken_by_a_single_figure_and_counts_only_what_was_run():
         {"policy": "price", "correlation": c, "budget": b, "seed": 1, "ratio": figure}
         for (c, b), figure in least.items()
     ]
-    assert freshness.promise(rows, "price", least, promised=True).holds
-    assert freshness.promise(rows[:2], "price", least, promised=True).holds
+    assert promises.promise(rows, "price", least, promised=True).holds
+    assert promises.promise(rows[:2], "price", least, promised=True).holds
     rows[0]["ratio"] -= 0.001
-    assert freshness.promise(rows, "price", least, promised=True).holds is False
+    assert promises.promise(rows, "price", least, promised=True).holds is False
+
+
+def test_known_rates_are_promised_of_the_default_from_wrong_prices_at_every_budget():
+    made = {each.label: each for each in INDEX}
+    for label in ("price, known rates, start price x 0.01", "price, known rates, start price x 100"):
+        assert made[label].policy == "price"
+        assert made[label].conditions.known
+        assert made[label].conditions.frontier
+        assert freshness.LEAST[label] == {(c, b): 0.995 for c in CORRELATIONS for b in BUDGETS}
+    assert [made[label].start for label in made if "x 100" in label] == [100.0, 100.0]
+
+
+@pytest.mark.parametrize("each", [*INDEX, *SYSTEMS, *drifting(), *announced()], ids=lambda each: each.label)
+def test_a_row_of_ours_is_called_what_it_is(each):
+    if each.label.startswith("price"):
+        assert each.policy == each.label.partition(",")[0]
+
+
+def test_no_page_may_be_abandoned_in_any_row_of_ours():
+    rows = [{"policy": "price", "abandoned": 0}, {"policy": "price_gamma", "abandoned": 7}]
+    assert promises.abandons_none(rows, ["price"], promised=True).holds
+    rows.append({"policy": "price, all dated", "abandoned": 1})
+    found = promises.abandons_none(rows, ["price", "price, all dated"], promised=True)
+    assert (found.holds, found.promised) == (False, True)
+
+
+def yards(label, figure, *uniform: float):
+    """Rows of a yardstick that are all off what was printed by so much, and those of uniform visits."""
+    table, rows = printed(), []
+    for (c, b), off in zip([(c, b) for c in CORRELATIONS for b in (0.01, 0.1, 1.0)], uniform, strict=True):
+        at = {"correlation": c, "budget": b, "seed": 1}
+        rows += [
+            at | {"policy": label, "ratio": table["Tianwang", c, b] + figure},
+            at | {"policy": "closed form: uniform", "ratio": table["uniform", c, b] + off},
+        ]
+    return rows
+
+
+def test_a_yardstick_is_weak_where_it_reaches_less_than_was_printed():
+    for figure, holds in ((-0.02, True), (0.3, True), (-0.04, False)):
+        (claim,) = yardsticks.reaches(yards("one", figure, *[0.02] * 6), "one", "Tianwang", promised=True)
+        assert (claim.holds, claim.promised) == (holds, True)
+    rows = yards("one", 0.0, *[0.0] * 6)
+    rows[4]["ratio"] -= 0.04
+    assert yardsticks.reaches(rows, "one", "Tianwang", promised=True)[0].holds is False
+    assert yardsticks.reaches(rows, "one", "no such row", promised=True) == []
+
+
+def test_pages_on_which_uniform_visits_earn_otherwise_are_another_draw():
+    for off, figure, holds in ((0.1, 0.08, True), (0.1, 0.06, False), (-0.1, -0.12, True), (-0.1, -0.14, False)):
+        (claim,) = yardsticks.reaches(yards("one", figure, *[off] * 6), "one", "Tianwang", promised=True)
+        assert claim.holds == holds
+        assert "another draw" in claim.claim
+    known = {*EVEN, *RANDOM}
+    likes = {each.like for each in SYSTEMS} - {"", "index, learned"}
+    assert all(yardsticks.nearest(like) in known for like in likes)
+
+
+def test_closed_forms_beside_yardsticks_are_those_of_the_same_pages():
+    rows = yardsticks.closed_forms(["Tianwang", "RPUC"], Options(pages=300), (0.1,), quiet)
+    assert {row["policy"] for row in rows} == {"closed form: uniform", "closed form: Carney pf"}
+    assert rows[0]["ratio"] in still(population(300, 1, 0.0), 0.1).values()
+
+
+def test_a_budget_in_bytes_goes_farthest_by_the_exact_index_and_each_rule_spends_it():
+    kept = byte_costs.by_rule(PAGES, 1, 0.1)
+    assert list(kept) == list(byte_costs.PRINTED)
+    assert sorted(kept.values(), reverse=True) == list(kept.values())
+    equal = byte_costs.Costs(np.ones(300), np.zeros(300))
+    plain = byte_costs.kept_fresh(PAGES, equal, byte_costs.DIVISORS[byte_costs.EXACT], 0.1)
+    assert plain == pytest.approx(PAGES.optimum(0.1).value, rel=1e-6)
+    claims = byte_costs.claims(byte_costs.rows(Options(pages=300), quiet))
+    assert claims[-1].holds
+    swapped = [row | {"value": 1 - row["value"]} for row in byte_costs.rows(Options(pages=100), quiet)]
+    assert byte_costs.claims(swapped)[-1].holds is False
+
+
+def test_a_part_of_the_harmonic_cost_leaves_no_page_unvisited_and_takes_little():
+    without, little, more = (blends.blend(PAGES, theta, 0.1) for theta in (0.0, 0.02, 0.05))
+    assert without.freshness == pytest.approx(PAGES.optimum(0.1).value, rel=1e-6)
+    assert without.freshness > little.freshness > more.freshness > 0.97 * without.freshness
+    assert without.harmonic > little.harmonic > more.harmonic
+    assert without.unvisited == int((PAGES.optimum(0.1).rate == 0).sum()) > 0
+    assert little.unvisited == more.unvisited == 0
+    rows = blends.rows(Options(pages=100), quiet)
+    assert [claim.holds for claim in blends.claims(rows)][1:] == [True, True]
+    assert [claim.holds for claim in blends.claims([row | {"abandoned": 1} for row in rows])][-1] is False
+
+
+def told(gain: float, upper: float = 0.99):
+    """Rows in which announcements make copies so much fresher."""
+    values = {
+        "nothing announced": 0.5,
+        "recall 0.8, precision 0.9": 0.5 + gain,
+        "recall 0.95, precision 0.95": 0.6 + gain,
+    }
+    return [
+        {
+            "policy": each.label,
+            "budget": budget,
+            "value": next((v for k, v in values.items() if k in each.label), upper),
+        }
+        for each in announced()
+        for budget in (0.03, 0.3)
+    ]
+
+
+def test_announcements_are_worth_what_was_printed_or_it_is_said_that_they_are_not():
+    def claim(rows, label: str, kind: str) -> bool | None:
+        return signals.claimed(rows, label, kind).holds
+
+    kind = "recall 0.8, precision 0.9"
+    assert claim(told(0.11), f"price, {kind}", kind)
+    assert claim(told(0.05), f"price, {kind}", kind) is False
+    assert claim(told(0.11), "price, nothing announced", "nothing announced") is False
+    assert claim(told(0.11), "told all", "")
+    assert claim(told(0.11, upper=0.6), "told all", "") is False
 
 
 def test_limits_that_do_not_bind_leave_the_optimum_and_others_cost_those_who_do_not_know_them_more():

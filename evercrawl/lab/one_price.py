@@ -1,0 +1,65 @@
+"""When each page is visited, if a visit is made as soon as it is worth one price for all: closed forms for any rule."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from evercrawl.types import Floats
+
+    By: TypeAlias = Callable[[Floats], Floats]
+
+_CHANGES: Final = (-40.0, 25.0)  # between two visits, in the logarithm
+_PRICES: Final = (-80.0, 60.0)  # in the logarithm
+_HALVINGS: Final = 48
+
+
+def changes(worth: By, spent: By, budget: float, pages: int) -> Floats:
+    """Return how many changes fall between two visits of each page, x = lam t, shape (n,); infinity for no visits.
+
+    Parameters
+    ----------
+    worth
+        What a visit is worth by x; never falls with it.
+    spent
+        What visits of a page take from the budget, a day, by x; all above 0, and less the larger x is.
+    budget
+        What all may take, a day.
+    pages
+        n.
+
+    Examples
+    --------
+    Two pages whose visits are worth x and 2 x, each visit costing 1 and changes coming once a day:
+
+    >>> changes(lambda x: np.array([1.0, 2.0]) * x, lambda x: 1 / x, 3.0, 2).round(6)
+    array([1. , 0.5])
+    """
+    low, high = _PRICES
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        much = _spending(_reached(worth, middle, pages), spent) > budget
+        low, high = (middle, high) if much else (low, middle)
+    return _reached(worth, high, pages)
+
+
+def _spending(x: Floats, spent: By) -> float:
+    found = spent(np.where(np.isinf(x), 1.0, x))
+    return float(np.where(np.isinf(x), 0.0, found).sum())
+
+
+def _reached(worth: By, price: float, pages: int) -> Floats:
+    """Return the x at which a visit is worth as much; the price as its logarithm."""
+    asked = math.exp(price)
+    low, high = (np.full(pages, end) for end in _CHANGES)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        enough = worth(np.exp(middle)) >= asked
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.where(high == _CHANGES[1], np.inf, np.exp(high))

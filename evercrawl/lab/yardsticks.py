@@ -1,0 +1,97 @@
+"""Whether published policies reach what was measured of them before, by other code: a weak yardstick is a bug.
+
+Figures were printed for pages of the same kind, but other ones. Where uniform visits alone earn other than printed by
+more than 0.03, the draw is another, and no implementation could reach the same: there a row is held to what was printed
+plus what this draw's closed form of the nearest rule is off.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.lab.base import Claim
+from evercrawl.lab.contest import mean, populations, unrun
+from evercrawl.lab.printed_ratios import WITHIN, printed
+from evercrawl.lab.still_rates import EVEN, RANDOM, still
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.lab.base import Options, Row, Say
+
+UNIFORM: Final = "uniform"
+_PREFIX: Final = "closed form: "
+_NEAREST: Final = {
+    "LambdaCrawl, learned, random": "LambdaCrawl, random",
+    "Azar, learned, random": "Azar, random",
+    "RPUC": "Carney pf",
+    "Chile, known rates": "f ~ w lam",
+    "Nutch, start one cycle": "f ~ w lam",
+    "Nutch, start 30 days": "f ~ w lam",
+    "StormCrawler": UNIFORM,
+    "Tianwang": UNIFORM,
+}
+"""For printed rows that have no closed form, the rule that sends visits to most of the same pages."""
+
+
+def nearest(like: str) -> str:
+    """Return the rule in closed form that is nearest to a printed row; "" where there is none.
+
+    >>> nearest("Carney pf"), nearest("Tianwang"), nearest("index, learned")
+    ('Carney pf', 'uniform', '')
+    """
+    return like if like in EVEN or like in RANDOM else _NEAREST.get(like, "")
+
+
+def closed_forms(likes: Sequence[str], options: Options, budgets: Sequence[float], say: Say) -> list[Row]:
+    """Return rows of the rules nearest to some printed rows, on the same pages."""
+    names, rows = {UNIFORM, *map(nearest, likes)}, list["Row"]()
+    for correlation, seed, pages in populations(options):
+        say(f"fixed rates in closed form, correlation {correlation:g}, seed {seed}")
+        for budget in budgets:
+            best = pages.optimum(budget).value
+            for name, ratio in still(pages, budget, names).items():
+                rows.append(unrun(_PREFIX + name, seed, budget, ratio * best, best) | {"correlation": correlation})
+    return rows
+
+
+def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[Claim]:
+    """Return that a row reaches what was printed, less 0.03, at every budget and correlation at which it was run.
+
+    Parameters
+    ----------
+    rows
+        Of a contest, and of `closed_forms`.
+    label, like
+        Of the row, and of the printed one; there is no claim where nothing was printed.
+    promised
+        Whether we promise it.
+    """
+    table = printed()
+    places = sorted({(float(row["correlation"]), float(row["budget"])) for row in rows if row["policy"] == label})
+    places = [place for place in places if (like, *place) in table]
+    if not places:
+        return []
+    said, told, good = list[str](), list[str](), list[bool]()
+    for place in places:
+        shift = _shift(rows, like, place)
+        figure, reached = table[like, *place], mean(rows, policy=label, correlation=place[0], budget=place[1])
+        said.append(f"{figure:.3f}" + (f" (here {figure + shift:.3f})" if shift else ""))
+        told.append(f"{reached:.3f}")
+        good.append(reached >= figure + shift - WITHIN)
+    by = f'; "here": by "{nearest(like)}" on these pages, another draw' if any("here" in each for each in said) else ""
+    claim = f"{label}: at least as printed, less {WITHIN:g}{by}"
+    return [Claim(claim, ", ".join(said), ", ".join(told), all(good), promised)]
+
+
+def _shift(rows: list[Row], like: str, place: tuple[float, float]) -> float:
+    """Return how much more than printed the nearest rule earns, where uniform visits show that pages are others."""
+    if abs(_more(rows, UNIFORM, place)) <= WITHIN or not nearest(like):
+        return 0.0
+    return _more(rows, nearest(like), place)
+
+
+def _more(rows: list[Row], rule: str, place: tuple[float, float]) -> float:
+    found = mean(rows, policy=_PREFIX + rule, correlation=place[0], budget=place[1])
+    return 0.0 if math.isnan(found) else found - printed()[rule, *place]
