@@ -71,6 +71,20 @@ _GAMMA: Final = "price_gamma"
 STARTS: Final = (0.01, 100.0)
 """How wrong the price is at the start, where it is."""
 
+_GROUPINGS: Final = (
+    ("pf", "pf", 0), ("p", "p", 0), ("lam", "lam", 0), ("p/lam", "p_over_lam", 0), ("pf, clustered", "pf", 50),
+)  # fmt: skip
+
+
+def _finely(*contestants: Contestant) -> tuple[Contestant, ...]:
+    """Return them with more choices a cycle: where a cycle is long, what matters most is worth many visits in a tick."""
+    usual = [each.conditions.ticks == USUAL.ticks for each in contestants]
+    return tuple(
+        each._replace(conditions=replace(each.conditions, steps=_FINE.steps)) if plain else each
+        for each, plain in zip(contestants, usual, strict=True)
+    )
+
+
 INDEX: Final = (
     *(
         Contestant(
@@ -88,7 +102,7 @@ INDEX: Final = (
 )  # fmt: skip
 """Ours, by what is known; `price_gamma` is `price` without the harmonic part, as the printed rows are."""
 
-SYSTEMS: Final = (
+SYSTEMS: Final = _finely(
     Contestant("price", "price", {}, USUAL, "index, learned", ours=True),
     Contestant("price_gamma", _GAMMA, {}, USUAL, "index, learned"),
     Contestant("notices, told all", "notices", {}, Conditions(known=True, ticks=1000)),
@@ -99,11 +113,15 @@ SYSTEMS: Final = (
     Contestant("lambda_crawl, random", "lambda_crawl", {}, USUAL, "LambdaCrawl, learned, random"),
     Contestant("lambda_crawl, even", "lambda_crawl", {"spacing": "even"}),
     Contestant("marked_point", "marked_point"),
-    Contestant("partition, pf", "partition", {"grouping": "pf", "steps": 0}, USUAL, "Carney pf"),
-    Contestant("partition, p", "partition", {"grouping": "p", "steps": 0}, USUAL, "Carney p"),
-    Contestant("partition, lam", "partition", {"grouping": "lam", "steps": 0}, USUAL, "Carney lam"),
-    Contestant("partition, p/lam", "partition", {"grouping": "p_over_lam", "steps": 0}, USUAL, "Carney p/lam"),
-    Contestant("partition, pf, clustered", "partition", {"grouping": "pf", "steps": 50}, USUAL, "Carney pf, clustered"),
+    *(
+        Contestant(f"partition, {short}", "partition", {"grouping": key, "steps": steps})
+        for short, key, steps in _GROUPINGS
+    ),
+    *(
+        Contestant(f"partition, {short}, known rates", "partition", {"grouping": key, "steps": steps}, KNOWN,
+                   f"Carney {short}")
+        for short, key, steps in _GROUPINGS
+    ),
     Contestant("importance_proportional", "importance_proportional", {}, USUAL, "f ~ w"),
     Contestant("uniform", "uniform", {}, USUAL, "uniform"),
     Contestant("cycle", "cycle", {}, USUAL, "uniform"),

@@ -133,6 +133,13 @@ def test_a_row_of_ours_is_called_what_it_is(each):
         assert each.policy == each.label.partition(",")[0]
 
 
+def test_figures_of_fixed_rates_are_asked_of_rows_whose_rates_are_known_and_all_choose_as_often_as_ours():
+    asked = [each for each in SYSTEMS if each.like.startswith("Carney")]
+    assert len(asked) == 5
+    assert all(each.conditions.known for each in asked)
+    assert {each.conditions.steps for each in SYSTEMS if each.policy != "notices"} == {25}
+
+
 def test_no_page_may_be_abandoned_in_any_row_of_ours():
     rows = [{"policy": "price", "abandoned": 0}, {"policy": "price_gamma", "abandoned": 7}]
     assert promises.abandons_none(rows, ["price"], promised=True).holds
