@@ -77,7 +77,7 @@ _GROUPINGS: Final = (
 
 
 def _finely(*contestants: Contestant) -> tuple[Contestant, ...]:
-    """Return them with more choices a cycle: where a cycle is long, what matters most is worth many visits in a tick."""
+    """Return them with more choices a tick: in a long cycle what matters most is worth many visits in one."""
     usual = [each.conditions.ticks == USUAL.ticks for each in contestants]
     return tuple(
         each._replace(conditions=replace(each.conditions, steps=_FINE.steps)) if plain else each
