@@ -248,6 +248,15 @@ def test_limits_that_do_not_bind_leave_the_optimum_and_others_cost_those_who_do_
     assert caps.clipped(PAGES, narrow, 0.3) < caps.best_within(PAGES, narrow, 0.3)[1] < PAGES.optimum(0.3).value
 
 
+def test_pages_that_wait_for_a_host_whose_limit_is_used_up_are_not_abandoned():
+    found = experiment("caps").run(Options(pages=300, turns=6), quiet)
+    ours = [row for row in found.rows if row["policy"] in ("price", "price, known rates")]
+    assert len(ours) == 4
+    assert all(row["abandoned"] == 0 < row["waiting"] for row in ours)
+    assert any(row["abandoned"] > 0 for row in found.rows if row["policy"] == "price_gamma, known rates")
+    assert found.claims[-1].holds
+
+
 def test_table_one_is_as_drawn():
     found = experiment("table1").run(Options(pages=8, turns=2000), quiet)
     assert len(found.rows) == 12
