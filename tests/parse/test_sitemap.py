@@ -167,8 +167,8 @@ def test_an_entity_that_nobody_declared_is_left_out():
 
 SPACES = b" " * (10 << 20)
 BOMBS = {  # name -> body, class of trouble, how much of it may be read (bytes)
-    "gzip": (lambda: gzip.compress(b"<urlset>", mtime=0) + gzip.compress(SPACES, mtime=0) * 1000, "large", MAX_QUIET_CHARS),
-    "gzip text": (lambda: gzip.compress(b"http://example.org/a", mtime=0) + gzip.compress(SPACES, mtime=0) * 1000, "", MAX_BYTES),
+    "gzip": (lambda: gzip.compress(b"<urlset>") + gzip.compress(SPACES) * 1000, "large", MAX_QUIET_CHARS),
+    "gzip text": (lambda: gzip.compress(b"http://example.org/a") + gzip.compress(SPACES) * 1000, "", MAX_BYTES),
     "nesting": (lambda: b"<urlset>" + b"<a>" * (50 << 20 >> 2), "deep", 1),
     "comment": (lambda: b"<urlset><!--" + b"x" * (50 << 20), "large", MAX_QUIET_CHARS),
     "attributes": (lambda: b"<urlset " + b"".join(b"a%d='' " % i for i in range(1 << 18)), "large", MAX_QUIET_CHARS),
