@@ -11,13 +11,13 @@ import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.bounds import within
 from evercrawl.schedule.checked import Checked, update_ratio
 from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.pacing import Pace, Turns
+from evercrawl.schedule.parameters import one_of, within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -60,7 +60,7 @@ class Planned(Policy):
 
     def __init__(self, new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125) -> None:
         self.new_share = within(f"{self.called}: new_share", new_share, 0.0, 1.0)
-        self.estimator = among(f"{self.called}: estimator", estimator, ESTIMATORS)
+        self.estimator = one_of(f"{self.called}: estimator", estimator, ESTIMATORS)
         self.replan = within(f"{self.called}: replan", replan, 1e-3, 100.0)
         self._turns, self._pace, self._seen = Turns(new_share), Pace(), Checked()
         self._visits, self._resumed_per_s = 0, math.nan
@@ -73,13 +73,15 @@ class Planned(Policy):
         return type(self).__module__.rpartition(".")[2]
 
     @abstractmethod
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return rates of visits in any unit, shape (n,), finite and not negative; they are scaled to the budget.
 
         Parameters
         ----------
         pages
             All pages that were visited.
+        weight
+            What they matter, shape (n,), not negative. A page at least matters and changes: else all rates are alike.
         lam
             Their rates of change, per second, shape (n,).
         budget_per_s
@@ -128,12 +130,18 @@ class Planned(Policy):
             return now + _WAIT_S[0]
         per_s = self._per_s()
         budget = per_s * (1.0 - self.new_share if unread and self.new_share < 1.0 else 1.0)
-        found = np.nan_to_num(self.allocate(pages, self.changes_per_s(pages), budget), posinf=0.0)
+        found = self._allocated(pages, budget)
         total = float(found.sum())
         rows = self._rates.upto(int(pages.slot.max()) + 1)
         rows["per_s"][pages.slot] = found * (budget / total) if total > 0 else budget / n
         self._mean_per_s = budget / n
         return now + min(max(self.replan * n / per_s, _WAIT_S[0]), _WAIT_S[1])
+
+    def _allocated(self, pages: Pages, budget_per_s: float) -> Floats:
+        weight, lam = np.maximum(pages.importance, 0.0), self.changes_per_s(pages)
+        if not ((weight > 0) & (lam > 0)).any():
+            return np.ones(len(lam))
+        return np.nan_to_num(self.allocate(pages, weight, lam, budget_per_s), posinf=0.0)
 
     def _per_s(self) -> float:
         resumed = self._visits < _TRUSTED and not math.isnan(self._resumed_per_s)
@@ -212,22 +220,3 @@ def typical(shape: Floats, scale_s: Floats) -> Floats:
     square = 1.0 / (x * x)
     log = log + np.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
     return np.exp(log) / scale_s
-
-
-def among(name: str, value: str, known: Sequence[str]) -> str:
-    """Return the value of a parameter that is a word.
-
-    Raises
-    ------
-    ConfigError
-        Where it is none of those known.
-
-    Examples
-    --------
-    >>> among("optimal: objective", "fresh", ["freshness", "age"])
-    Traceback (most recent call last):
-    evercrawl.errors.ConfigError: optimal: objective must be one of freshness, age, not 'fresh'
-    """
-    if value not in known:
-        raise ConfigError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return value

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule._planned import Planned, among
+from evercrawl.schedule._planned import Planned
+from evercrawl.schedule.parameters import one_of
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
@@ -34,7 +35,7 @@ class Spaced(Planned):
         self, spacing: str = "even", new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.spacing = among(f"{self.called}: spacing", spacing, SPACINGS)
+        self.spacing = one_of(f"{self.called}: spacing", spacing, SPACINGS)
 
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
         """Return intervals waited; where moments are random, a number that grows with the time since the moment."""

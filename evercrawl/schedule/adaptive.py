@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from evercrawl.config.values import duration
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.kept import Kept
+from evercrawl.schedule.parameters import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CYCLE: Final = "cycle"
 """Stands for an interval that is as long as it takes to visit all pages once: as it took until the latest new one."""
 _PAGE: Final = np.dtype([("interval_s", "f8"), ("due_at", "f8"), ("modified_at", "f8"), ("failures", "u1")])
-_LEAST_S: Final = 1.0
+LEAST_S: Final = 1.0
 
 
 class Adaptive(Policy):
@@ -43,7 +43,7 @@ class Adaptive(Policy):
     def __init__(self, start: str, work_conserving: int) -> None:
         if work_conserving not in (0, 1):
             raise ConfigError(f"work_conserving must be 0 or 1, not {work_conserving!r}")
-        self._fixed_s = math.nan if start == CYCLE else seconds("start", start, f" or {CYCLE}")
+        self._fixed_s = math.nan if start == CYCLE else seconds("start", start, LEAST_S, f" or {CYCLE}")
         self.least = -math.inf if work_conserving else 0.0
         self._kept = Kept(_PAGE, (math.nan, math.nan, math.nan, 0))
         self._rounds = _Rounds()
@@ -102,7 +102,7 @@ class _Rounds:
     def __init__(self) -> None:
         self._began_at = math.nan
         self._visits = self._pages = 0
-        self.cycle_s = _LEAST_S
+        self.cycle_s = LEAST_S
 
     def learn(self, at: Floats, first: Flags) -> Floats:
         """Take note of visits in order, and which are first ones; return the cycle after each of them, shape (n,)."""
@@ -110,28 +110,8 @@ class _Rounds:
             return np.zeros(0)
         self._began_at = float(at[0]) if math.isnan(self._began_at) else self._began_at
         visits, pages = self._visits + np.arange(1, len(at) + 1), self._pages + first.cumsum()
-        cycles_s = np.maximum(pages * (at - self._began_at) / visits, _LEAST_S)
+        cycles_s = np.maximum(pages * (at - self._began_at) / visits, LEAST_S)
         latest = np.maximum.accumulate(np.where(first, np.arange(len(at)), -1))
         cycles_s = np.where(latest < 0, self.cycle_s, cycles_s[latest])
         self._visits, self._pages, self.cycle_s = int(visits[-1]), int(pages[-1]), float(cycles_s[-1])
         return cycles_s
-
-
-def seconds(name: str, written: str, besides: str = "") -> float:
-    """Return a duration as it is written in a parameter, in seconds.
-
-    Raises
-    ------
-    ConfigError
-        Where it is none.
-
-    Examples
-    --------
-    >>> seconds("start", "30d")
-    2592000.0
-    """
-    kind = duration(_LEAST_S)
-    try:
-        return float(str(kind.read(written)))
-    except ValueError as error:
-        raise ConfigError(f"{name} must be {kind.form}{besides}, not {written!r}") from error

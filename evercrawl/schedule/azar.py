@@ -48,11 +48,8 @@ class Azar(Spaced):
     ) -> None:
         super().__init__(spacing, new_share, estimator, replan)
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the optimum for random moments; all rates alike where no page matters or changes."""
-        weight = np.maximum(pages.importance, 0.0)
-        if not ((weight > 0) & (lam > 0)).any():
-            return np.ones(len(lam))
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the optimum for random moments."""
         return random_optimum(weight, lam, budget_per_s).rate
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.class_beliefs import ClassBeliefs
+from evercrawl.schedule.bayes_classes_beliefs import ClassBeliefs
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.price import Price
 

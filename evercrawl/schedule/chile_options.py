@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.chile_batch import ORDERS
+from evercrawl.schedule.parameters import one_of
 
 Options: TypeAlias = "dict[str, float | str]"
 MOST: Final = 10.0
@@ -37,6 +38,5 @@ def checked(options: Options) -> Options:
         if not 1 <= float(options[name]) < math.inf:
             raise ConfigError(f"chile: {name} must be 1 at least, such as 500, not {options[name]}")
     for name, choices in (("host_order", ORDERS), ("rates", RATES)):
-        if options[name] not in choices:
-            raise ConfigError(f"chile: {name} must be one of {', '.join(choices)}, not {options[name]!r}")
+        one_of(f"chile: {name}", str(options[name]), choices)
     return options

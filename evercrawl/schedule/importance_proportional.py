@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evercrawl.schedule._planned import Planned
 
 if TYPE_CHECKING:
@@ -23,6 +21,7 @@ class ImportanceProportional(Planned):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from evercrawl.schedule import Pages
     >>> none, one = np.zeros(2), np.ones(2)
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, np.array([1.0, 4.0]), none, one, one, one, none, none)
@@ -40,6 +39,6 @@ class ImportanceProportional(Planned):
     def __init__(self, new_share: float = 0.5, replan: float = 0.125) -> None:
         super().__init__(new_share, replan=replan)
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the importance of pages."""
-        return np.maximum(pages.importance, 0.0)
+        return weight

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.schedule import allocation, crawl_counts, regular_hours, update_instants
-from evercrawl.schedule._planned import Planned, among
-from evercrawl.schedule.bounds import within
+from evercrawl.schedule import allocation, marked_point_counts, marked_point_hours, marked_point_instants
+from evercrawl.schedule._planned import Planned
 from evercrawl.schedule.kept import Kept
+from evercrawl.schedule.parameters import one_of, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.types import Floats
 
-_WEEK_S: Final = 7 * update_instants.DAY_S
+_WEEK_S: Final = 7 * marked_point_instants.DAY_S
 _PLACED: Final = [("days", "u1"), ("offset_s", "f4")]
 
 
@@ -72,8 +72,8 @@ class MarkedPoint(Planned):
         super().__init__(new_share, estimator, replan)
         self.each = within(f"{self.called}: each", each, 0.01, 1000.0)
         self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
-        self.split = among(f"{self.called}: split", split, crawl_counts.SPLITS)
-        self._times, self._placed = Kept(regular_hours.ROW), Kept(_PLACED)
+        self.split = one_of(f"{self.called}: split", split, marked_point_counts.SPLITS)
+        self._times, self._placed = Kept(marked_point_hours.ROW), Kept(_PLACED)
         self._now = 0.0
 
     def learn(self, visits: Visits) -> None:
@@ -81,24 +81,21 @@ class MarkedPoint(Planned):
         super().learn(visits)
         if self.regular:
             rows = self._times.upto(int(visits.slot.max(initial=0)) + 1)
-            rows[visits.slot] = regular_hours.learn(rows[visits.slot], visits)
+            rows[visits.slot] = marked_point_hours.learn(rows[visits.slot], visits)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Split the visits of the next horizon."""
         self._now = now
         return super().plan(pages, unread, now)
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return visits a second: whole numbers in the horizon, on whole days of the week for regular pages."""
-        weight = np.maximum(pages.importance, 0.0)
-        if not ((weight > 0) & (lam > 0)).any():
-            return np.ones(len(lam))
         weekly = self._place(pages, weight, lam, budget_per_s)
         found = weekly / _WEEK_S
         left, random = budget_per_s - float(found.sum()), weekly == 0
         if random.any() and left > 0 and ((weight > 0) & (lam > 0) & random).any():
             visits = max(int(self.each * random.sum()), 1)
-            counts = crawl_counts.split(self.split, weight[random], lam[random], visits / left, visits)
+            counts = marked_point_counts.split(self.split, weight[random], lam[random], visits / left, visits)
             found[random] = counts.each * (left / visits)
         return found
 
@@ -108,11 +105,11 @@ class MarkedPoint(Planned):
         placed = self._placed.upto(int(pages.slot.max()) + 1)
         days = np.zeros(len(lam), np.int64)
         if self.regular:
-            found = regular_hours.regular(self._times.take(pages.slot), self._now)
+            found = marked_point_hours.regular(self._times.take(pages.slot), self._now)
             which = np.flatnonzero(found.pages)
             if len(which):
                 price = allocation.optimum(weight, lam, budget_per_s).price
-                days[which] = update_instants.best_days(weight[which], found.chances[which], price)
+                days[which] = marked_point_instants.best_days(weight[which], found.chances[which], price)
                 placed["offset_s"][pages.slot] = found.offset_s
                 visits = np.bitwise_count(days).astype(np.float64)
         placed["days"][pages.slot] = days
@@ -132,4 +129,4 @@ class MarkedPoint(Planned):
     def _next_at(self, pages: Pages) -> tuple[NDArray[Any], Floats]:
         rows = self._placed.take(pages.slot)
         days = rows["days"].astype(np.int64)
-        return days, update_instants.next_instant(pages.visited_at, days, rows["offset_s"].astype(np.float64))
+        return days, marked_point_instants.next_instant(pages.visited_at, days, rows["offset_s"].astype(np.float64))

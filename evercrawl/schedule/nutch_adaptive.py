@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.adaptive import Adaptive, seconds
+from evercrawl.schedule.adaptive import LEAST_S, Adaptive
+from evercrawl.schedule.parameters import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -119,7 +120,7 @@ class NutchAdaptive(Adaptive):
         if not (0 <= increase <= 10 and 0 <= decrease < 1 and 0 <= sync < 1):
             raise ConfigError("increase must be from 0 to 10, decrease and sync from 0 to below 1")
         self._rates = {"increase": increase, "decrease": decrease, "sync": sync}
-        self._least_s, self._most_s = seconds("shortest", shortest), seconds("longest", longest)
+        self._least_s, self._most_s = seconds("shortest", shortest, LEAST_S), seconds("longest", longest, LEAST_S)
         if self._least_s > self._most_s:
             raise ConfigError(f"shortest, {shortest}, must not be longer than longest, {longest}")
 

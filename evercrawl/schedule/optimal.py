@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.schedule import allocation
-from evercrawl.schedule._planned import Planned, among
+from evercrawl.schedule._planned import Planned
 from evercrawl.schedule.objectives import FRESHNESS, OBJECTIVES
+from evercrawl.schedule.parameters import one_of
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
@@ -52,13 +53,10 @@ class Optimal(Planned):
         self, objective: str = "freshness", new_share: float = 0.5, estimator: str = "typical", replan: float = 0.125
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.objective = among(f"{self.called}: objective", objective, _ENDS)
+        self.objective = one_of(f"{self.called}: objective", objective, _ENDS)
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the optimum; all rates alike where no page matters or changes."""
-        weight = np.maximum(pages.importance, 0.0)
-        if not ((weight > 0) & (lam > 0)).any():
-            return np.ones(len(lam))
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the optimum."""
         if self.objective == "bytes":
             return _in_bytes(pages, weight, lam, budget_per_s)
         return allocation.optimum(weight, lam, budget_per_s, OBJECTIVES[self.objective]).rate

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.schedule import allocation
-from evercrawl.schedule._planned import Planned, among
-from evercrawl.schedule.bounds import within
+from evercrawl.schedule._planned import Planned
+from evercrawl.schedule.parameters import one_of, within
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
@@ -82,15 +82,12 @@ class Partition(Planned):
         replan: float = 0.125,
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.grouping = among(f"{self.called}: grouping", grouping, KEYS)
+        self.grouping = one_of(f"{self.called}: grouping", grouping, KEYS)
         self.groups = int(within(f"{self.called}: groups", groups, 1, 1000))
         self.steps = int(within(f"{self.called}: steps", steps, 0, 1000))
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the rates of the groups, page by page."""
-        weight = np.maximum(pages.importance, 0.0)
-        if not ((weight > 0) & (lam > 0)).any():
-            return np.ones(len(lam))
         found = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
         return found.rate[found.label]
 

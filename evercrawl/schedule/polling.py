@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.schedule import allocation
-from evercrawl.schedule._planned import among
 from evercrawl.schedule._spaced import Spaced
 from evercrawl.schedule.azar import random_optimum
+from evercrawl.schedule.parameters import one_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -64,18 +64,15 @@ class Polling(Spaced):
         replan: float = 0.125,
     ) -> None:
         super().__init__(spacing, new_share, estimator, replan)
-        self.costs = among(f"{self.called}: costs", costs, _COSTS)
-        self.times = among(f"{self.called}: times", times, _TIMES)
+        self.costs = one_of(f"{self.called}: costs", costs, _COSTS)
+        self.times = one_of(f"{self.called}: times", times, _TIMES)
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the shares of accesses, one of which takes as long as a visit's turn."""
         access_s = 1.0 / budget_per_s
         level = levels(lam, access_s, exponential=self.times == "exponential")
         if self.costs == "changes":
             return np.expm1(np.minimum(level, 700.0)) if self.spacing == "random" else level
-        weight = np.maximum(pages.importance, 0.0)
-        if not ((weight > 0) & (lam > 0)).any():
-            return np.ones(len(lam))
         least = random_shares if self.spacing == "random" else shares
         return least(weight, lam, access_s, level)
 

@@ -22,7 +22,7 @@ class PriceGamma(Price):
     >>> [float(round(PriceGamma().value(page, now)[0], 6)) for now in (3600.0, 31_536_000.0)]
     [1.0, 1.0]
     >>> [float(round(Price().value(page, now)[0])) for now in (3600.0, 31_536_000.0)]
-    [73.0, 630721.0]
+    [12.0, 94609.0]
 
     References
     ----------

@@ -39,6 +39,6 @@ class Proportional(Planned):
     Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 4.
     """
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the rates of change."""
         return lam

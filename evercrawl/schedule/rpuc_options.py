@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.bounds import one_of, seconds, within
+from evercrawl.schedule.parameters import one_of, seconds, within
 from evercrawl.schedule.rpuc_fit import fit, group_rates
 from evercrawl.schedule.rpuc_scale import SCALES
 from evercrawl.schedule.rpuc_types import COMPONENTS, Types, components, queue

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from evercrawl.schedule import probing
-from evercrawl.schedule._planned import Planned, among
+from evercrawl.schedule._planned import Planned
 from evercrawl.schedule._spaced import drawn
-from evercrawl.schedule.bounds import within
 from evercrawl.schedule.kept import Kept
+from evercrawl.schedule.parameters import one_of, within
 from evercrawl.schedule.site_shares import fit
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ class Sampling(Planned):
     def __init__(self, part: float = 0.1, size: str = "best", split: str = "greedy", new_share: float = 0.5) -> None:
         super().__init__(new_share)
         self.part = within(f"{self.called}: part", part, 0.001, 1.0)
-        self.size = among(f"{self.called}: size", size, SIZES)
-        self.split = among(f"{self.called}: split", split, SPLITS)
+        self.size = one_of(f"{self.called}: size", size, SIZES)
+        self.split = one_of(f"{self.called}: split", split, SPLITS)
         self._pages, self._sites = Kept(_PAGE), Kept(_SITE)
         self._probing, self._began_at, self._cycle_s = False, 0.0, 1.0
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return ones: no page has a rate of its own."""
         return np.ones(len(lam))
 

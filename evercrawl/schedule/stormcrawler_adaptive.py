@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.adaptive import Adaptive, seconds
+from evercrawl.schedule.adaptive import LEAST_S, Adaptive
 from evercrawl.schedule.pacing import Turns
+from evercrawl.schedule.parameters import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -100,12 +101,13 @@ class StormcrawlerAdaptive(Adaptive):
         if not (0 <= increase <= 10 and 0 <= decrease <= 1 and 0 <= new_share <= 1):
             raise ConfigError("increase must be from 0 to 10, decrease and new_share from 0 to 1")
         least, most = (
-            seconds(name, text) / _MINUTE_S // 1 for name, text in (("shortest", shortest), ("longest", longest))
+            seconds(name, text, LEAST_S) / _MINUTE_S // 1
+            for name, text in (("shortest", shortest), ("longest", longest))
         )
         if not 1 <= least <= most:
             raise ConfigError(f"shortest, {shortest}, must be a minute or more, and not longer than longest, {longest}")
         self._rates = {"increase": increase, "decrease": decrease, "least_minutes": least, "most_minutes": most}
-        self._failed_s, self._gone_s = seconds("failed", failed), seconds("gone", gone)
+        self._failed_s, self._gone_s = seconds("failed", failed, LEAST_S), seconds("gone", gone, LEAST_S)
         self._turns = Turns(new_share)
 
     def worth(self, pages: Pages, late_s: Floats) -> Floats:

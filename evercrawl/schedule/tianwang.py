@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from evercrawl.schedule.assignment import assign, share_of_new
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.capacity import Capacity
 from evercrawl.schedule.checked import Checked
-from evercrawl.schedule.index_pages import IndexPages
-from evercrawl.schedule.next_crawl import SiteRates, periods_s
+from evercrawl.schedule.tianwang_assignment import assign, share_of_new
 from evercrawl.schedule.tianwang_cycle import Cycle, noted
+from evercrawl.schedule.tianwang_index_pages import IndexPages
+from evercrawl.schedule.tianwang_next_crawl import SiteRates, periods_s
 from evercrawl.schedule.tianwang_options import Options
 from evercrawl.schedule.tianwang_queues import DUE, INDEX, REMAINED, Places, queues
 from evercrawl.schedule.tianwang_tables import tables

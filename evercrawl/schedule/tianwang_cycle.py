@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evercrawl.schedule.assignment import Assignment
+    from evercrawl.schedule.tianwang_assignment import Assignment
 
 _NOTE: Final = "tianwang_"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evercrawl.schedule.bounds import seconds, within
+from evercrawl.schedule.parameters import seconds, within
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Flags
-    from evercrawl.schedule.index_pages import IndexPages
+    from evercrawl.schedule.tianwang_index_pages import IndexPages
     from evercrawl.types import Floats, Slots
 
 _DAY_S = 86_400.0

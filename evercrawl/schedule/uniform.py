@@ -45,6 +45,6 @@ class Uniform(Planned):
         """Return more for pages found earlier."""
         return 1.0 / (1.0 + pages.slot.astype(np.float64))
 
-    def allocate(self, pages: Pages, lam: Floats, budget_per_s: float) -> Floats:
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return ones."""
         return np.ones(len(lam))

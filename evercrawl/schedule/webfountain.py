@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.adaptive import seconds
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.pacing import Turns
+from evercrawl.schedule.parameters import one_of, seconds
 from evercrawl.schedule.tempo import Tempo
 from evercrawl.schedule.webfountain_buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
 from evercrawl.schedule.webfountain_programme import WEIGHTINGS, Plan, Programme, weighting
@@ -94,10 +94,8 @@ class Webfountain(Policy):
         new_weight: float = 1.0,
         shortest: str = "1m",
     ) -> None:
-        if buckets not in ("rate", "rate_importance"):
-            raise ConfigError(f"buckets must be rate or rate_importance, not {buckets!r}")
-        if weights not in WEIGHTINGS:
-            raise ConfigError(f"weights must be one of {', '.join(WEIGHTINGS)}, not {weights!r}")
+        one_of("webfountain: buckets", buckets, ("rate", "rate_importance"))
+        one_of("webfountain: weights", weights, WEIGHTINGS)
         if periods < _LEAST_PERIODS or not 1 <= cycle_periods <= 1000 or not 1 <= count <= 256:
             raise ConfigError("periods must be 8 or more, cycle_periods from 1 to 1000, and count from 1 to 256")
         if not 0 <= new_weight < math.inf:
@@ -106,7 +104,7 @@ class Webfountain(Policy):
         self._by_weight, self._count = buckets == "rate_importance", count
         self._growth = weighting(weights, periods)
         self._cycle_periods, self._new_weight = cycle_periods, new_weight
-        self._shortest_s = seconds("shortest", shortest)
+        self._shortest_s = seconds("webfountain: shortest", shortest)
         self._kept = Kept(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))
         self._tempo = Tempo(1)
         self._turns = Turns(0.5)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evercrawl.schedule import Pages, allocation, crawl_counts, index, polling, update_instants
+from evercrawl.schedule import Pages, allocation, index, marked_point_counts, marked_point_instants, polling
 from evercrawl.schedule.azar import random_optimum
 from evercrawl.schedule.lambda_crawl import harmonic_optimum
 from evercrawl.schedule.objectives import OBJECTIVES
@@ -147,11 +147,13 @@ def test_whole_numbers_of_visits() -> None:
         tolerance = row.get("tolerance", 1e-8)
         problem = (row["w"], row["lam"], row["T"], row["R"])
         every = np.arange(row["R"] + 1)
-        values = np.stack([crawl_counts.worth(w, lam, row["T"], every) for w, lam in zip(*problem[:2], strict=True)])
+        values = np.stack(
+            [marked_point_counts.worth(w, lam, row["T"], every) for w, lam in zip(*problem[:2], strict=True)]
+        )
         for found in (
-            crawl_counts.greedy(*problem),
-            crawl_counts.by_price(*problem),
-            crawl_counts.dynamic(values, row["R"]),
+            marked_point_counts.greedy(*problem),
+            marked_point_counts.by_price(*problem),
+            marked_point_counts.dynamic(values, row["R"]),
         ):
             assert found.each.tolist() == row["x"]
             assert found.value == pytest.approx(row["value"], rel=tolerance)
@@ -159,7 +161,7 @@ def test_whole_numbers_of_visits() -> None:
 
 def test_visits_after_the_instants_at_which_a_page_may_change() -> None:
     for row in section("wolf_quasi_deterministic"):
-        found = update_instants.best_visits(row["times"], row["probs"], row["T"], row["crawls"])
+        found = marked_point_instants.best_visits(row["times"], row["probs"], row["T"], row["crawls"])
         assert [row["times"][i] for i in found.after] == row["best_crawl_after_times"]
         assert found.stale == pytest.approx(row["staleness"], rel=row.get("tolerance", 1e-8))
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evercrawl.schedule.assignment import assign
 from evercrawl.schedule.rpuc_types import components, primary, vectors
+from evercrawl.schedule.tianwang_assignment import assign
 
 pytestmark = pytest.mark.golden
 

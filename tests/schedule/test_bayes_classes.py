@@ -10,7 +10,7 @@ import pytest
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import Pages, Visits
 from evercrawl.schedule.bayes_classes import BayesClasses
-from evercrawl.schedule.class_beliefs import ClassBeliefs
+from evercrawl.schedule.bayes_classes_beliefs import ClassBeliefs
 from evercrawl.schedule.cycle import Cycle
 from evercrawl.schedule.price import Price
 from evercrawl.simulate.polling import Conditions, poll

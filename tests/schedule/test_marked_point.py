@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule import crawl_counts, regular_hours, update_instants
+from evercrawl.schedule import marked_point_counts, marked_point_hours, marked_point_instants
 from evercrawl.schedule.base import Pages, Visits
 from evercrawl.schedule.marked_point import MarkedPoint
-from evercrawl.schedule.update_instants import DAY_S
+from evercrawl.schedule.marked_point_instants import DAY_S
 
 BEGAN_AT = 20_300 * DAY_S  # a day 0 of the week, by the count from the epoch
 HOUR_S = 3600.0
@@ -32,7 +32,7 @@ def test_no_other_visits_leave_the_page_fresh_for_longer(seed) -> None:
     times, chances, horizon = np.sort(rng.uniform(0, 9, 6)), rng.random(6), 10.0
     edges = np.concatenate([[0.0], times, [horizon]])
     for visits in range(8):
-        found = update_instants.best_visits(times.tolist(), chances.tolist(), horizon, visits)
+        found = marked_point_instants.best_visits(times.tolist(), chances.tolist(), horizon, visits)
         tried = [
             fresh(edges, chances, after)
             for count in range(visits + 1)
@@ -44,7 +44,7 @@ def test_no_other_visits_leave_the_page_fresh_for_longer(seed) -> None:
 
 def test_a_week_goes_round() -> None:
     chances = np.random.default_rng(1).random((1, 7))
-    found = update_instants.weekly_fresh(chances)[0]
+    found = marked_point_instants.weekly_fresh(chances)[0]
     for days in (0b1, 0b1010, 0b1111111, 0b1000001):
         total, left = 0.0, 1.0
         for day in range(21):  # from the third week on nothing depends on how it began
@@ -107,10 +107,10 @@ def test_other_pages_and_all_where_it_is_not_wanted_are_visited_evenly() -> None
 
 
 def test_a_change_whose_time_nobody_knows_says_nothing_of_hours() -> None:
-    rows = np.zeros(1, regular_hours.ROW)
-    assert regular_hours.learn(rows, visit(BEGAN_AT, 3 * HOUR_S, [True]))["hours"].sum() == 0
-    assert regular_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [False]))["hours"].sum() == 0
-    found = regular_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [True]))
+    rows = np.zeros(1, marked_point_hours.ROW)
+    assert marked_point_hours.learn(rows, visit(BEGAN_AT, 3 * HOUR_S, [True]))["hours"].sum() == 0
+    assert marked_point_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [False]))["hours"].sum() == 0
+    found = marked_point_hours.learn(rows, visit(BEGAN_AT, 1 * HOUR_S, [True]))
     assert found["hours"][0, 23] == 1
     assert found["days"][0, 6] == 1
 
@@ -131,13 +131,13 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     used = list[str]()
 
     def hear(name: str) -> None:
-        found = getattr(crawl_counts, name)
+        found = getattr(marked_point_counts, name)
 
-        def named(*given: Any) -> crawl_counts.Counts:
+        def named(*given: Any) -> marked_point_counts.Counts:
             used.append(name)
             return found(*given)
 
-        monkeypatch.setattr(crawl_counts, name, named)
+        monkeypatch.setattr(marked_point_counts, name, named)
 
     for name in ("by_price", "greedy", "dynamic"):
         hear(name)
@@ -146,7 +146,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_visits_are_split_as_was_asked_and_all_ways_agree(monkeypatch) -> None:
     used = heard(monkeypatch)
-    found = {how: split(how, n=30, each=4.0) for how in crawl_counts.SPLITS}
+    found = {how: split(how, n=30, each=4.0) for how in marked_point_counts.SPLITS}
     assert used == ["by_price", "greedy", "dynamic"]
     assert found["price"].sum() == pytest.approx(120)
     assert np.ptp(found["price"]) > 3

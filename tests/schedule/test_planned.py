@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule import allocation, crawl_counts
+from evercrawl.schedule import allocation, marked_point_counts
 from evercrawl.schedule._planned import Planned
 from evercrawl.schedule.azar import Azar, fresh_at_random, random_optimum
 from evercrawl.schedule.base import Pages, Visits
@@ -64,7 +64,7 @@ def test_rates_are_those_of_the_rule_and_use_what_there_is() -> None:
         (Optimal("age"), allocation.optimum(weight, lam, 5.0, OBJECTIVES["age"]).rate),
         (Azar(), random_optimum(weight, lam, 5.0).rate),
         (LambdaCrawl(), harmonic_optimum(weight, lam, 5.0).rate),
-        (MarkedPoint(), crawl_counts.by_price(weight, lam, 100.0, 500).each),
+        (MarkedPoint(), marked_point_counts.by_price(weight, lam, 100.0, 500).each),
         (Polling(), lam),
         (Polling(times="exponential"), np.log1p(lam / 5.0)),
         (Polling(spacing="random"), np.expm1(lam / 5.0)),

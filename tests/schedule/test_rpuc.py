@@ -160,8 +160,8 @@ def test_it_reaches_what_was_measured_of_it():
         ({"matrix": "1,0,0,0", "thresholds": "1,2"}, "there are 1 types, and 2 thresholds"),
         ({"periods": "1d,soon"}, "periods must be a duration"),
         ({"matrix": "1,0,0,0", "periods": "1d,2d"}, "there are 1 types, and 2 periods"),
-        ({"validity": "options"}, "validity must be get or head"),
-        ({"scale": "linear"}, "scale must be log or rank"),
+        ({"validity": "options"}, "validity must be one of get, head"),
+        ({"scale": "linear"}, "scale must be one of log, rank"),
         ({"types": 0}, "types must be from 1 to 64"),
     ],
 )

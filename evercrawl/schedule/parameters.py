@@ -1,4 +1,4 @@
-"""What a parameter of a policy may be."""
+"""What the parameters of a policy may be: numbers within bounds, durations, and one of a few words."""
 
 from __future__ import annotations
 
@@ -32,27 +32,35 @@ def within(name: str, value: float, least: float, most: float = math.inf) -> flo
     return value
 
 
-def seconds(name: str, value: float | str) -> float:
+def seconds(name: str, value: float | str, least_s: float = 1e-3, besides: str = "") -> float:
     """Return how long a duration such as 1d or 90 is, in seconds.
+
+    Parameters
+    ----------
+    name
+        Of the parameter.
+    value
+        As it was written.
+    least_s
+        No duration is shorter.
+    besides
+        What may be written in its place, for the message: " or cycle".
 
     Raises
     ------
     ConfigError
-        Where it is none, or none above 0.
+        Where it is none, or too short.
 
     Examples
     --------
     >>> seconds("rpuc: periods", "1d"), seconds("rpuc: periods", 90)
     (86400.0, 90.0)
     """
-    kind = duration()
+    kind = duration(least_s)
     try:
-        found = kind.read(value)
-    except ValueError:
-        found = 0.0
-    if not isinstance(found, float) or found <= 0:
-        raise ConfigError(f"{name} must be a duration above 0 such as 30s, 12h or 4d, not {value!r}")
-    return found
+        return float(str(kind.read(value)))
+    except ValueError as error:
+        raise ConfigError(f"{name} must be {kind.form}{besides}, not {value!r}") from error
 
 
 def one_of(name: str, value: str, known: Sequence[str]) -> str:
@@ -67,8 +75,8 @@ def one_of(name: str, value: str, known: Sequence[str]) -> str:
     --------
     >>> one_of("rpuc: scale", "ranks", ["log", "rank"])
     Traceback (most recent call last):
-    evercrawl.errors.ConfigError: rpuc: scale must be log or rank, not 'ranks'
+    evercrawl.errors.ConfigError: rpuc: scale must be one of log, rank, not 'ranks'
     """
     if value not in known:
-        raise ConfigError(f"{name} must be {' or '.join(known)}, not {value!r}")
+        raise ConfigError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     return value

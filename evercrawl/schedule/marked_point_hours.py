@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.schedule.update_instants import DAY_S, WEEK
+from evercrawl.schedule.marked_point_instants import DAY_S, WEEK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
