@@ -1,0 +1,1 @@
+"""Backtests: recorded histories of change, replayed under any policy at equal budget."""

@@ -1,0 +1,94 @@
+"""A recorded history: when the pages of some sites appeared, changed and vanished, and how they were linked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Ints, Keys
+
+APPEARED: Final = 0
+CHANGED: Final = 1
+REMOVED: Final = 2
+TECHNICAL: Final = 3
+"""What an event is. A technical one is a change of what was recorded, by the recorder's own doing: none of the page."""
+
+
+@dataclass(frozen=True)
+class LinkLog:
+    """When links came and went, sorted by time; row i is one of these.
+
+    Attributes
+    ----------
+    at
+        Seconds since the epoch.
+    source, target
+        Page numbers. A target may be named before its page exists.
+    present
+        Whether from then on there is a link from source to target, or is none any more.
+    """
+
+    at: Ints
+    source: Ints
+    target: Ints
+    present: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.at)
+
+
+NO_LINKS: Final = LinkLog(*(np.zeros(0, np.int64) for _ in range(3)), np.zeros(0, np.bool_))
+
+
+@dataclass(frozen=True)
+class History:
+    """What pages did; row i of the first seven columns is event i, sorted by time.
+
+    Attributes
+    ----------
+    name
+        As people call it.
+    at
+        When the new state was published, or recorded, in whole seconds since the epoch, shape (events,).
+    page
+        Which page, from 0.
+    op
+        APPEARED, CHANGED, REMOVED or TECHNICAL.
+    size_bytes, words
+        After the event: of the content, and how many words it has; -1 where unknown.
+    simhash
+        Of the words: a small Hamming distance to the version before is a small change.
+    content
+        Of the bytes: equal values on one page are equal states.
+    paths
+        Of each page, near its URL's path, or its URL, shape (pages,).
+    site
+        Number of each page's site in `sites`.
+    sites
+        Names.
+    links
+        How pages linked to one another.
+    """
+
+    name: str
+    at: Ints
+    page: Ints
+    op: NDArray[np.int8]
+    size_bytes: Ints
+    words: Ints
+    simhash: Keys
+    content: Keys
+    paths: tuple[str, ...]
+    site: Ints
+    sites: tuple[str, ...]
+    links: LinkLog = NO_LINKS
+
+    def __len__(self) -> int:
+        """Return how many pages there are."""
+        return len(self.paths)
