@@ -1,0 +1,81 @@
+"""Between which bounds a part of a whole lies, of which a sample is known.
+
+References
+----------
+Wilson (1927). Probable inference, the law of succession, and statistical inference. Brown, Cai, DasGupta (2001).
+Interval estimation for a binomial proportion: the simple interval fails near 0 and 1, where the freshness of a good
+crawl lies, the exact one is too wide throughout, Wilson's is right on average. Kish (1965). Survey Sampling, 11.7: the
+size of a weighted sample.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.types import Floats
+
+LEVEL: Final = 0.95
+
+
+def deviates(level: float) -> float:
+    """Return within how many standard deviations of its mean a normal variable lies with probability `level`.
+
+    Examples
+    --------
+    >>> round(deviates(0.95), 6)
+    1.959964
+    """
+    return NormalDist().inv_cdf(0.5 + 0.5 * level)
+
+
+def wilson(part: ArrayLike, size: ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return the bounds (low, high) of Wilson's interval; 0 and 1 where there is no sample.
+
+    Parameters
+    ----------
+    part
+        The part that was found, from 0 to 1.
+    size
+        How many were looked at, or as how many they count (see `effective_size`).
+    level
+        With what probability the true part lies within.
+
+    Examples
+    --------
+    The bounds are the two parts p of which a sample with half is `deviates(level)` standard deviations away,
+    |1/2 - p| = z sqrt(p (1 - p) / n); for z^2 = n that is 2 (p - 1/2)^2 = 1/4:
+
+    >>> low, high = wilson(0.5, deviates(0.95) ** 2)
+    >>> round(low.item(), 6), round(high.item(), 6), round(0.5 - (1 / 8) ** 0.5, 6)
+    (0.146447, 0.853553, 0.146447)
+    """
+    p, n = np.broadcast_arrays(np.asarray(part, np.float64), np.asarray(size, np.float64))
+    z2 = deviates(level) ** 2
+    looked = n > 0
+    n, p = np.where(looked, n, 1.0), np.where(looked, p, 0.5)
+    middle, room = p + z2 / (2 * n), np.sqrt(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2)
+    low, high = (middle - room) / (1 + z2 / n), (middle + room) / (1 + z2 / n)
+    return np.where(looked, np.maximum(low, 0.0), 0.0), np.where(looked, np.minimum(high, 1.0), 1.0)
+
+
+def effective_size(total: ArrayLike, squares: ArrayLike) -> Floats:
+    """Return as how many draws of one weight a weighted sample counts: (sum w)^2 / sum w^2, Kish's.
+
+    Parameters
+    ----------
+    total, squares
+        The sums of the weights, and of their squares.
+
+    Examples
+    --------
+    >>> effective_size([4.0, 4.0], [4.0, 10.0]).tolist()  # four times 1; 3 and 1
+    [4.0, 1.6]
+    """
+    total, squares = np.asarray(total, np.float64), np.asarray(squares, np.float64)
+    return np.asarray(total * np.divide(total, squares, out=np.zeros(total.shape), where=squares > 0))
