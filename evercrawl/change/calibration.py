@@ -12,7 +12,8 @@ Obtaining well calibrated probabilities using Bayesian binning: the expected err
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 BINS: Final = 20
 
 
-class Bins(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bins:
     """What was said and seen, bin by bin; each of shape (bins,).
 
     Attributes
