@@ -43,6 +43,30 @@ class LinkLog:
         return len(self.at)
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What only a crawl can tell of its pages beside their history, for it knows when it looked.
+
+    Attributes
+    ----------
+    until
+        When each page was last looked at, whole seconds since the epoch, shape (pages,): what it did then is not known.
+    born
+        Whether each page is known to have come to be when it first appeared, shape (pages,); others may be older.
+    types, titles
+        Media type and title of each, "" where there is none, shape (pages,).
+    look, look_at
+        Page and instant of every look that saw the page, sorted by time, shape (looks,).
+    """
+
+    until: Ints
+    born: NDArray[np.bool_]
+    types: tuple[str, ...]
+    titles: tuple[str, ...]
+    look: Ints
+    look_at: Ints
+
+
 NO_LINKS: Final = LinkLog(*(np.zeros(0, np.int64) for _ in range(3)), np.zeros(0, np.bool_))
 
 
@@ -74,6 +98,8 @@ class History:
         Names.
     links
         How pages linked to one another.
+    seen
+        When they were looked at, where that is known; None where the record has every change.
     """
 
     name: str
@@ -88,6 +114,7 @@ class History:
     site: Ints
     sites: tuple[str, ...]
     links: LinkLog = NO_LINKS
+    seen: Seen | None = None
 
     def __len__(self) -> int:
         """Return how many pages there are."""
