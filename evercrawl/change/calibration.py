@@ -150,8 +150,9 @@ class Calibration:
         return float(self._missed / total) if total else float("nan")
 
     def _mean(self, row: int) -> Floats:
-        total = self._sums[0]
-        return np.divide(self._sums[row], total, out=np.full(self._bins, np.nan), where=total > 0)
+        total: Floats = self._sums[0]
+        found: Floats = np.divide(self._sums[row], total, out=np.full(self._bins, np.nan), where=total > 0)
+        return found
 
     def _whole(self, row: int) -> float:
         total = self._sums[0].sum()

@@ -7,12 +7,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
+import numpy as np
+
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.index import survival
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from evercrawl.types import Floats, Ints, Slots
@@ -218,6 +220,16 @@ class Policy(ABC):
         default the value, upside down.
         """
         return -self.value(pages, now)
+
+    def fresh(self, pages: Pages, now: float) -> Floats:
+        """Return the probability that each page's copy is as the page is at `now`, shape (n,); nan without a visit.
+
+        By default as the posterior of its rate, what was announced and the rate at which pages vanish have it. Where a
+        policy believes something else of change, it says so here.
+        """
+        age_s = np.maximum(now - pages.visited_at, 0.0)
+        doubt = pages.notice + self.deaths_per_s * age_s
+        return survival(pages.shape, pages.scale_s, age_s) * np.exp(-doubt)
 
     def learn(self, visits: Visits) -> None:
         """Take note of what came of visits, in order, where the policy `learns`; by default nothing.
