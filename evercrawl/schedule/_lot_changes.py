@@ -103,6 +103,40 @@ def pop_asleep(s: Store, h: int) -> Any:
 
 
 @compiled
+def remove_page(s: Store, h: int, slot: int) -> Any:
+    """Take a visited page out, wherever it waits, and stand its host where it belongs; return whether it waited."""
+    lot = s.lots[h]
+    for i in range(whole(lot.awake)):
+        if slot_at(awake(s, h), i) == slot:
+            pop_awake(s, h, i)
+            _stand_again(s, h)
+            return 1
+    for i in range(whole(lot.asleep)):
+        if slot_at(asleep(s, h), i) == slot:
+            remove(asleep(s, h), whole(lot.asleep), i)
+            lot.asleep -= 1
+            _stand_again(s, h)
+            return 1
+    return 0
+
+
+@compiled
+def _stand_again(s: Store, h: int) -> None:
+    """Stand a host anew of which a visited page was taken out of turn."""
+    lot = s.lots[h]
+    if lot.due > 0 and lot.awake > 0:
+        enter(s.dues, h, key_at(awake(s, h), 0))
+    else:
+        leave(s.dues, h)
+    if not offered(s, h):
+        stand(s, h)
+    elif lot.asleep > 0:
+        enter(s.resting, h, max(lot.rest_at, key_at(asleep(s, h), 0)))
+    else:
+        leave(s.resting, h)
+
+
+@compiled
 def pop_short(s: Store, h: int, place: int) -> None:
     remove(short(s, h), whole(s.lots[h].short), place)
     s.lots[h].short -= 1

@@ -117,6 +117,12 @@ def take(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: i
     return int(changes.take(_store(lots, lines, entries, chunks, control, size), host))
 
 
+@entry(i64, *_STORE, i64, i64)
+def remove_page(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int, slot: int) -> int:
+    """Take a visited page out, wherever it waits on its host: 1 if it did, else 0. All pages of the host are passed."""
+    return int(changes.remove_page(_store(lots, lines, entries, chunks, control, size), host, slot))
+
+
 @entry(i64, *_STORE, *_ROWS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
 def collect(
     lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,

@@ -198,6 +198,16 @@ class Frontier(Manners):
             self._count(host, -1, new=taken[1])
         return taken
 
+    def take_page(self, host: Host, slot: int) -> bool:
+        """Take a page that waits for its refresh out of turn, rested or not; return whether it waited.
+
+        As with `choose`, the caller begins a visit, puts it back with `put_first`, or gives it up with `give_up`.
+        """
+        self._flush()
+        taken = self._lots.remove(host.number, slot)
+        self._count(host, -int(taken), new=False)
+        return taken
+
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
         self._flush()

@@ -117,6 +117,10 @@ class Lots:
         answer = _KERNELS["take"](*self._memory, host)
         return (answer >> 1, bool(answer & 1)) if answer >= 0 else None
 
+    def remove(self, host: int, slot: int) -> bool:
+        """Take a visited page of a host out of turn; return whether it waited there. All its pages are passed."""
+        return bool(_KERNELS["remove_page"](*self._memory, host, slot))
+
     def next_at(self, rested_at: float = 0.0) -> float:
         """Return when a host is next to be looked at: `rested_at` if one has rested already; infinity if none is."""
         resting_until = float(self._lines["key"][0]) if self._control[RESTING] else float("inf")
