@@ -86,6 +86,13 @@ class Config:
     refresh_after_s: float = _setting(
         3600.0, "pace", "--refresh-after", values.duration(), "a page is not visited again sooner than this"
     )
+    probe_share: float = _setting(
+        0.01,
+        "pace",
+        "--probe-share",
+        values.share(),
+        "part of the visits, half at most, that goes to pages drawn by lot, to measure how fresh copies are; 0 = none",
+    )
 
     scope: str = _setting(
         "hosts",

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from evercrawl.crawl.reading import Before, Reading
     from evercrawl.store.state import State
 
+NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
+"""After a visit with one of these there is no copy of the page any more."""
 FORGET: Final = 0.05
 """Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
 _FIRST_CYCLE_S: Final = 86_400.0
@@ -39,11 +41,22 @@ _FIT_OFTEN: Final = 100_000  # intervals after which the level is known; from th
 
 
 class Lesson(NamedTuple):
-    """What a visit says of change: event flags, the packed evidence, and when the content changed (0: it did not)."""
+    """What a visit says of change.
+
+    Attributes
+    ----------
+    flags, evidence
+        Of the event: the bits, and the evidence, packed.
+    changed_at
+        When the content changed; 0 where it did not.
+    fresh
+        Whether the copy was still the page; None where there was none, or the visit does not tell.
+    """
 
     flags: int = 0
     evidence: bytes = b""
     changed_at: float = 0.0
+    fresh: bool | None = None
 
 
 class Changes:
@@ -75,7 +88,7 @@ class Changes:
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
         self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
         self._fit_at = self._intervals + _FIT_FIRST
-        self.deaths = Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
+        self.deaths = deaths_of(state)
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
@@ -91,8 +104,10 @@ class Changes:
         self.notices.visited(reading.slot)
         if reading.outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
             self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
+        held = bool(before.digest) and before.outcome not in NO_COPY
         if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
-            return Lesson(VALIDATED if before.validated else 0)
+            vanished = held and reading.outcome in NO_COPY  # what could not be asked says nothing
+            return Lesson(VALIDATED if before.validated else 0, fresh=False if vanished else None)
         cheap = VALIDATED if _validated(reading, flags) else 0
         changed = bool(before.digest) and _changed(reading, flags)
         date_at = _date(reading, changed)
@@ -108,7 +123,7 @@ class Changes:
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
         evidence = self._evidence(before, site, changed, interval_s, age_s)
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
-        return Lesson(cheap | truth, transfers.pack_evidence(*evidence), changed_at)
+        return Lesson(cheap | truth, transfers.pack_evidence(*evidence), changed_at, not changed if held else None)
 
     def _evidence(
         self, before: Before, site: int, changed: bool, interval_s: float, age_s: float | None
@@ -168,6 +183,11 @@ def priors_of(state: State) -> SitePriors:
     priors = SitePriors(len(state.sites))
     _fit(priors, state)
     return priors
+
+
+def deaths_of(state: State) -> Deaths:
+    """Return how fast pages vanish, by what an earlier run noted."""
+    return Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
 
 
 def _fit(priors: SitePriors, state: State) -> None:

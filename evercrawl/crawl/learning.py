@@ -18,6 +18,7 @@ from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
+from evercrawl.store.said import pack as pack_said
 from evercrawl.store.spread import COPIED
 from evercrawl.store.state import RETIRED, RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
@@ -405,6 +406,7 @@ class Learner:
             near=near,
             kept=settled.kept,
             joined=settled.joined,
+            said=pack_said(reading.said, change.fresh),
         )
 
     def _alias(self, reading: Reading, slots: Slots) -> int:

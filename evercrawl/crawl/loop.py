@@ -27,6 +27,7 @@ from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.parsers import Inline, Parsers
 from evercrawl.crawl.planning import Planning
 from evercrawl.crawl.probes import Probes, ProbeTag
+from evercrawl.crawl.random_probes import RandomProbes
 from evercrawl.crawl.reading import Before, Reading, judge, partial, read, rest
 from evercrawl.crawl.recall import recall
 from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
@@ -69,11 +70,12 @@ BATCH: Final = 32  # exchanges read before the network is looked after again
 
 @dataclass(frozen=True, slots=True)
 class VisitTag:
-    """Says that an exchange visits a page, and what was known of the page."""
+    """Says that an exchange visits a page, what was known of it, and how likely its copy was to be fresh."""
 
     host: Host
     slot: int
     before: Before
+    said: float = math.nan
 
 
 class Crawl:
@@ -161,6 +163,15 @@ class Crawl:
             connections_per_host=config.connections_per_host,
             connections_per_ip=config.connections_per_ip,
             ip_delay_s=config.delay_s / config.connections_per_ip,
+            refresh_after_s=config.refresh_after_s,
+        )
+        self._random_probes = RandomProbes(
+            partition,
+            self.frontier,
+            policy,
+            self.columns,
+            Columns(state, scheme, changes.priors, notices, in_bytes=False),
+            share=config.probe_share,
             refresh_after_s=config.refresh_after_s,
         )
         self._scope = Scope(config, self._pages_of)
@@ -277,6 +288,8 @@ class Crawl:
         self._limits = limits
         self._until = begun_at + limits.seconds if limits.seconds is not None else float("inf")
         fill(self._state, self.frontier, seeds, only, self._config.refresh_after_s)
+        if only:
+            self._random_probes.stop()
         if self._learner.seed(seeds, begun_at):
             self._storing.changed()
         if self._weight is not None and self._weight.message and not only:
@@ -301,6 +314,9 @@ class Crawl:
             self._lessons.tell()
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
+        while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
+            self.frontier.said[drawn[1]] = self._random_probes.said(drawn[1], now)
+            self._begin(*drawn, now, new=False)
         least = self._leisure.least(self._policy.usual) if self._network.in_flight else -math.inf
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, free, least)
@@ -347,6 +363,7 @@ class Crawl:
             self._refuse(host, slot, Exchange(Request(url), now), leave, new=new)
 
     def _refuse(self, host: Host, slot: int, nothing: Exchange, why: str, *, new: bool) -> None:
+        self.frontier.said.pop(slot, None)
         before = recall(self.partition, slot)
         if new and before.depth and before.outcome == Outcome.REFUSED and why.startswith("robots:"):
             self.frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
@@ -360,11 +377,14 @@ class Crawl:
         validators = () if self._soft404.doubts(url, before, now) else _validators(before)
         head = self._heads.wanted(host.number, slot, validators)
         asked = () if head else validators
-        request = Request(url, VisitTag(host, slot, before), asked, size, size, deadline_s, packed=True, head=head)
+        tag = VisitTag(host, slot, before, self.frontier.said.pop(slot, math.nan))
+        request = Request(url, tag, asked, size, size, deadline_s, packed=True, head=head)
         self._network.start(request, host.addresses)
         self.frontier.began(host, now)
         self._underway += 1
         self._pace.started(now)
+        if self._random_probes.began(slot, now):
+            self._storing.changed()
 
     def _unreachable(self, host: Host, why: str) -> None:
         """Count the page that a host would have offered as failed; its name leads nowhere."""
@@ -415,6 +435,7 @@ class Crawl:
                 self._ask_again(exchange, tag, now)
                 continue
             reading = judge(exchange, tag.host, tag.slot, tag.before)
+            reading.said = tag.said
             self._underway -= 1
             self._pace.received(now, len(exchange.wire) + len(exchange.head))
             rest(reading, now)
@@ -453,6 +474,8 @@ class Crawl:
             self._storing.no_room(now, error)
         else:
             self._storing.changed()
+            for reading in batch:
+                self._random_probes.visited(reading.slot)
 
     async def _finish(self) -> None:
         """Let what is under way end, then store everything."""
@@ -496,6 +519,7 @@ class Crawl:
             if self._free(now) > 0:
                 soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now
                 until = min(until, max(self.frontier.next_at(), soonest), self._probes.next_at())
+                until = min(until, self._random_probes.next_at())
             elif not self._pace.free(now):
                 until = min(until, self._pace.next_at)
         return max(until - now, 0.0)

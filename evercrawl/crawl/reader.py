@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evercrawl.clock import SystemClock
 from evercrawl.errors import StoreError
 from evercrawl.parse.digest import keys
@@ -51,6 +53,19 @@ def events(partition: Partition, upto: int) -> Iterator[tuple[int, int, Event]]:
         if number >= upto:
             return
         yield pointer, number, event
+
+
+def recent(partition: Partition, size_bytes: int) -> Iterator[Event]:
+    """Yield the events of about the last `size_bytes` of the journal, in order; all of them where it is shorter.
+
+    Only files and records tell where frames begin, these by pointing to events; so reading begins with one of them.
+    """
+    records, wanted = partition.state.records, max(partition.journal.position - size_bytes, 0)
+    offsets = records.rows["event"][: records.count] >> np.uint64(8)
+    later = offsets[offsets >= wanted] if wanted else offsets[:0]
+    begun = max((part.start for part in segments(partition.disk) if part.start <= wanted), default=0)
+    for _, _, event in partition.journal.replay(int(later.min()) if len(later) else begun):
+        yield event
 
 
 def visits(partition: Partition, slot: int) -> Iterator[Visit]:

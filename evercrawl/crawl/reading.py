@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -98,6 +99,8 @@ class Reading(msgspec.Struct):
         Where the page says that its content is, normalised; "" where it is here.
     keys
         Of `targets`, u8 each; empty where nobody has worked them out.
+    said
+        How likely the copy was to be fresh when the page was asked for; nan where nobody says.
     """
 
     exchange: Exchange
@@ -125,6 +128,7 @@ class Reading(msgspec.Struct):
     feeds: list[str] = []
     targets: list[str] = []
     keys: bytes = b""
+    said: float = math.nan
 
     @property
     def trouble(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from evercrawl.crawl.verify_cash import compare_cash
 from evercrawl.errors import StoreError
 from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import CHANGED, Discovery, Found, Lost, Passed, Switched, Visit
+from evercrawl.store.events import CHANGED, Discovery, Drawn, Found, Lost, Passed, Switched, Visit
 from evercrawl.store.known import FILE as KNOWN_FILE
 from evercrawl.store.known import KNOWN
 from evercrawl.store.records import RECORD
@@ -46,7 +46,7 @@ class EventCheck:
 
     def event(self, event: Event, number: int) -> bool:
         """Check one event; return whether it can be folded."""
-        if isinstance(event, Lost):
+        if isinstance(event, (Drawn, Lost)):
             return self._is_known(event.slot, number)
         if isinstance(event, Passed):
             return self._is_known(event.slot, number) and self._passed(event, number)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.change.gamma import survival
 from evercrawl.config import FILE_NAME, Config, load
-from evercrawl.crawl.changes import priors_of
+from evercrawl.crawl.changes import NO_COPY, deaths_of, priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.known_graph import KnownGraph
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Slots
 
 PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
-_NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
 
 
 class View:
@@ -78,6 +76,7 @@ class View:
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.policy = policy_of(config.policy, config.policy_options)
         self.policy.resume(self.state.notes)
+        self.policy.deaths_per_s = deaths_of(self.state).per_s
 
     @cached_property
     def informed(self) -> Policy:
@@ -165,9 +164,8 @@ class View:
         The copy of a page that is gone is none any more.
         """
         seen, rows = self.records(pages.slot)
-        held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], _NO_COPY)
-        age_s = np.where(held, self.now - pages.visited_at, 0.0)
-        return np.where(held, survival(pages.shape, pages.scale_s, age_s) * np.exp(-pages.notice), np.nan)
+        held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
+        return np.where(held, self.policy.fresh(pages, self.now), np.nan)
 
     def earliest_at(self, slots: Slots) -> Floats:
         """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.

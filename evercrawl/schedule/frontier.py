@@ -52,6 +52,8 @@ class Frontier(Manners):
         By their text.
     new_count, seen_count
         How many pages wait that were never fetched (or are to be tried again), and how many to be refreshed.
+    said
+        Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Frontier(Manners):
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self.new_count = 0
         self.seen_count = 0
+        self.said = dict[int, float]()
 
     def add_host(self, name: str) -> Host:
         """Add the host with the next number."""
@@ -181,6 +184,7 @@ class Frontier(Manners):
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
         """Put a chosen page back in front of its host's: something else has to come first."""
         self._picked.pop(slot, None)
+        self.said.pop(slot, None)
         self._count(host, 1, new=new)
         self._lots.put_back(host.number, slot, new=new)
         self._rest(host)
@@ -188,6 +192,7 @@ class Frontier(Manners):
     def give_up(self, host: Host, slot: int) -> None:
         """Let a chosen page go without a visit; it waits no more."""
         self._picked.pop(slot, None)
+        self.said.pop(slot, None)
         self.release(host)
 
     def take_first(self, host: Host) -> tuple[int, bool] | None:
@@ -250,7 +255,14 @@ class Frontier(Manners):
             picked = zip(chosen[-len(rows) :], values[rows].tolist(), strict=True)
             self._picked |= {slot: (value, new) for (_, slot, new), value in picked}
             self._picked_at = now
+            self._ask(pages, [row for row in rows if pages.visited_at[row] <= now], now)
         return bool(rows or out or added or self._lots.arrived)
+
+    def _ask(self, pages: Pages, seen: list[int], now: float) -> None:
+        """Ask the policy how likely the copies of chosen pages are to be fresh."""
+        if seen:
+            chosen = pages.take(np.array(seen))
+            self.said |= zip(chosen.slot.tolist(), self._policy.fresh(chosen, now).tolist(), strict=True)
 
     def _tell(self) -> None:
         """Tell the policy which of the pages that it chose the last time were not put back."""

@@ -119,6 +119,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     joined
         History, mark and what else is kept from now on of the page that this one leads to, which has this one's window
         beside its own since this visit; packed like `kept`, empty where nothing is handed on.
+    said
+        How likely the copy was said to be fresh before the visit, and whether it was, packed by `said.pack`; 0 where
+        there was no copy, or the visit does not tell.
     """
 
     slot: int
@@ -158,6 +161,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     near: int = NO_SLOT
     kept: bytes = b""
     joined: bytes = b""
+    said: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
@@ -200,6 +204,33 @@ class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):
     scheme: Scheme
 
 
+class Drawn(msgspec.Struct, array_like=True, tag="d", frozen=True):
+    """A page whose copy was drawn at random, to see whether it is fresh; the next visit of the page tells.
+
+    It changes nothing that is known. See `crawl.random_probes` and `crawl.measured`.
+
+    Attributes
+    ----------
+    slot, at
+        Which page; when it was drawn, in seconds since the epoch.
+    by_importance
+        Whether it was drawn with a probability in proportion to importance; else every copy was as likely.
+    fresh
+        How likely it was said to be fresh at that instant.
+    age_s
+        How old it was expected to be: 0 as long as it is fresh, else since the first change that it misses.
+    alone_s
+        Time since the last visit that saw the content.
+    """
+
+    slot: int
+    at: float
+    by_importance: bool
+    fresh: float
+    age_s: float
+    alone_s: float
+
+
 class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     """An archive record went with a damaged disk; its page counts as never fetched, and `why` says how it was found."""
 
@@ -210,4 +241,4 @@ class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     why: str
 
 
-Event: TypeAlias = Visit | Found | Passed | Lost | Switched
+Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn

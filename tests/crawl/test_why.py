@@ -1,5 +1,6 @@
 """Why a page is visited when it is, or is not."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,8 @@ def test_belief_is_that_of_prior_and_evidence(made, ask):
     assert (belief.shape, belief.scale_s) == pytest.approx((shape + row["rate_shape"], scale_s + row["rate_scale_s"]))
     assert (belief.low_per_s, belief.high_per_s) == pytest.approx(gamma.interval(belief.shape, belief.scale_s))
     assert belief.prior_rate_per_s == pytest.approx(shape / scale_s)
-    assert belief.fresh == pytest.approx((1 + DAY_S / belief.scale_s) ** -belief.shape)
+    there = math.exp(-DAY_S * view.policy.deaths_per_s)
+    assert belief.fresh == pytest.approx(there * (1 + DAY_S / belief.scale_s) ** -belief.shape)
     assert not belief.dates_trusted
     assert (found.history.visits, found.history.changes, found.history.changed_at) == (2, 1, pytest.approx(made.now))
 

@@ -68,7 +68,7 @@ def test_new_pages_come_before_refreshes(run):
     world = run.World()
     for i in range(100):
         world.pages[f"{A}/{i}" if i else f"{A}/"] = run.html(f"/{i + 1}", text=str(i))
-    ran = run(world, [f"{A}/"], Limits(seconds=200), refresh_after_s=20.0, latency_s=lambda _: 0.1)
+    ran = run(world, [f"{A}/"], Limits(seconds=200), refresh_after_s=20.0, probe_share=0.0, latency_s=lambda _: 0.1)
     assert set(ran.pages) == {f"{A}/", *(f"{A}/{i}" for i in range(1, 101))}
     first = [times(ran, f"{A}/{i}")[0] for i in range(1, 100)]
     assert gaps(first) == pytest.approx([1.1] * 98, abs=0.01)

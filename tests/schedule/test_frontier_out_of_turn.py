@@ -8,7 +8,7 @@ from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.greedy import Greedy
 from evercrawl.schedule.uniform import Uniform
-from evercrawl.types import Slots
+from evercrawl.types import Floats, Slots
 
 COUNT = 60
 
@@ -18,8 +18,8 @@ class World:
 
     def __init__(self, policy: Policy, hosts: int = 4, seed: int = 1, without: tuple[int, ...] = ()) -> None:
         draw = np.random.default_rng(seed)
-        self.visited_at = draw.permutation(COUNT).astype(float)
-        self.cash = draw.permutation(COUNT) + 1.0
+        self.visited_at: Floats = draw.permutation(COUNT).astype(float)
+        self.cash: Floats = draw.permutation(COUNT).astype(float) + 1.0
         self.host = np.arange(COUNT) % hosts
         self.frontier = Frontier(
             policy, self.columns, lambda slot: float(self.visited_at[slot]), delay_s=0.0, refresh_after_s=100.0
