@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli import main
-from evercrawl.config import SETTINGS, to_markdown
+from evercrawl.config import to_markdown
 
 ROOT = Path(__file__).parents[1]
 CLI = (ROOT / "docs" / "CLI.md").read_text(encoding="utf-8")
@@ -20,10 +20,9 @@ def verbs() -> dict[str, argparse.ArgumentParser]:
 
 def flags(verb: str) -> set[str]:
     """Return the long flags of a verb that are no settings."""
-    settings = {setting.flag for setting in SETTINGS.values()}
-    settings |= {f"--no-{setting.flag[2:]}" for setting in SETTINGS.values()}
-    spellings = {flag for action in verbs()[verb]._actions for flag in action.option_strings if flag.startswith("--")}
-    return spellings - settings - {"--help"}
+    actions = (action for action in verbs()[verb]._actions if not action.dest.startswith("set_"))
+    spellings = {flag for action in actions for flag in action.option_strings if flag.startswith("--")}
+    return spellings - {"--help"}
 
 
 def section(verb: str) -> str:

@@ -3,6 +3,7 @@
 from evercrawl.histories.find import find, load, read, shipped
 from evercrawl.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, LinkLog, Seen
 from evercrawl.histories.journal import history_of_crawl
+from evercrawl.histories.pooling import pooled
 from evercrawl.histories.tables import read_history
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "find",
     "history_of_crawl",
     "load",
+    "pooled",
     "read",
     "read_history",
     "shipped",

@@ -1,0 +1,120 @@
+"""How far figures of a replay would have been others, had the pages been others of their kind: the bootstrap.
+
+Pages of a folder change together, in batches. To draw pages one by one would take each for evidence of its own and make
+intervals two to five times too narrow where folders are many and changed as one; so whole folders are drawn, wherever
+there are enough of them (`bench/backtest.py --intervals` prints both). Everything that is compared is drawn together:
+the difference of two policies is that on the same pages, and is often sure where their own intervals overlap.
+
+References
+----------
+Efron, Tibshirani (1993). An introduction to the bootstrap, sections 13.3 (percentiles) and 19.3 (how many draws).
+Davison, Hinkley (1997). Bootstrap methods and their application, section 3.8 (clusters, drawn whole).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.types import Floats, Ints
+
+DRAWS: Final = 1_000
+LEVEL: Final = 0.95
+_FEWEST: Final = 20  # folders, or drawing them says nothing
+_LARGEST: Final = 0.5  # part of the pages in one folder, likewise
+
+
+def clusters(site: ArrayLike, folder: ArrayLike) -> Ints:
+    """Return the number of what each page is drawn with: its folder, or itself alone where its site has too few.
+
+    They are enough if there are 20, and none has more than half of the site's pages.
+
+    Parameters
+    ----------
+    site, folder
+        Number of each page's site, and of its folder, which belongs to one site, shape (pages,).
+
+    Examples
+    --------
+    >>> clusters([0] * 3, [7, 7, 9]).tolist()
+    [0, 1, 2]
+    >>> clusters([0] * 21 + [1] * 2, [5, *range(20), 20, 20]).tolist()[-4:]
+    [18, 19, 20, 21]
+    """
+    sites, number = np.asarray(site), np.unique(np.asarray(folder), return_inverse=True)[1].astype(np.int64)
+    alone = np.arange(len(number)) + len(number)
+    for each in np.unique(sites):
+        of_site = sites == each
+        sizes = np.unique(number[of_site], return_counts=True)[1]
+        if len(sizes) < _FEWEST or sizes.max() > _LARGEST * of_site.sum():
+            number[of_site] = alone[of_site]
+    return np.unique(number, return_inverse=True)[1].astype(np.int64)
+
+
+def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Floats:
+    """Return the sums over resamples of the pages, shape (draws, columns).
+
+    Parameters
+    ----------
+    sums
+        What is summed of each page, shape (pages, columns).
+    cluster
+        Number of what each page is drawn with, shape (pages,).
+    seed
+        Of what is drawn.
+    draws
+        How many resamples.
+
+    Examples
+    --------
+    What stands in one proportion on every page does so in every draw.
+
+    >>> drawn = resampled(np.array([[1.0, 2.0], [3.0, 6.0]]), np.array([0, 1]), seed=1)
+    >>> drawn.shape, float((drawn[:, 1] / drawn[:, 0]).std()), np.unique(drawn[:, 0]).tolist()
+    ((1000, 2), 0.0, [2.0, 4.0, 6.0])
+    """
+    of_each = np.stack([np.bincount(cluster, column) for column in sums.T], 1)
+    n, draw = len(of_each), np.random.default_rng(seed)
+    times = (np.bincount(draw.integers(0, n, n), minlength=n) for _ in range(draws))
+    return np.array([each @ of_each for each in times], np.float64).reshape(draws, sums.shape[1])
+
+
+def over_sites(of_sites: Floats, seed: int) -> Floats:
+    """Return means over resamples of the sites too, shape (draws, columns).
+
+    Parameters
+    ----------
+    of_sites
+        What came of each site's draws, shape (sites, draws, columns).
+    seed
+        Of what is drawn.
+
+    Examples
+    --------
+    Two sites that are all alike within: the mean is that of one twice, or of both.
+
+    >>> of_sites = np.array([[[0.2]] * 100, [[0.4]] * 100])
+    >>> np.unique(over_sites(of_sites, seed=1).round(9)).tolist()
+    [0.2, 0.3, 0.4]
+    """
+    sites, draws, _ = of_sites.shape
+    draw = np.random.default_rng(seed)
+    which, times = draw.integers(0, sites, (draws, sites)), draw.integers(0, draws, (draws, sites))
+    return np.asarray(of_sites[which, times].mean(1))
+
+
+def interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """Return the bounds between which the middle part `level` of some draws is; nan where there is none.
+
+    >>> interval(np.arange(101.0), 0.9)
+    (5.0, 95.0)
+    """
+    there = values[np.isfinite(values)]
+    if not len(there):
+        return float("nan"), float("nan")
+    low, high = np.quantile(there, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    return float(low), float(high)

@@ -1,0 +1,118 @@
+"""What replays of one history say of the policies, in numbers with intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.backtest.bootstrap import interval, over_sites, resampled
+from evercrawl.backtest.rows import Mean, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evercrawl.backtest.replay import Replayed
+    from evercrawl.types import Floats, Ints
+
+FLOOR: Final = "uniform"
+CEILING: Final = "notices"
+"""The policies between which the gap is that others close: that knows nothing, and that is told what is stale."""
+
+
+class OfSite(NamedTuple):
+    """A row for each replay of a history, and what the draws say of each, shape (draws, replays)."""
+
+    rows: list[Row]
+    freshness: Floats
+    gap_closed: Floats
+
+
+def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
+    """Return what replays of one history say.
+
+    Parameters
+    ----------
+    runs
+        Of the same pages, policy by policy within each budget; the first policy is what others are compared with.
+    cluster
+        Number of what each page is drawn with, shape (pages,).
+    seed
+        Of what is drawn.
+    """
+    there = runs[0].weight * runs[0].alive_s > 0
+    cluster = np.unique(cluster[there], return_inverse=True)[1].astype(np.int64)
+    sums = np.stack([(run.weight * of)[there] for run in runs for of in (run.alive_s, run.fresh_s)], 1)
+    drawn = resampled(sums, cluster, seed)
+    every = _parts(np.concatenate([sums.sum(0, keepdims=True), drawn]))  # the first row is as it was
+    less, gaps = every - every[:, _first(runs)], _gaps(every, runs)
+    rows = [
+        _row(run, every[1:, at], less[:, at], float(gaps[0, at]), int(there.sum()), int(cluster.max()) + 1)
+        for at, run in enumerate(runs)
+    ]
+    return OfSite(rows, every[1:], gaps[1:])
+
+
+def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:
+    """Return the mean over the sites, for each policy at each budget, in the order of their rows."""
+    freshness = over_sites(np.stack([site.freshness for site in sites]), seed)
+    gaps = over_sites(np.stack([site.gap_closed for site in sites]), seed)
+    less = freshness - freshness[:, _first(sites[0].rows)]
+    return [
+        _mean([site.rows[at] for site in sites], freshness[:, at], less[:, at], gaps[:, at])
+        for at in range(len(sites[0].rows))
+    ]
+
+
+def _row(run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clusters_drawn: int) -> Row:
+    """Return a row; the first of `less` is the difference itself, the others are drawn."""
+    alive_s = float(run.weight @ run.alive_s)
+    seen = ~np.isnan(run.first_sight_s)
+    sights = np.r_[run.first_sight_s[seen], np.full(run.unseen, math.inf)]
+    return Row(
+        run.site, run.policy, run.budget,
+        float(run.weight @ run.fresh_s) / alive_s,
+        float(run.weight @ run.content_fresh_s) / alive_s,
+        float(run.weight @ run.stale_s2) / alive_s,
+        int(run.polls.sum()), int(run.unchanged.sum()),
+        *interval(drawn), float(less[0]), *interval(less[1:]), gap,
+        float(np.sort(sights)[len(sights) // 2]) if len(sights) else math.nan,
+        run.unseen, pages, clusters_drawn,
+        run.calibration.expected_error, run.calibration.brier, run.elapsed_s,
+    )  # fmt: skip
+
+
+def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats) -> Mean:
+    def mean(name: str) -> float:
+        values = np.array([getattr(row, name) for row in rows], np.float64)
+        return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else math.nan
+
+    return Mean(
+        rows[0].policy, rows[0].budget, mean("freshness"), *interval(freshness),
+        mean("difference"), *interval(less), mean("content_freshness"), mean("age_s"),
+        mean("gap_closed"), *interval(gaps), sum(row.difference > 0 for row in rows), len(rows),
+    )  # fmt: skip
+
+
+def _parts(sums: Floats) -> Floats:
+    """Return what is fresh of what is there, from columns that are in turn what is there and what of it is fresh."""
+    return np.asarray(sums[:, 1::2] / sums[:, ::2])
+
+
+def _first(runs: Iterable[Replayed | Row]) -> Ints:
+    """Return for each run where the first at the same budget is."""
+    first = dict[float, int]()
+    return np.array([first.setdefault(run.budget, at) for at, run in enumerate(runs)])
+
+
+def _gaps(freshness: Floats, runs: Sequence[Replayed]) -> Floats:
+    """Return the gap closed, shape (draws, runs); nan where there is none."""
+    place = {(run.policy, run.budget): at for at, run in enumerate(runs)}
+    gaps = np.full(freshness.shape, math.nan)
+    for at, run in enumerate(runs):
+        ends = place.get((FLOOR, run.budget)), place.get((CEILING, run.budget))
+        if ends[0] is not None and ends[1] is not None:
+            floor, gap = freshness[:, ends[0]], freshness[:, ends[1]] - freshness[:, ends[0]]
+            np.divide(freshness[:, at] - floor, gap, out=gaps[:, at], where=gap > 0)
+    return gaps

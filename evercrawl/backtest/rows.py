@@ -1,0 +1,108 @@
+"""What replays came to: a row for each, and one for their mean over the sites."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+
+class Row(NamedTuple):
+    """What came of one policy at one budget on one history.
+
+    Attributes
+    ----------
+    site, policy, budget
+        Names, and polls per page and day.
+    freshness
+        Part of the time in which copies were equal to their pages, the mean over the pages by importance, 0 to 1.
+    content_freshness
+        The same, but a copy counts that is not more than 3 bits of simhash from its page.
+    age_s
+        How long ago the page changed first after the copy was taken, 0 while the copy is fresh; the mean over time and,
+        by importance, over the pages.
+    polls, unchanged
+        Polls, and those of them that found the page as it was: what was wasted.
+    low, high
+        Interval of the freshness, 95 %.
+    difference, difference_low, difference_high
+        Freshness less that of the policy named first, and its interval.
+    gap_closed
+        Which part of the way the policy goes from `uniform` to `notices`; nan where not both are there.
+    first_sight_s
+        From a page's birth to the first poll that saw it, the median; infinity if most were not seen.
+    unseen
+        Pages that were born and never seen.
+    pages
+        Those that there were in the measured part.
+    drawn
+        How many clusters the intervals were drawn from: folders, or pages.
+    expected_calibration_error, brier
+        Of P(fresh) as the policy believed it before each poll; nan where it believes nothing.
+    seconds
+        Time it took.
+    """
+
+    site: str
+    policy: str
+    budget: float
+    freshness: float
+    content_freshness: float
+    age_s: float
+    polls: int
+    unchanged: int
+    low: float
+    high: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    gap_closed: float
+    first_sight_s: float
+    unseen: int
+    pages: int
+    drawn: int
+    expected_calibration_error: float
+    brier: float
+    seconds: float
+
+
+class Mean(NamedTuple):
+    """The mean over the sites of one policy at one budget; the intervals are as if the sites were others, too.
+
+    Attributes
+    ----------
+    policy, budget
+        As in `Row`.
+    freshness, low, high, difference, difference_low, difference_high, content_freshness, age_s
+        Means of those of the sites.
+    gap_closed, gap_low, gap_high
+        The mean of what is closed on each site, and its interval.
+    better
+        Sites on which it is fresher than the policy named first.
+    sites
+        How many there are.
+    """
+
+    policy: str
+    budget: float
+    freshness: float
+    low: float
+    high: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    content_freshness: float
+    age_s: float
+    gap_closed: float
+    gap_low: float
+    gap_high: float
+    better: int
+    sites: int
+
+
+def as_object(row: Row) -> dict[str, Any]:
+    """Return a row as JSON has it, which knows no nan and no infinity: None stands for both."""
+    return {name: _finite(value) for name, value in row._asdict().items()}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,125 @@
+"""The figures of `evercrawl backtest` as PNG: freshness by budget, and whether P(fresh) is as was believed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evercrawl.backtest.rows import Mean, Row
+    from evercrawl.change.calibration import Calibration
+
+_INCHES: Final = (4.6, 3.6)
+_DPI: Final = 100
+_COLUMNS: Final = 3
+_MARKS: Final = "os^vDPX*<>"
+_LEAST: Final = 1e-5  # part of the time in which copies are stale: less is drawn there
+
+
+def freshness(sites: Mapping[str, Sequence[Row | Mean]], path: Path) -> None:
+    """Write freshness by budget with intervals, a panel for each site; matplotlib has to be there.
+
+    The scale is logarithmic in what is stale, for each halving of that is as hard as the last.
+    """
+    figure, panels = _panels(len(sites))
+    for axes, (name, rows) in zip(panels, sites.items(), strict=True):
+        for number, policy in enumerate(dict.fromkeys(row.policy for row in rows)):
+            _curve(axes, [row for row in rows if row.policy == policy], number)
+        _scaled(axes, sorted({row.budget for row in rows}))
+        _named(axes, name, "polls per page and day", "% of the time fresh")
+    _saved(figure, panels, path)
+
+
+def calibration(rows: Sequence[Row], sites: Sequence[Sequence[Calibration]], path: Path) -> None:
+    """Write what part of the copies was fresh by how many were believed to be, all sites together, by budget.
+
+    Parameters
+    ----------
+    rows
+        Of one site, for policies and budgets.
+    sites
+        For each site, what was believed and seen in each of these replays.
+    path
+        Where to.
+    """
+    budgets = list(dict.fromkeys(row.budget for row in rows))
+    figure, panels = _panels(len(budgets))
+    for axes, budget in zip(panels, budgets, strict=True):
+        axes.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
+        of_budget = [(at, row.policy) for at, row in enumerate(rows) if row.budget == budget]
+        for number, (at, policy) in enumerate(of_budget):
+            _believed(axes, policy, [site[at] for site in sites], number)
+        _named(axes, f"{budget:g} polls per page and day", "P(fresh) as believed, %", "fresh, %")
+    _saved(figure, panels, path)
+
+
+def _scaled(axes: Any, budgets: Sequence[float]) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
+    axes.set_yscale("log")
+    axes.invert_yaxis()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(_fresh)
+
+
+def _fresh(stale: float, _: int) -> str:
+    """Return what stands beside a tick."""
+    return f"{100.0 * (1.0 - stale):.6g}"
+
+
+def _curve(axes: Any, rows: Sequence[Row | Mean], number: int) -> None:
+    stale = [max(1.0 - row.freshness, _LEAST) for row in rows]
+    below = [max(at - max(1.0 - row.high, _LEAST), 0.0) for at, row in zip(stale, rows, strict=True)]
+    above = [max(max(1.0 - row.low, _LEAST) - at, 0.0) for at, row in zip(stale, rows, strict=True)]
+    axes.errorbar(
+        [row.budget for row in rows], stale, [below, above], marker=_MARKS[number % len(_MARKS)], markersize=4,
+        capsize=2, linewidth=1.2, label=rows[0].policy,
+    )  # fmt: skip
+
+
+def _believed(axes: Any, policy: str, seen: Sequence[Calibration], number: int) -> None:
+    import numpy as np
+
+    bins = [each.table() for each in seen]
+    weight = np.array([each.weight for each in bins]).sum(0)
+    kept = weight > 0
+    if not kept.any():
+        return
+    said, was = (
+        np.nansum([each.weight * getattr(each, name) for each in bins], 0)[kept] / weight[kept]
+        for name in ("predicted", "observed")
+    )
+    axes.plot(100.0 * said, 100.0 * was, marker=_MARKS[number % len(_MARKS)], markersize=4, linewidth=1.0, label=policy)
+
+
+def _panels(count: int) -> tuple[Any, list[Any]]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(count, _COLUMNS)
+    rows = math.ceil(count / columns)
+    figure: Any = Figure(figsize=(_INCHES[0] * columns, _INCHES[1] * rows), dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
+
+
+def _named(axes: Any, title: str, x: str, y: str) -> None:
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.grid(alpha=0.3)
+
+
+def _saved(figure: Any, panels: Sequence[Any], path: Path) -> None:
+    handles, labels = panels[0].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6), fontsize=8)
+    figure.savefig(path, format="png")
