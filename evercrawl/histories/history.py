@@ -67,7 +67,8 @@ class Seen:
     look_at: Ints
 
 
-NO_LINKS: Final = LinkLog(*(np.zeros(0, np.int64) for _ in range(3)), np.zeros(0, np.bool_))
+_NONE: Final[Ints] = np.zeros(0, np.int64)
+NO_LINKS: Final = LinkLog(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
 
 
 @dataclass(frozen=True)

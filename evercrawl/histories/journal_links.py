@@ -55,5 +55,5 @@ class JournalLinks:
         at, source, target, present = columns
         known = np.isin(source, slots) & np.isin(target, slots)
         rows = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
-        places = (np.searchsorted(slots, each[rows]) for each in (source, target))
-        return LinkLog(at[rows], *places, present[rows].astype(np.bool_))
+        begins, ends = (np.searchsorted(slots, each[rows]) for each in (source, target))
+        return LinkLog(at[rows], begins, ends, present[rows].astype(np.bool_))

@@ -1,12 +1,10 @@
-"""Histories on disk: NAME.events.parquet, NAME.pages.parquet and, where pages link to one another, NAME.links.parquet."""
+"""Histories on disk: NAME.events.parquet, NAME.pages.parquet and, where pages link, NAME.links.parquet."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from evercrawl.errors import ConfigError
 from evercrawl.histories.history import NO_LINKS, REMOVED, TECHNICAL, History, LinkLog
@@ -14,6 +12,10 @@ from evercrawl.histories.history import NO_LINKS, REMOVED, TECHNICAL, History, L
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Ints
 
 _EVENTS: Final = ("t", "page", "op", "size", "words", "simhash", "content")
 _PAGES: Final = ("page", "path")
@@ -39,47 +41,44 @@ def read_history(path: Path) -> History:
         name = name.removesuffix(kind)
     events = _read(path.with_name(name + KINDS[0]), _EVENTS)
     pages = _read(path.with_name(name + KINDS[1]), _PAGES)
-    n = pages.num_rows
-    if sorted(pages["page"].to_pylist()) != list(range(n)):
+    number: Ints = pages["page"].to_numpy().astype(np.int64)
+    n = len(number)
+    if not np.array_equal(np.sort(number), np.arange(n)):
         raise ConfigError(f"{name}{KINDS[1]}: column page must number the pages from 0, each once")
-    order = np.argsort(pages["page"].to_numpy())
-    paths = pages["path"].to_pylist()
-    at, page, op = (events[column].to_numpy() for column in ("t", "page", "op"))
+    paths: list[object] = pages["path"].to_pylist()
+    columns = {column: events[column].to_numpy() for column in _EVENTS}
+    at, page, size, words = (columns[column].astype(np.int64) for column in ("t", "page", "size", "words"))
+    op = columns["op"].astype(np.int8)
     _check(name, n, at, (page,), op)
     log = path.with_name(name + KINDS[2])
     return History(
-        name,
-        at.astype(np.int64),
-        page.astype(np.int64),
-        op.astype(np.int8),
-        events["size"].to_numpy().astype(np.int64),
-        events["words"].to_numpy().astype(np.int64),
-        events["simhash"].to_numpy().astype(np.uint64),
-        events["content"].to_numpy().astype(np.uint64),
-        tuple(str(paths[row]) for row in order),
-        np.zeros(n, np.int64),
-        (name,),
+        name, at, page, op, size, words, columns["simhash"].astype(np.uint64), columns["content"].astype(np.uint64),
+        tuple(str(paths[row]) for row in np.argsort(number).tolist()), np.zeros(n, np.int64), (name,),
         _link_log(name, log, n) if log.exists() else NO_LINKS,
-    )
+    )  # fmt: skip
 
 
 def _link_log(name: str, path: Path, pages: int) -> LinkLog:
     table = _read(path, _LINKS)
     at, source, target = (table[column].to_numpy().astype(np.int64) for column in _LINKS[:3])
     _check(name, pages, at, (source, target))
-    return LinkLog(at, source, target, np.asarray(table["present"].to_numpy(zero_copy_only=False), np.bool_))
+    return LinkLog(at, source, target, table["present"].to_numpy().astype(np.bool_))
 
 
-def _read(path: Path, columns: Iterable[str]) -> pa.Table:
+def _read(path: Path, columns: Iterable[str]) -> Any:
+    """Return columns of a table, by name."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
     try:
-        return pq.read_table(path, columns=list(columns))  # pyright: ignore[reportUnknownMemberType]
+        return read_table(path, columns=list(columns))
     except FileNotFoundError:
         raise ConfigError(f"there is no {path}: a history is FOLDER/NAME{KINDS[0]} and FOLDER/NAME{KINDS[1]}") from None
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as wrong:
+    except (ArrowException, OSError) as wrong:
         raise ConfigError(f"{path} cannot be read as a table with the columns {', '.join(columns)}: {wrong}") from None
 
 
-def _check(name: str, pages: int, at: np.ndarray, named: Iterable[np.ndarray], op: np.ndarray | None = None) -> None:
+def _check(name: str, pages: int, at: Ints, named: Iterable[Ints], op: NDArray[np.int8] | None = None) -> None:
     if len(at) and (np.diff(at) < 0).any():
         raise ConfigError(f"{name}: rows must be sorted by t")
     for page in named:

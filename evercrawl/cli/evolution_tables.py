@@ -1,0 +1,108 @@
+"""What pages do, as tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.cli.plain import many
+from evercrawl.cli.words import percent, span, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.histories.evolution.report import Evolution
+
+MOST: Final = 20
+"""Groups that tables show."""
+_DAY_S: Final = 86_400.0
+_OFTEN: Final = (
+    "pages", "now", "changes", "over", "a page and day", "daily", "weekly", "monthly", "4 months", "slower", "never",
+)  # fmt: skip
+_MUCH: Final = ("bits", "new", "words kept", "3 bits or less", "gone back")
+_LONG: Final = ("come a year", "go a year", "there after a year", "half gone after")
+_LINKS: Final = ("links", "new a page and week", "new of all a week", "gone of all a week", "half gone after")
+_AS_BY_CHANCE: Final = "as by chance? then gaps vary by 1, 5 % are not exponential, and a week after a change is as any"
+_CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
+
+
+def tables(found: Sequence[Evolution], by: str) -> list[str]:
+    """Return what is known of each group, the largest of them if there are many, and of all."""
+    shown = _shown(found)
+    linked = [each for each in shown if each.links.links or each.links.lost_link_share_a_week > 0]
+    parts = [
+        (f"how often: pages change ({_estimators(found)}), and how many at most daily, weekly ...", _OFTEN, _often),
+        ("how much: of 64 bits, and of the words", _MUCH, _much),
+        ("how long: pages come and go", _LONG, _long),
+        ("links", _LINKS, _links),
+        (_AS_BY_CHANCE, _CHANCE, _chance),
+    ]  # fmt: skip
+    lines: list[str] = []
+    for title, head, cells in parts:
+        rows = linked if head is _LINKS else shown
+        lines += ["", title, *_table(by, head, rows, cells)] if rows else []
+    left_out = len(found) - len(shown)
+    more = [f"and {many(left_out, 'smaller groups')}, which --json tells too"] if left_out else []
+    return [*lines[1:], *more]
+
+
+def _shown(found: Sequence[Evolution]) -> list[Evolution]:
+    """Return the largest groups in the order that they are in, and the last, which is that of all."""
+    if len(found) <= MOST + 1:
+        return list(found)
+    large = sorted(found[:-1], key=lambda each: -each.pages)[:MOST]
+    names = {each.group for each in large}
+    return [each for each in found[:-1] if each.group in names] + [found[-1]]
+
+
+def _table(
+    by: str, head: tuple[str, ...], rows: list[Evolution], cells: Callable[[Evolution], tuple[str, ...]]
+) -> list[str]:
+    return table((by, *head), [(each.group, *cells(each)) for each in rows], frozenset({by}))
+
+
+def _estimators(found: Sequence[Evolution]) -> str:
+    return found[-1].often.estimator
+
+
+def _often(of: Evolution) -> tuple[str, ...]:
+    rate = _number(of.often.rate_per_day)
+    counts = (f"{of.pages:,}", f"{of.alive:,}", f"{of.changes:,}", span(of.days * _DAY_S), rate)
+    return (*counts, *(_share(share) for share in of.often.classes))
+
+
+def _much(of: Evolution) -> tuple[str, ...]:
+    much = of.much
+    return (_number(much.bits), *(_share(share) for share in (much.new, much.words_kept, much.slight, much.returned)))
+
+
+def _long(of: Evolution) -> tuple[str, ...]:
+    lasting = of.lasting
+    shares = (lasting.born_a_year, lasting.died_a_year, lasting.alive_after_year)
+    return (*(_share(share) for share in shares), _days(lasting.half_gone_days))
+
+
+def _links(of: Evolution) -> tuple[str, ...]:
+    links = of.links
+    shares = (_share(links.new_link_share_a_week), _share(links.lost_link_share_a_week))
+    return (f"{links.links:,}", _number(links.new_links_a_week), *shares, _days(links.link_half_life_days))
+
+
+def _chance(of: Evolution) -> tuple[str, ...]:
+    regular, together = of.regular, of.together
+    lift = "-" if math.isnan(together.weekly_lift) else f"x {together.weekly_lift:.2f}"
+    tested = (f"{regular.tested:,}", _number(regular.gap_variation), _share(regular.rejected))
+    return (*tested, lift, _share(together.in_batches), _share(together.busiest_tenth), _number(together.halves))
+
+
+def _share(share: float) -> str:
+    return percent(None if math.isnan(share) else share)
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3g}"
+
+
+def _days(days: float) -> str:
+    """Return a time in days as people say it."""
+    return "-" if math.isnan(days) else span(days * _DAY_S) if math.isfinite(days) else "not seen"

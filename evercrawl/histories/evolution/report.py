@@ -1,0 +1,144 @@
+"""What pages do: everything that is told of a group of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.histories.evolution.groups import BY, grouped
+from evercrawl.histories.evolution.lasting import lasting
+from evercrawl.histories.evolution.linked import link_change
+from evercrawl.histories.evolution.much import much
+from evercrawl.histories.evolution.often import CLASSES, often
+from evercrawl.histories.evolution.record import recorded, split
+from evercrawl.histories.evolution.regular import regular
+from evercrawl.histories.evolution.together import together
+from evercrawl.histories.evolution.watched import DAY_S, WEEK_S
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from evercrawl.histories.evolution.lasting import Lasting
+    from evercrawl.histories.evolution.linked import LinkChange
+    from evercrawl.histories.evolution.much import Much
+    from evercrawl.histories.evolution.often import Often
+    from evercrawl.histories.evolution.record import Record
+    from evercrawl.histories.evolution.regular import Regular
+    from evercrawl.histories.evolution.together import Together
+    from evercrawl.histories.history import History
+
+ALL: Final = "all"
+"""The group of all pages."""
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What the pages of one group do.
+
+    Attributes
+    ----------
+    group
+        Its name.
+    pages, alive
+        Pages that were there at some time; and at the end.
+    changes, days
+        How many there were, in how many days from the first page's beginning to the last one's end.
+    often, much, lasting, links, regular, together
+        As these families tell.
+    record
+        What it was made of.
+    """
+
+    group: str
+    pages: int
+    alive: int
+    changes: int
+    days: float
+    often: Often
+    much: Much
+    lasting: Lasting
+    links: LinkChange
+    regular: Regular
+    together: Together
+    record: Record
+
+    def figures(self) -> dict[str, Any]:
+        """Return every figure by its name; None where nothing can be said, or half of them never went."""
+        found: dict[str, Any] = {
+            "group": self.group, "pages": self.pages, "alive": self.alive, "changes": self.changes, "days": self.days,
+        }  # fmt: skip
+        for family in (self.often, self.much, self.lasting, self.links, self.regular, self.together):
+            found |= family._asdict()
+        found["classes"] = dict(zip(CLASSES, self.often.classes, strict=True))
+        return {name: _finite(value) for name, value in found.items()}
+
+
+def evolution(
+    histories: Sequence[History],
+    by: str = "site",
+    *,
+    chosen: NDArray[np.bool_] | None = None,
+    since: float = -math.inf,
+    until: float = math.inf,
+) -> list[Evolution]:
+    """Return what the pages of some histories do: of each group, and last, where there are several, of all.
+
+    Parameters
+    ----------
+    histories
+        At least one; a page of each is a page of its own.
+    by
+        One of `groups.BY`.
+    chosen
+        Which pages count, in the order of the histories, shape (pages,); all without it.
+    since, until
+        Between which instants, in seconds since the epoch.
+
+    Raises
+    ------
+    ConfigError
+        When no page is left.
+    """
+    groups = grouped(histories, by)
+    record = recorded(histories, since, until)
+    group = np.where(_alive_at_all(record), groups.group, -1)
+    group = group if chosen is None else np.where(chosen, group, -1)
+    if not (group >= 0).any():
+        raise ConfigError("no page is left: of all that were asked for, none was there at that time")
+    parts = split(record, group, len(groups.names))
+    found = [_evolution(name, part) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
+    if len(found) > 1:
+        found.append(_evolution(ALL, split(record, np.minimum(group, 0), 1)[0]))
+    return found
+
+
+def _alive_at_all(record: Record) -> NDArray[np.bool_]:
+    found = np.zeros(len(record.pages), np.bool_)
+    found[record.lives.page] = True
+    return found
+
+
+def _evolution(name: str, part: Record) -> Evolution:
+    lives, changes, counts, watched_s = part.lives, part.changes, part.changes_of(), part.watched_s()
+    alive = len(np.unique(lives.page[~lives.died]))
+    return Evolution(
+        name, len(part.pages), alive, len(changes.at), float(lives.ended_at.max() - lives.began_at.min()) / DAY_S,
+        often(counts, watched_s, part.looks), much(changes), lasting(lives),
+        link_change(part.links, float(watched_s.sum()) / WEEK_S), regular(changes),
+        together(lives, changes, counts), part,
+    )  # fmt: skip
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in cast("dict[str, Any]", value).items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+__all__ = ["ALL", "BY", "Evolution", "evolution"]
