@@ -84,7 +84,7 @@ def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Flo
 
 
 def over_sites(of_sites: Floats, seed: int) -> Floats:
-    """Return means over resamples of the sites too, shape (draws, columns).
+    """Return means over resamples of the sites too, shape (draws, columns); sites with nan do not count.
 
     Parameters
     ----------
@@ -104,7 +104,10 @@ def over_sites(of_sites: Floats, seed: int) -> Floats:
     sites, draws, _ = of_sites.shape
     draw = np.random.default_rng(seed)
     which, times = draw.integers(0, sites, (draws, sites)), draw.integers(0, draws, (draws, sites))
-    return np.asarray(of_sites[which, times].mean(1))
+    values = of_sites[which, times]
+    there = ~np.isnan(values)
+    count = there.sum(1)
+    return np.divide(values.sum(1, where=there), count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
 def interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:

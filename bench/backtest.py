@@ -1,0 +1,230 @@
+"""The default policy on recorded histories, beside uniform polling and one that is told what is stale; and how fast.
+
+    python bench/backtest.py HISTORIES --jobs 4
+    python bench/backtest.py HISTORIES --only speed
+    python bench/backtest.py HISTORIES --only intervals
+
+HISTORIES is a folder of histories. `gaps` prints the gap closed (see docs/CLI.md, evercrawl backtest) of each site but
+those left out, with and without validators, and how well P(fresh) is calibrated; `pooled` the same with all of them
+under one budget; `poisson` the freshness lost against the plain Gamma index on made-up pages that change at random;
+`speed` polls a second of CPU, on one core; `intervals` how much wider intervals are for drawing whole folders. Exits 1
+when a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from figures import Figure
+
+from evercrawl.backtest.choices import choices
+from evercrawl.backtest.replay import replay
+from evercrawl.backtest.report import means, of_site
+from evercrawl.backtest.runs import make, planned
+from evercrawl.backtest.setting import DAY_S, Setting
+from evercrawl.histories import History, find, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from evercrawl.backtest.report import OfSite
+    from evercrawl.backtest.rows import Row
+    from evercrawl.backtest.runs import Made
+
+PARTS = ("gaps", "pooled", "poisson", "speed", "intervals")
+BUDGETS = (0.005, 0.02, 0.1, 0.5)
+DATED = {0.005: 0.42, 0.02: 0.46, 0.1: 0.52, 0.5: 0.54}
+UNDATED = {0.005: 0.37, 0.02: 0.40, 0.1: 0.48, 0.5: 0.49}
+POOLED = {0.005: 0.46, 0.02: 0.55, 0.1: 0.65}
+"""Goals: the mean gap closed, by budget; with validators, without, and under one budget."""
+LEAST_PAGES = 100  # a site with fewer may lose more than a point
+
+
+def main() -> int:
+    """Print all that is asked for; return 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("histories", help="a folder of them")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be repeated")
+    parser.add_argument("--policy", default="price")
+    parser.add_argument("--without", default="pyar-wiki", help="histories left out, such as a,b (default: pyar-wiki)")
+    parser.add_argument("--budget", type=float, action="append", help="may be repeated")
+    parser.add_argument("--sample", type=int, help="only so many pages of each site")
+    parser.add_argument("--jobs", type=int, default=1)
+    o = parser.parse_args()
+    o.paths = [path for path in find(o.histories) if path.name not in o.without.split(",")]
+    o.budget = sorted(o.budget or BUDGETS)
+    parts: Mapping[str, Any] = {
+        "gaps": gaps, "pooled": pooled_gaps, "poisson": poisson, "speed": speed, "intervals": intervals,
+    }  # fmt: skip
+    figures = [figure for part in o.only or PARTS for figure in shown(parts[part](o))]
+    return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
+
+
+def shown(figures: Iterable[Figure]) -> list[Figure]:
+    """Print figures as they come."""
+    kept = list[Figure]()
+    for figure in figures:
+        print(figure, flush=True)
+        kept.append(figure)
+    return kept
+
+
+def gaps(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield the mean gap closed over the sites, what is lost on the worst, and the calibration error."""
+    groups = [(path,) for path in o.paths]
+    dated, undated = both(o, groups)
+    for name, sites, goals in (("validators", dated, DATED), ("no validators", undated, UNDATED)):
+        table(o, sites, name)
+        for mean in means(sites, seed=1):
+            if mean.policy == o.policy:
+                says = f"gap closed, {name}, {mean.budget:g} ({mean.gap_low:.2f} to {mean.gap_high:.2f})"
+                yield Figure(says, mean.gap_closed, "", at_least=goals.get(mean.budget))
+        worst = min(lead(o, sites), key=lambda each: each[1])
+        yield Figure(f"worst against uniform, {name}: {worst[0]}", worst[1], "points", at_most=None)
+        yield Figure(f"points lost there, {name}", max(-worst[1], 0.0), "", at_most=1.0)
+        yield from errors(o, sites, name)
+
+
+def pooled_gaps(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield the gap closed under one budget."""
+    for name, sites in zip(("validators", "no validators"), both(o, [tuple(o.paths)]), strict=True):
+        for row in (row for row in sites[0].rows if row.policy == o.policy):
+            goal = POOLED.get(row.budget) if name == "validators" else None
+            yield Figure(f"gap closed, pooled, {name}, {row.budget:g}", row.gap_closed, "", at_least=goal)
+
+
+def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[OfSite], list[OfSite]]:
+    """Return what is said of each group with validators and without; the yardsticks do not know of them."""
+    dated = replayed(o, groups, [o.policy, "uniform", "notices"], Setting(0.0, sample=o.sample))
+    undated = replayed(o, groups, [o.policy], Setting(0.0, validators=False, sample=o.sample))
+    in_place = [
+        [undated[at][place // 3] if place % 3 == 0 else each for place, each in enumerate(made)]
+        for at, made in enumerate(dated)
+    ]
+    first, second = ([said(made) for made in sites] for sites in (dated, in_place))
+    return first, second
+
+
+def replayed(
+    o: argparse.Namespace, groups: list[tuple[Path, ...]], policies: list[str], setting: Setting
+) -> list[list[Made]]:
+    """Return what came of the replays of each group."""
+    plan = planned(groups, choices(policies), o.budget, setting)
+    coming = make([run for group in plan for run in group], o.jobs, lambda *told: tick(*told))
+    made = [[next(coming) for _ in group] for group in plan]
+    print("\r\x1b[2K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
+    return made
+
+
+def tick(what: str, done: float, total: int) -> None:
+    """Tell a person how far it has come."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[2K{what}: {done:.1f} of {total}", end="", file=sys.stderr, flush=True)
+
+
+def said(made: Sequence[Made]) -> OfSite:
+    """Return what replays of one group say."""
+    return of_site([each.replayed for each in made], made[0].cluster, seed=1)
+
+
+def table(o: argparse.Namespace, sites: list[OfSite], name: str) -> None:
+    """Print freshness and the gap closed of each site."""
+    print(f"\n{o.policy}, {name}: freshness, points over uniform, gap closed")
+    for site in sites:
+        rows = [row for row in site.rows if row.policy == o.policy]
+        lost = [row.difference for row in site.rows if row.policy == "uniform"]
+        cells = (
+            f"{100 * row.freshness:6.2f} {-100 * less:+6.2f} {row.gap_closed:+5.2f}"
+            for row, less in zip(rows, lost, strict=True)
+        )
+        print(f"{rows[0].site:<16}{rows[0].pages:>7,}   {'   '.join(cells)}")
+
+
+def lead(o: argparse.Namespace, sites: list[OfSite]) -> list[tuple[str, float]]:
+    """Return by how many points the policy is fresher than uniform, for each site that is large enough and budget."""
+    return [
+        (f"{row.site}, {row.budget:g}", -100 * row.difference)
+        for site in sites
+        for row in site.rows
+        if row.policy == "uniform" and row.pages >= LEAST_PAGES
+    ]
+
+
+def errors(o: argparse.Namespace, sites: list[OfSite], name: str) -> Iterable[Figure]:
+    """Yield the calibration error: the mean over the sites, at each budget, and the largest."""
+    rows = [row for site in sites for row in site.rows if row.policy == o.policy]
+    for budget in o.budget:
+        here = [row for row in rows if row.budget == budget]
+        mean = statistics.fmean(row.expected_calibration_error for row in here)
+        yield Figure(f"calibration error, {name}, {budget:g}, mean", mean, "", at_most=0.05)
+    worst = max(rows, key=error)
+    yield Figure(f"... the largest: {worst.site}, {worst.budget:g}", error(worst), "")
+
+
+def error(row: Row) -> float:
+    """Return the calibration error of a row."""
+    return row.expected_calibration_error
+
+
+def poisson(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield what is lost against the plain Gamma index where pages change at random, at rates of their own."""
+    lost = dict[float, list[float]]()
+    for seed in (1, 2, 3):
+        history = made_up(2_000, seed)
+        for budget in o.budget:
+            fresh = [replay(history, name, Setting(budget)).freshness for name in ("price_gamma", o.policy)]
+            lost.setdefault(budget, []).append(100 * (fresh[0] - fresh[1]))
+    for budget, points in lost.items():
+        yield Figure(f"points lost on Poisson pages, {budget:g}", statistics.fmean(points), "", at_most=1.2)
+
+
+def made_up(pages: int, seed: int, days: float = 1_200.0) -> History:
+    """Return a history of pages in twenty folders that change at random, one in sixty days on the median."""
+    draw = np.random.default_rng(seed)
+    rate_per_day = np.exp(draw.normal(-np.log(60.0), 1.5, pages))
+    counts = draw.poisson(rate_per_day * days)
+    page = np.concatenate([np.arange(pages), np.repeat(np.arange(pages), counts)])
+    at = np.concatenate([np.zeros(pages), draw.random(int(counts.sum())) * days * DAY_S]).astype(np.int64)
+    op = np.concatenate([np.zeros(pages), np.ones(int(counts.sum()))]).astype(np.int8)
+    order = np.argsort(at, kind="stable")
+    n, key = len(at), draw.integers(0, 2**63, len(at)).astype(np.uint64)
+    sizes, paths = np.full(n, 1_000), tuple(f"{i % 20}/{i}" for i in range(pages))
+    site = np.zeros(pages, np.int64)
+    return History("poisson", at[order], page[order], op[order], sizes, sizes, key, key, paths, site, ("poisson",))
+
+
+def speed(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield polls a second of CPU, on one core, and how long the longest history takes."""
+    for name, goal in (("uniform", 1e6), (o.policy, 1e5)):
+        polls = seconds = 0.0
+        for path in o.paths:
+            history, setting = read(path), Setting(0.1, warming=0.0, sample=o.sample)
+            made = replay(history, name, setting)
+            polls, seconds = polls + float(made.polls.sum()), seconds + made.elapsed_s
+            print(f"  {name:<10}{path.name:<16}{len(history.at):>10,} events{made.polls.sum():>12,} polls"
+                  f"{made.elapsed_s:8.1f} s{made.polls.sum() / made.elapsed_s:>12,.0f} polls/s")  # fmt: skip
+        yield Figure(f"{name}, all histories, 0.1, thousand polls/s", polls / seconds / 1e3, "", at_least=goal / 1e3)
+
+
+def intervals(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield how much wider the interval of a difference is for drawing folders."""
+    for made in replayed(o, [(path,) for path in o.paths], [o.policy, "uniform"], Setting(0.0, sample=o.sample)):
+        runs = [each.replayed for each in made]
+        alone = np.arange(len(made[0].cluster))
+        widths = [
+            [row.difference_high - row.difference_low for row in of_site(runs, cluster, seed=1).rows[1::2]]
+            for cluster in (made[0].cluster, alone)
+        ]
+        clusters = len(np.unique(made[0].cluster))
+        if clusters < len(alone):
+            ratio = statistics.fmean(folders / pages for folders, pages in zip(*widths, strict=True))
+            yield Figure(f"{runs[0].site}: {len(alone):,} pages, {clusters:,} folders, times as wide", ratio, "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
