@@ -30,7 +30,8 @@ _MORE = (
     "that is as by chance. HISTORY is the name of one that comes with evercrawl (peps, ota-contrib), FOLDER/NAME, a "
     "FOLDER of them, or the directory of a crawl; without any it is the crawl in --dir, which may run meanwhile. "
     "Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir example --by depth`, `evercrawl "
-    "evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, `evercrawl evolution --sample topic=tea,coffee --json`."
+    "evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, `evercrawl evolution --sample "
+    "topic=tea,coffee --json`."
 )
 BY: Final = ("site", "tld", "depth", "type")
 _SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"

@@ -1,0 +1,128 @@
+"""The numbers that are told of pages, each against the truth or another way to it."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evercrawl.change.bursts import burstiness
+from evercrawl.histories.evolution.exponential import anderson_darling
+from evercrawl.histories.evolution.linked import link_change, links
+from evercrawl.histories.evolution.often import CLASSES, often
+from evercrawl.histories.evolution.ranks import rank_correlation
+from evercrawl.histories.evolution.regular import normalised, regular
+from evercrawl.histories.evolution.survival import survival
+from evercrawl.histories.evolution.together import busiest, halves
+from evercrawl.histories.evolution.watched import DAY_S, Changes, Lives, watch
+
+
+def of_changes(page, at) -> Changes:
+    n = len(page)
+    zeros = np.zeros(n, np.int64)
+    return Changes(np.array(page), np.array(page), np.array(at, float), zeros, zeros * 1.0, zeros > 0, zeros)
+
+
+def test_the_statistic_is_that_of_anderson_and_darling():
+    random = np.random.default_rng(1)
+    gaps = [random.gamma(2.0, 5_000.0, n) for n in (9, 30, 200)]
+    found = anderson_darling(np.repeat([2, 0, 1], [9, 30, 200]), np.concatenate(gaps), 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        known = [stats.anderson(each, "expon").statistic * (1 + 0.6 / len(each)) for each in gaps]
+    assert found[[2, 0, 1]] == pytest.approx(known)
+    assert math.isnan(found[3])
+
+
+@pytest.mark.parametrize("gaps", [9, 40])
+def test_of_pages_that_change_at_random_moments_five_in_a_hundred_are_rejected(gaps):
+    random, pages = np.random.default_rng(gaps), 20_000
+    at = np.cumsum(random.exponential(1e6, (pages, gaps + 1)) // 1, axis=1)
+    found = regular(of_changes(np.repeat(np.arange(pages), gaps + 1), at.ravel()))
+    assert found.tested == pages
+    assert found.rejected == pytest.approx(0.05, abs=0.006)
+    assert found.gap_variation == pytest.approx(1.0, abs=0.12)
+
+
+def test_clocks_and_bursts_are_found_out():
+    clock = regular(of_changes([0] * 30, np.arange(30) * 3600.0))
+    assert (clock.gap_variation, clock.rejected) == (0.0, 1.0)
+    burst = np.cumsum(np.where(np.arange(40) % 8, 60.0, 1e6))
+    assert regular(of_changes([0] * 40, burst)).gap_variation == pytest.approx(burstiness(np.diff(burst))[0])
+    assert regular(of_changes([0] * 40, burst)).rejected == 1.0
+
+
+def test_only_gaps_within_one_life_count_and_few_changes_are_not_tested():
+    changes = of_changes([0] * 10 + [1] * 9, [*range(10), *range(9)])._replace(life=np.array([0] * 10 + [1] * 9))
+    assert regular(changes).tested == 1
+    assert regular(changes._replace(life=np.arange(19) // 5)).tested == 0
+    at_once = of_changes([0] * 12, [*range(9), 8, 8, 8])
+    assert regular(at_once).tested == 0, "changes at one instant are one"
+    assert normalised(changes).tolist() == [1.0] * 9
+
+
+def test_survival_is_that_of_kaplan_and_meier_with_and_without_late_entry():
+    random = np.random.default_rng(2)
+    lived, censored = random.exponential(10.0, 4_000), random.exponential(15.0, 4_000)
+    left, ended = np.minimum(lived, censored), lived <= censored
+    known = stats.ecdf(stats.CensoredData.right_censored(left, ~ended)).sf
+    found = survival(np.zeros(len(left)), left, ended)
+    assert [found.at(age) for age in (1.0, 7.0, 20.0)] == pytest.approx([float(known.evaluate(x)) for x in (1, 7, 20)])
+    assert found.median_s() == pytest.approx(10 * math.log(2), rel=0.06)
+    entered = np.maximum(random.uniform(-5.0, 15.0, 4_000), 0.0)  # some from the beginning, or the first to die are all
+    late = left > entered
+    assert survival(entered[late], left[late], ended[late]).at(20.0) == pytest.approx(math.exp(-2), abs=0.025)
+
+
+def test_survival_knows_nothing_beyond_the_oldest():
+    found = survival(np.zeros(2), np.array([3.0, 5.0]), np.array([True, False]))
+    assert (found.at(4.0), found.at(5.0)) == (0.5, 0.5)
+    assert math.isnan(found.at(6.0))
+    assert survival(np.zeros(1), np.array([5.0]), np.array([False])).median_s() == math.inf
+    assert math.isnan(survival(np.zeros(0), np.zeros(0), np.zeros(0, bool)).median_s())
+
+
+def test_rates_and_classes():
+    watched_s = np.full(7, 1_000 * DAY_S)
+    changes = np.array([1_000.0, 143.0, 40.0, 9.0, 1.0, 0.0, 5.0])
+    watched_s[6] = 10 * DAY_S  # too short a time to be put into a class
+    found = often(changes, watched_s, np.full(7, np.nan))
+    assert found.rate_per_day == pytest.approx(1198 / 6010)
+    assert dict(zip(CLASSES, found.classes, strict=True)) == {name: pytest.approx(1 / 6) for name in CLASSES}
+    assert (found.classed, found.estimator) == (6, "changes over time")
+
+
+def test_of_visits_the_rate_is_corrected_for_what_they_miss():
+    random = np.random.default_rng(3)
+    rate, visits, pages = 1.5, 40, 2_000
+    changes = random.binomial(visits, -math.expm1(-rate), pages).astype(float)
+    found = often(changes, np.full(pages, visits * DAY_S), np.full(pages, float(visits)))
+    assert found.estimator == "log-corrected"
+    assert found.rate_per_day == pytest.approx(rate, rel=0.02)
+    both = often(changes[:2], np.full(2, visits * DAY_S), np.array([visits, np.nan]))
+    assert both.estimator == "changes over time and log-corrected"
+    assert often(np.zeros(1), np.full(1, DAY_S), np.zeros(1)).estimator == "none", "a page seen once tells nothing"
+
+
+def test_the_busiest_tenth_and_the_order_of_the_halves():
+    assert busiest(np.array([9.0] + [0.0] * 8 + [1.0])) == 0.9
+    assert math.isnan(busiest(np.zeros(5)))
+    a, b = np.array([3, 1, 1, 5, 2]), np.array([2, 2, 1, 9, 0])
+    assert rank_correlation(a, b) == pytest.approx(stats.spearmanr(a, b).statistic)
+    assert math.isnan(rank_correlation(a, np.ones(5)))
+    pages, length = np.arange(3), np.full(3, 200 * DAY_S)
+    lives = Lives(pages, length * 0, length * 0, length, pages > 5, pages > 5)
+    same = of_changes([0, 0, 1, 1, 1, 1], DAY_S * np.array([10, 150, 20, 30, 160, 170]))
+    assert halves(lives, same) == pytest.approx(1.0)
+    assert halves(lives, same._replace(at=DAY_S * np.array([150.0, 160, 1, 2, 3, 4]))) < 0.0
+
+
+def test_links_new_lost_and_half_gone(made_up):
+    log = [(0, 0, 1, True), (0, 0, 2, True), (7, 0, 3, True), (14, 0, 1, False), (21, 0, 3, False)]
+    history = made_up([(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0), (28, 0, 1)], links=log)
+    found = link_change(links(history, watch(history)), page_weeks=16.0)
+    assert (found.links, found.new_links_a_week) == (1, 1 / 16)
+    assert found.new_link_share_a_week == pytest.approx(1 / 8), "one new in 4 + 2 + 2 weeks of links"
+    assert found.lost_link_share_a_week == pytest.approx(2 / 8)
+    assert found.link_half_life_days == 14.0, "of those at first nobody knows since when"

@@ -1,0 +1,128 @@
+"""What pages do: groups, samples, and whole reports."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evercrawl.errors import ConfigError
+from evercrawl.histories import CHANGED, Seen, load
+from evercrawl.histories.evolution.groups import grouped
+from evercrawl.histories.evolution.report import evolution
+from evercrawl.histories.evolution.samples import about, of_sites, random_pages
+from evercrawl.histories.evolution.watched import DAY_S
+
+URLS = (
+    "http://a.example/", "http://a.example/docs/green_tea.html?x=/1", "https://b.test/x/y/tea.PDF",
+    "http://127.0.0.1:8080/x/", "http://[::1]/tea-green/.hidden",
+)  # fmt: skip
+ROWS = [(0, page, 0, page, page) for page in range(5)] + [(9, 4, 1, 9, 9)]
+
+
+@pytest.fixture
+def crawled(made_up):
+    """Return a history as of a crawl of three sites."""
+    looks = np.repeat(np.arange(5), 2)
+    seen = Seen(
+        np.full(5, 9 * 86_400), np.array([False, True] + [False] * 3), ("text/html", "text/html", "", "", ""),
+        ("Home", "", "", "Of tea: green", ""), looks, np.tile([0, 9 * 86_400], 5),
+    )  # fmt: skip
+    return made_up(ROWS, URLS, sites=("a.example", "b.test", "other"), site=[0, 0, 1, 2, 2], seen=seen)
+
+
+def test_pages_are_told_apart_by_what_they_have_in_common(crawled):
+    def names(by: str) -> list[str]:
+        found = grouped([crawled], by)
+        return [found.names[i] for i in found.group]
+
+    assert names("tld") == ["example", "example", "test", "-", "-"]
+    assert names("site") == ["a.example", "a.example", "b.test", "other", "other"]
+    assert names("depth") == ["0", "1", "2", "1", "1"]
+    assert names("type") == ["text/html", "text/html", "pdf", "-", "hidden"]
+
+
+def test_depths_are_in_the_order_of_numbers(made_up):
+    paths = ["a/" * depth + "x" for depth in (10, 2, 0)]
+    assert grouped([made_up(ROWS[:3], paths)], "depth").names == ["0", "2", "10"]
+
+
+def test_samples(crawled, made_up):
+    other = made_up(ROWS[:2], ["green", "tea/green"], sites=("b.test",))
+    both = [crawled, other]
+    assert of_sites(both, ["b.test"]).tolist() == [False, False, True, False, False, True, True]
+    assert about(both, ["Green tea"]).tolist() == [False, True, False, True, True, False, True]
+    assert about(both, ["pdf", "home"]).tolist() == [True, False, True, False, False, False, False]
+    assert not about(both, [""]).any()
+    with pytest.raises(ConfigError, match=r"there is no site nowhere: there is a\.example, b\.test, other"):
+        of_sites(both, ["b.test", "nowhere"])
+
+
+def test_random_pages_are_so_many_and_the_same_for_a_seed(crawled):
+    drawn = [random_pages([crawled], 2, seed) for seed in range(40)]
+    assert {int(each.sum()) for each in drawn} == {2}
+    assert sum(drawn).min() > 5, "each is as likely as any other"
+    assert (random_pages([crawled], 2, 7) <= random_pages([crawled], 3, 7)).all()
+    among = np.array([False, True, True, False, False])
+    assert random_pages([crawled], 9, 1, among).tolist() == among.tolist()
+
+
+def test_groups_add_up_to_all(crawled):
+    found = evolution([crawled, *load("peps")], "site")
+    assert [each.group for each in found] == ["a.example", "b.test", "other", "peps", "all"]
+    assert sum(each.pages for each in found[:-1]) == found[-1].pages == 743
+    assert sum(each.changes for each in found[:-1]) == found[-1].changes == 15_126
+    assert found[-1].often.estimator == "changes over time and log-corrected"
+    assert found[2].often.rate_per_day == pytest.approx(math.log(3) / 2 / 9), "one of one visits: ln(1.5 / 0.5)"
+    alone = evolution(load("peps"))[0].figures()
+    assert found[3].figures() == alone, "a group is told as if it were alone"
+
+
+def test_a_crawl_knows_what_was_born_only_from_new_links(crawled):
+    assert [each.lasting.born_a_year for each in evolution([crawled])][:3] == [pytest.approx(365.25 / 18), 0.0, 0.0]
+
+
+def test_a_sample_is_a_part_and_none_is_an_error(crawled):
+    chosen = np.array([True, False, True, False, False])
+    assert [each.pages for each in evolution([crawled], chosen=chosen)] == [1, 1, 2]
+    with pytest.raises(ConfigError, match="no page is left"):
+        evolution([crawled], chosen=~chosen & chosen)
+    with pytest.raises(ConfigError, match="no page is left"):
+        evolution([crawled], since=99 * DAY_S)
+
+
+def test_pages_that_change_at_random_moments_show_nothing(made_up):
+    """What the report says of real pages it must not say of chance."""
+    random, pages, length = np.random.default_rng(5), 400, 1_500.0
+    counts = random.poisson(random.gamma(4.0, 6.0, pages))
+    page = np.repeat(np.arange(pages), counts)
+    day = random.uniform(0.0, length, len(page))
+    order = np.argsort(day)
+    rows = [(0, i, 0) for i in range(pages)]
+    rows += [(d, p, CHANGED, i, i + 1) for i, (d, p) in enumerate(zip(day[order], page[order], strict=True))]
+    (found,) = evolution([made_up(rows)])
+    assert found.regular.gap_variation == pytest.approx(0.97, abs=0.04)
+    assert found.regular.rejected == pytest.approx(0.05, abs=0.03)
+    assert found.together.weekly_lift == pytest.approx(1.0, abs=0.08)
+    assert abs(found.together.weekly_errors) < 3.0
+    assert found.together.in_batches == 0.0
+    assert found.often.rate_per_day == pytest.approx(24 / length, rel=0.1)
+    assert found.much.returned == 0.0
+
+
+def test_real_pages_do_not_change_at_random():
+    """The two that ship, against what was measured of them by other means."""
+    peps, terms = (evolution([history])[0] for history in load("peps", "ota-contrib"))
+    assert (peps.together.in_batches, peps.much.words_kept) == (
+        pytest.approx(0.2895, abs=5e-4),
+        pytest.approx(0.2703, abs=5e-4),
+    )
+    assert peps.much.returned == pytest.approx(0.0018, abs=1e-4)
+    assert (terms.together.busiest_tenth, terms.together.halves) == (
+        pytest.approx(0.7324, abs=5e-3), pytest.approx(0.52, abs=0.02)
+    )  # fmt: skip
+    assert 0.28 < terms.much.returned < 0.30
+    for found in (peps, terms):
+        assert found.regular.rejected > 0.6
+        assert found.regular.gap_variation > 1.3
+        assert found.together.weekly_lift > 1.8
+        assert found.together.weekly_errors > 40
