@@ -5,25 +5,35 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.live import clock, size
 from evercrawl.cli.plain import many, plain
-from evercrawl.cli.words import percent
+from evercrawl.cli.words import percent, span
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
+    from evercrawl.change.probed import Measure
     from evercrawl.crawl.status import Status
 
 _AWAY = 10  # hosts left alone that are listed
-_MORE = "It can be asked at any time, also while the crawl runs, and changes nothing."
+_MORE = (
+    "It can be asked at any time, also while the crawl runs, and changes nothing. Examples: `evercrawl status`, "
+    "`evercrawl status --json`, `evercrawl status --calibration --plot calibration.png`."
+)
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "status", "tell where a crawl is", run, _MORE)
+    parser.add_argument(
+        "--calibration", action="store_true", help="tell whether copies were as often fresh as was said, by all visits"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="with --calibration: draw it into FILE as PNG too")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -32,16 +42,46 @@ def run(args: argparse.Namespace) -> int:
     """Tell it."""
     from evercrawl.crawl.status import status
 
+    if args.plot and not args.calibration:
+        raise ConfigError("--plot draws the calibration; say --calibration too")
     directory = arguments.directory(args)
+    if args.plot:
+        from evercrawl.lab.plotting import require
+
+        require()
     warm.before_reading("evercrawl.crawl.status")
+    if args.calibration:
+        return _calibrate(directory, args.plot, json_too=args.json)
     found = status(directory)
     if args.json:
-        print(json.dumps({**asdict(found), "running": found.running}))
+        print(json.dumps({**asdict(found), **_measures(found), "running": found.running}))
     elif sys.stdout.isatty():
         _show(found)
     else:
         print("\n".join(f"{name:<16}{text}" for name, text in rows(found)))
     return 0
+
+
+def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
+    """Tell how well P(fresh) was told."""
+    from evercrawl.cli import calibration
+    from evercrawl.crawl.status import calibration as asked
+
+    found = asked(directory)
+    if plot:
+        from evercrawl.cli.calibration_figure import draw
+        from evercrawl.crawl.whole import appearing
+
+        with appearing(Path(plot)) as temporary:
+            draw(calibration.groups(found), temporary)
+    print(json.dumps(calibration.rounded(found)) if json_too else "\n".join(calibration.lines(found)))
+    return 0
+
+
+def _measures(found: Status) -> dict[str, Any]:
+    """Return what was measured as objects."""
+    both = {"measured": found.measured, "measured_by_importance": found.measured_by_importance}
+    return {name: of._asdict() if of is not None else None for name, of in both.items()}
 
 
 def rows(found: Status) -> list[tuple[str, str]]:
@@ -54,6 +94,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
         ("fetched pages", f"{found.fetched:,} whose content is held"),
         ("fresh", _fresh(found)),
+        *_measured(found),
         ("classes", classes or "none yet"),
         *_copies(found),
         *((name, f"{count:,} links were not let in") for name, count in found.refused_links.items()),
@@ -97,7 +138,23 @@ def _fresh(found: Status) -> str:
     if found.fresh is None:
         return "no copy is held yet"
     weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
-    return f"{percent(found.fresh)} of the copies are likely to be{weighted}"
+    aged = f"; mean age expected {span(found.age_s)}" if found.age_s else ""
+    return f"{percent(found.fresh)} of the copies are likely to be{weighted}{aged}"
+
+
+def _measured(found: Status) -> list[tuple[str, str]]:
+    """Return what random probes say, beside what was said of the same copies."""
+    lines = [("measured", _measure(found.measured, "copies"))] if found.measured else []
+    weighted = found.measured_by_importance
+    return lines + ([("", _measure(weighted, "copies drawn by importance"))] if weighted else [])
+
+
+def _measure(of: Measure, what: str) -> str:
+    return (
+        f"{percent(of.fresh)} of {of.probes:,} {what} were fresh (95 % between {percent(of.fresh_low)} and "
+        f"{percent(of.fresh_high)}; {percent(of.fresh_expected)} expected), mean age {span(of.age_s)} "
+        f"({span(of.age_low_s)} to {span(of.age_high_s)}; {span(of.age_expected_s)} expected)"
+    )
 
 
 def _copies(found: Status) -> list[tuple[str, str]]:

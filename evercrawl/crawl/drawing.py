@@ -1,4 +1,15 @@
-"""Copies drawn by lot, among all that a crawl holds."""
+"""Copies drawn by lot, among all that a crawl holds, spread evenly over them.
+
+Where in the order of first visits a copy is taken from follows a Weyl sequence: a random place, and then each time a
+golden part of the whole further on. So any single draw is as likely to fall anywhere, but several fall apart from each
+other: on pages of different sites, read at different times, and on the same page again only when most others had their
+turn. A sample drawn so varies less than one of which each draw is by itself, hardly ever more.
+
+References
+----------
+Weyl (1916). Ueber die Gleichverteilung von Zahlen mod. Eins. Cochran (1977). Sampling Techniques, chapter 8: what is
+gained by drawing evenly from an order in which neighbours are alike.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +30,7 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots
 
+GOLDEN: Final = (5**0.5 - 1) / 2
 PIECE: Final = 4096  # records of which the importance is added up at a time: 1 ms
 AT_ONCE: Final = 4  # pieces that are added up anew for a draw
 TRIES: Final = 64  # records looked at for one that has a copy
@@ -34,7 +46,7 @@ class Drawing:
     columns
         Slots -> `Pages`, whose importance counts.
     random
-        Draws.
+        Draws where to begin.
 
     Notes
     -----
@@ -43,7 +55,8 @@ class Drawing:
     """
 
     def __init__(self, state: State, columns: Callable[[Slots], Pages], random: Random) -> None:
-        self._state, self._columns, self._random = state, columns, random
+        self._state, self._columns = state, columns
+        self._place, self._weighed = random.random(), random.random()  # of the last draws, in parts of the whole
         self._sums: Floats = np.zeros(0)
         self._next = 0  # the piece to be added up
 
@@ -51,7 +64,8 @@ class Drawing:
         """Return the slot of a copy, each being as likely; None where hardly any page has one."""
         count = self._state.records.count
         for _ in range(TRIES if count else 0):
-            index = self._random.randrange(count)
+            self._place = (self._place + GOLDEN) % 1.0
+            index = int(self._place * count)
             if self._held(slice(index, index + 1))[0]:
                 return int(self._state.records.rows["slot"][index])
         return None
@@ -59,16 +73,12 @@ class Drawing:
     def important_copy(self) -> int | None:
         """Return the slot of a copy, by importance; None where none has any."""
         self._add_up()
-        piece = self._pick(self._sums)
-        first = 0 if piece is None else piece * PIECE
-        place = None if piece is None else self._pick(self._weights(piece))
-        return None if place is None else int(self._state.records.rows["slot"][first + place])
-
-    def _pick(self, weights: Floats) -> int | None:
-        upto = np.cumsum(weights)
-        if not len(upto) or not upto[-1] > 0:
+        self._weighed = (self._weighed + GOLDEN) % 1.0
+        piece, part = _pick(self._sums, self._weighed)
+        place, _ = _pick(self._weights(piece), part) if piece is not None else (None, 0.0)
+        if piece is None or place is None:
             return None
-        return int(np.searchsorted(upto, self._random.random() * upto[-1], side="right"))
+        return int(self._state.records.rows["slot"][piece * PIECE + place])
 
     def _add_up(self) -> None:
         """Add up new pieces, the last one, which grows, and the next few of the others."""
@@ -92,3 +102,19 @@ class Drawing:
         present = self._state.table.record[rows["slot"]] == np.arange(part.start, part.stop)
         held: NDArray[np.bool_] = present & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
         return held
+
+
+def _pick(weights: Floats, part: float) -> tuple[int | None, float]:
+    """Return which of some weights, laid end to end, lies at a part of the whole, and which part of it that is.
+
+    Examples
+    --------
+    >>> _pick(np.array([1.0, 0.0, 3.0]), 0.5)
+    (2, 0.3333333333333333)
+    """
+    upto = np.cumsum(weights)
+    if not len(upto) or not upto[-1] > 0:
+        return None, 0.0
+    at = part * upto[-1]
+    place = min(int(np.searchsorted(upto, at, side="right")), int(np.flatnonzero(weights)[-1]))
+    return place, float((at - upto[place] + weights[place]) / weights[place])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.budgets import REFUSED
+from evercrawl.crawl.measured import measured
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
 from evercrawl.crawl.switching import unswitched
 from evercrawl.crawl.view import View, settings
+from evercrawl.schedule.expected_age import expected_age_s
 from evercrawl.store import partition, segment, snapshot, warc
 from evercrawl.store.lock import holder
 from evercrawl.store.records import NEAR
@@ -24,6 +26,8 @@ from evercrawl.types import Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evercrawl.change.probed import Measure
+    from evercrawl.crawl.measured import Measured
     from evercrawl.store.disk import Disk
     from evercrawl.store.partition import Partition
 
@@ -46,6 +50,13 @@ class Status:
     fresh, fresh_by_importance
         Probability that a copy held is the page as it is now: mean over the copies, and mean weighted by importance;
         None where none is held.
+    age_s, age_by_importance_s
+        Expected age of the copies, 0 as long as they are fresh: the same means.
+    measured, measured_by_importance
+        What random probes of late say of freshness and age, of copies drawn alike, and by importance; None before the
+        first was judged.
+    probes_waiting, probes_unanswered
+        Pages that were drawn and are still to be visited; and those of late whose visit did not tell.
     visits, changes
         Ever made; visits that brought new content to a known page.
     classes
@@ -82,6 +93,12 @@ class Status:
     never_fetched: int
     fresh: float | None
     fresh_by_importance: float | None
+    age_s: float | None
+    age_by_importance_s: float | None
+    measured: Measure | None
+    measured_by_importance: Measure | None
+    probes_waiting: int
+    probes_unanswered: int
     visits: int
     changes: int
     classes: dict[str, int]
@@ -123,12 +140,30 @@ def status(directory: Path) -> Status:
         crawl.close()
 
 
+def calibration(directory: Path) -> Measured:
+    """Return what the whole journal of the crawl in `directory` says of how well P(fresh) was told.
+
+    Raises
+    ------
+    ConfigError
+        There is none.
+    StoreError
+        It is damaged.
+    """
+    crawl = opened(directory)
+    try:
+        return measured(crawl, size_bytes=None)
+    finally:
+        crawl.close()
+
+
 def _status(crawl: Partition, at: float) -> Status:
     state, disk, who = crawl.state, crawl.disk, holder(crawl.directory)
     classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
     cells = state.table.record[: state.known.count]
     rows = state.records.rows[: state.records.count]
-    fresh, weighted = freshness(View(crawl, settings(crawl.directory)[0], at))
+    expected, weighted = expectations(View(crawl, settings(crawl.directory)[0], at))
+    probed = measured(crawl)
     return Status(
         at=at,
         made_at=crawl.birth.made_at,
@@ -137,8 +172,14 @@ def _status(crawl: Partition, at: float) -> Status:
         known=state.known.count,
         fetched=sum(classes.get(o.label, 0) for o in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)),
         never_fetched=int(np.count_nonzero(cells & np.uint32(NO_RECORD))),
-        fresh=fresh,
-        fresh_by_importance=weighted,
+        fresh=expected.fresh,
+        fresh_by_importance=weighted.fresh,
+        age_s=expected.age_s,
+        age_by_importance_s=weighted.age_s,
+        measured=probed.measure(by_importance=False),
+        measured_by_importance=probed.measure(by_importance=True),
+        probes_waiting=probed.waiting,
+        probes_unanswered=probed.unanswered.total(),
         visits=state.visits,
         changes=state.changes,
         classes=classes,
@@ -160,16 +201,28 @@ def _status(crawl: Partition, at: float) -> Status:
     )
 
 
-def freshness(view: View) -> tuple[float | None, float | None]:
-    """Return the mean probability that a copy held is fresh, and the mean weighted by importance; None without any."""
-    copies, weight, total, weighted = 0, 0.0, 0.0, 0.0
+class Expected(NamedTuple):
+    """Mean probability that copies are fresh, and their mean expected age; None where there is no copy."""
+
+    fresh: float | None
+    age_s: float | None
+
+
+def expectations(view: View) -> tuple[Expected, Expected]:
+    """Return what is expected of the copies held: the means over all of them, and those weighted by importance."""
+    sums, weighted = np.zeros(3), np.zeros(3)
     for slots in view.pieces():
-        fresh = view.fresh(view.columns(slots))
+        pages = view.columns(slots)
+        fresh = view.fresh(pages)
         held = ~np.isnan(fresh)
-        importance = view.importance[slots][held]
-        copies, total = copies + int(np.count_nonzero(held)), total + float(fresh[held].sum())
-        weight, weighted = weight + float(importance.sum()), weighted + float(importance @ fresh[held])
-    return total / copies if copies else None, weighted / weight if weight else None
+        of = np.stack([np.ones(len(slots)), fresh, expected_age_s(view.policy, pages, view.now)])[:, held]
+        sums += of.sum(axis=1)
+        weighted += of @ view.importance[slots][held]
+    return _means(*sums.tolist()), _means(*weighted.tolist())
+
+
+def _means(weight: float, fresh: float, age_s: float) -> Expected:
+    return Expected(fresh / weight, age_s / weight) if weight else Expected(None, None)
 
 
 def _snapshot_at(directory: Path, disk: Disk) -> float | None:

@@ -1,0 +1,81 @@
+"""Whether copies are as often fresh as was said: as a table, as JSON, and for the figure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.cli.plain import many
+from evercrawl.cli.words import percent, table
+
+if TYPE_CHECKING:
+    from evercrawl.change.calibration import Bins, Calibration
+    from evercrawl.crawl.measured import Measured
+
+_HEAD: Final = ("said to be fresh", "visits", "mean", "were", "95 % between", "probes", "mean", "were", "95 % between")
+_NONE: Final = "nothing is known yet: no page of which a copy was held has been visited again"
+
+
+def groups(found: Measured) -> dict[str, Calibration]:
+    """Return what there is: all visits, which are no random sample, and the probes, which are one of each kind."""
+    return {"visits": found.visits, "probes": found.probes[False], "probes_by_importance": found.probes[True]}
+
+
+def rounded(found: Measured) -> dict[str, Any]:
+    """Return everything as JSON has it."""
+    return {name: _object(of) for name, of in groups(found).items()} | {
+        "probes_waiting": found.waiting,
+        "probes_unanswered": found.unanswered.total(),
+    }
+
+
+def _object(of: Calibration) -> dict[str, Any]:
+    low, high = of.interval()
+    bins, columns = of.table(), ("low", "high", "count", "predicted", "observed", "at_least", "at_most")
+    rows = zip(*(getattr(bins, name).tolist() for name in columns), strict=True)
+    return {
+        "count": of.count, "predicted": _number(of.predicted), "observed": _number(of.observed),
+        "at_least": low, "at_most": high, "expected_error": _number(of.expected_error), "brier": _number(of.brier),
+        "bins": [{name: _number(value) for name, value in zip(columns, row, strict=True)} for row in rows],
+    }  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def lines(found: Measured) -> list[str]:
+    """Return the table, and a line for each kind of visit."""
+    visits, probes = found.visits.table(), found.probes[False].table()
+    if not found.visits.count:
+        return [_NONE]
+    rows = [
+        (f"{100 * visits.low[i]:.0f} to {100 * visits.high[i]:.0f} %", *_cells(visits, i), *_cells(probes, i))
+        for i in range(len(visits.count))
+        if visits.count[i] or probes.count[i]
+    ]
+    return [*table(_HEAD, rows), "", *(_sum(name, of) for name, of in groups(found).items() if of.count), *_left(found)]
+
+
+def _cells(bins: Bins, i: int) -> tuple[str, ...]:
+    if not bins.count[i]:
+        return "", "", "", ""
+    between = f"{100 * bins.at_least[i]:.1f} and {100 * bins.at_most[i]:.1f}"
+    return f"{bins.count[i]:,}", f"{100 * bins.predicted[i]:.1f}", f"{100 * bins.observed[i]:.1f}", between
+
+
+def _sum(name: str, of: Calibration) -> str:
+    what = {"visits": "visits", "probes": "random probes", "probes_by_importance": "probes by importance"}[name]
+    low, high = of.interval()
+    return (
+        f"{many(of.count, what) if what.endswith('s') else f'{of.count:,} {what}'}: {percent(of.observed)} fresh "
+        f"(95 % between {percent(low)} and {percent(high)}), {percent(of.predicted)} expected; "
+        f"expected error {100 * of.expected_error:.1f} points, Brier's score {of.brier:.3f}"
+    )
+
+
+def _left(found: Measured) -> list[str]:
+    """Return what of the probes did not tell."""
+    waiting, silent = found.waiting, found.unanswered.total()
+    lines = [f"{many(waiting, 'probes')} wait for their hosts, or until their pages may be visited again"]
+    return lines * (waiting > 0) + [f"{many(silent, 'probes')} brought no answer that tells"] * (silent > 0)

@@ -1,0 +1,56 @@
+"""The reliability diagram of `evercrawl status --calibration` as a PNG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from evercrawl.change.calibration import Calibration
+
+_INCHES: Final = (6.0, 6.4)
+_DPI: Final = 100
+_STYLES: Final = (("o", "tab:gray"), ("s", "tab:blue"), ("^", "tab:red"), ("d", "tab:green"))
+
+
+def draw(found: Mapping[str, Calibration], path: Path) -> None:
+    """Write which part was fresh, by what was said of it, with 95 % intervals, to a file; matplotlib has to be there.
+
+    Below stands how often what was said.
+
+    References
+    ----------
+    Murphy, Winkler (1977). Reliability of subjective probability forecasts of precipitation and temperature.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure: Any = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    axes.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
+    for (name, of), (marker, colour) in zip(found.items(), _STYLES, strict=False):
+        if of.count:
+            _draw(axes, below, name.replace("_", " "), of, marker, colour)
+    axes.set_ylabel("part that was fresh")
+    axes.set_ylim(-0.02, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, loc="upper left")
+    axes.set_title("Are copies as often fresh as is said?", fontsize=11)
+    below.set_xlabel("said to be fresh")
+    below.set_ylabel("how often, %")
+    below.set_xlim(-0.02, 1.02)
+    figure.savefig(path, format="png")
+
+
+def _draw(axes: Any, below: Any, name: str, of: Calibration, marker: str, colour: str) -> None:
+    bins = of.table()
+    some = bins.count > 0
+    said, seen = bins.predicted[some], bins.observed[some]
+    reach = [seen - bins.at_least[some], bins.at_most[some] - seen]
+    label = f"{name}: {of.count:,}, expected error {100 * of.expected_error:.1f} points"
+    axes.errorbar(said, seen, reach, fmt=f"-{marker}", color=colour, markersize=4, linewidth=0.8, label=label)
+    edges = [*bins.low.tolist(), 1.0]
+    below.stairs(100 * bins.count / max(of.count, 1), edges, color=colour)
