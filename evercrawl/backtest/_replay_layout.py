@@ -1,0 +1,18 @@
+"""What is held and counted of each page in a replay."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+NEVER: Final = -2
+"""The state of a copy that was never taken."""
+HELD: Final = np.dtype(
+    [("version", "i8"), ("state", "i8"), ("simhash", "u8"), ("settled_at", "f8"), ("stale_at", "f8"),
+     ("alive_s", "f8"), ("fresh_s", "f8"), ("similar_s", "f8"), ("stale_s2", "f8")],
+    align=True,
+)  # fmt: skip
+"""Of each page: the version that is there, what is held of it (its state, its simhash), up to when it is counted, since
+when the copy is stale (inf for not), and what is counted: how long there was a page, how long the copy was equal to it,
+how long its words were (but for 3 bits), and the integral of its age."""
