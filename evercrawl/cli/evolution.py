@@ -62,12 +62,9 @@ def run(args: argparse.Namespace) -> int:
         from evercrawl.lab.plotting import require
 
         require()
-    words = args.history or [str(arguments.directory(args))]
-    warm.before_reading("evercrawl.histories.journal")
     from evercrawl.histories.evolution.report import evolution
-    from evercrawl.histories.find import load
 
-    histories = load(*words)
+    histories = _histories(args.history or [str(arguments.directory(args))])
     chosen = _chosen(histories, samples, seed)
     found = evolution(histories, args.by, chosen=chosen, since=_or(since, -math.inf), until=_or(until, math.inf))
     if args.plot:
@@ -75,6 +72,17 @@ def run(args: argparse.Namespace) -> int:
     for line in _objects(found, args.by) if args.json else _lines(found, args.by, args.sample):
         print(fit(line, sys.stdout))
     return 0
+
+
+def _histories(words: list[str]) -> list[History]:
+    """Return the histories that are asked for; only to read a crawl inner loops have to be compiled."""
+    from evercrawl.histories.find import find, read
+    from evercrawl.store.partition import is_crawl
+
+    found = find(*words)
+    if any(is_crawl(path) for path in found):
+        warm.before_reading("evercrawl.histories.journal")
+    return [read(path) for path in found]
 
 
 def _sample(written: str) -> tuple[str, Any]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.histories.evolution.lasting import lifetimes
+from evercrawl.histories.evolution.lives import YEAR_S
 from evercrawl.histories.evolution.much import spread
 from evercrawl.histories.evolution.often import CLASSES
 from evercrawl.histories.evolution.regular import normalised
-from evercrawl.histories.evolution.watched import YEAR_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

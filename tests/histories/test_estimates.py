@@ -8,14 +8,16 @@ import pytest
 from scipy import stats
 
 from evercrawl.change.bursts import burstiness
+from evercrawl.histories.evolution.changed import Changes
 from evercrawl.histories.evolution.exponential import anderson_darling
 from evercrawl.histories.evolution.linked import link_change, links
+from evercrawl.histories.evolution.lives import DAY_S, Lives
 from evercrawl.histories.evolution.often import CLASSES, often
 from evercrawl.histories.evolution.ranks import rank_correlation
 from evercrawl.histories.evolution.regular import normalised, regular
 from evercrawl.histories.evolution.survival import survival
 from evercrawl.histories.evolution.together import busiest, halves
-from evercrawl.histories.evolution.watched import DAY_S, Changes, Lives, watch
+from evercrawl.histories.evolution.watched import watch
 
 
 def of_changes(page, at) -> Changes:

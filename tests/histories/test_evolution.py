@@ -8,9 +8,9 @@ import pytest
 from evercrawl.errors import ConfigError
 from evercrawl.histories import CHANGED, Seen, load
 from evercrawl.histories.evolution.groups import grouped
+from evercrawl.histories.evolution.lives import DAY_S
 from evercrawl.histories.evolution.report import evolution
 from evercrawl.histories.evolution.samples import about, of_sites, random_pages
-from evercrawl.histories.evolution.watched import DAY_S
 
 URLS = (
     "http://a.example/", "http://a.example/docs/green_tea.html?x=/1", "https://b.test/x/y/tea.PDF",

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evercrawl.histories.evolution.linked import links
-from evercrawl.histories.evolution.watched import DAY_S, watch
+from evercrawl.histories.evolution.lives import DAY_S
+from evercrawl.histories.evolution.watched import watch
 
 ROWS = [  # day, page, op, simhash, content
     (0, 0, 0, 0b1111, 1), (0, 1, 0, 7, 1), (2, 0, 1, 0b1110, 2), (3, 0, 3, 0b0110, 3), (4, 0, 1, 0b0110, 4),

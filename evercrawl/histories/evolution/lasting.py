@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evercrawl.histories.evolution.linked import ratio
+from evercrawl.histories.evolution.lives import DAY_S, YEAR_S
 from evercrawl.histories.evolution.survival import survival
-from evercrawl.histories.evolution.watched import DAY_S, YEAR_S
 
 if TYPE_CHECKING:
+    from evercrawl.histories.evolution.lives import Lives
     from evercrawl.histories.evolution.survival import Survival
-    from evercrawl.histories.evolution.watched import Lives
 
 
 class Lasting(NamedTuple):

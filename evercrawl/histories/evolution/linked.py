@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evercrawl.histories.evolution.lives import DAY_S, WEEK_S, beginnings, ends
 from evercrawl.histories.evolution.survival import survival
-from evercrawl.histories.evolution.watched import DAY_S, WEEK_S, beginnings, ends
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.histories.evolution.watched import Changes
+    from evercrawl.histories.evolution.changed import Changes
 
 SLIGHT: Final = 3
 """Bits of the similarity hash up to which the content counts as the same."""

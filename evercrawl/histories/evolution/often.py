@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.change import log_corrected, naive
-from evercrawl.histories.evolution.watched import DAY_S
+from evercrawl.histories.evolution.lives import DAY_S
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats

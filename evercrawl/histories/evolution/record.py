@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from evercrawl.histories.evolution.changed import Changes
 from evercrawl.histories.evolution.linked import Links, links
-from evercrawl.histories.evolution.watched import Changes, Lives, watch
+from evercrawl.histories.evolution.lives import Lives
+from evercrawl.histories.evolution.watched import watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from evercrawl.histories.evolution.exponential import CRITICAL, anderson_darling
 
 if TYPE_CHECKING:
-    from evercrawl.histories.evolution.watched import Changes
+    from evercrawl.histories.evolution.changed import Changes
     from evercrawl.types import Floats, Ints
 
 LEAST: Final = 10

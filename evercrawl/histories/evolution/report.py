@@ -12,12 +12,12 @@ from evercrawl.errors import ConfigError
 from evercrawl.histories.evolution.groups import BY, grouped
 from evercrawl.histories.evolution.lasting import lasting
 from evercrawl.histories.evolution.linked import link_change
+from evercrawl.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.histories.evolution.much import much
 from evercrawl.histories.evolution.often import CLASSES, often
 from evercrawl.histories.evolution.record import recorded, split
 from evercrawl.histories.evolution.regular import regular
 from evercrawl.histories.evolution.together import together
-from evercrawl.histories.evolution.watched import DAY_S, WEEK_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

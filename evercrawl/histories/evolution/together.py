@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.change.bursts import binned, in_time
+from evercrawl.histories.evolution.lives import WEEK_S
 from evercrawl.histories.evolution.ranks import rank_correlation
-from evercrawl.histories.evolution.watched import WEEK_S
 
 if TYPE_CHECKING:
-    from evercrawl.histories.evolution.watched import Changes, Lives
+    from evercrawl.histories.evolution.changed import Changes
+    from evercrawl.histories.evolution.lives import Lives
     from evercrawl.types import Floats
 
 BATCH: Final = 10
