@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from evercrawl.histories import Seen
 from evercrawl.histories.evolution.linked import links
 from evercrawl.histories.evolution.lives import DAY_S
 from evercrawl.histories.evolution.watched import watch
@@ -87,3 +88,43 @@ def test_links_between_two_instants(made_up):
     assert found.later.tolist() == [True, False, True]
     assert days(found.ended_at) == pytest.approx([5.5] * 3)
     assert not found.went.any()
+
+
+def test_what_was_not_noted_is_made_up_for(made_up):
+    rows = [(0, 0, 0), (1, 0, 2), (2, 0, 1, 1, 1), (3, 0, 0), (4, 0, 1, 2, 2), (5, 1, 2), (6, 1, 1), (7, 1, 1, 3, 3)]
+    seen = watch(made_up(rows))
+    assert seen.lives.page.tolist() == [0, 0, 0, 1]
+    assert days(seen.lives.began_at) == [0, 2, 3, 6], "what changes after a removal is there again"
+    assert days(seen.lives.ended_at) == [1, 3, 7, 7], "what appears again was gone"
+    assert seen.lives.died.tolist() == [True, False, False, False]
+    assert days(seen.changes.at) == [4, 7]
+    assert seen.changes.life.tolist() == [2, 3]
+
+
+def test_the_two_instants_belong_to_the_time_between_them(made_up):
+    history = made_up([(0, 0, 0), (2, 0, 1, 1, 1), (4, 0, 1, 2, 2), (4, 1, 0), (6, 0, 2)], links=[(4, 0, 1, True)])
+    seen = watch(history, 2 * DAY_S, 4 * DAY_S)
+    assert days(seen.changes.at) == [2, 4]
+    assert seen.lives.page.tolist() == [0, 1]
+    assert links(history, seen).page.tolist() == [0]
+    after = watch(history, 6 * DAY_S)
+    assert after.lives.died.tolist() == [True, False]
+
+
+def test_a_link_that_is_noted_twice_is_one(made_up):
+    log = [(0, 0, 1, True), (1, 0, 1, True), (2, 0, 1, False), (3, 0, 1, False), (4, 0, 0, True)]
+    history = made_up([(0, 0, 0), (0, 1, 0), (9, 0, 1)], links=log)
+    found = links(history, watch(history))
+    assert list(zip(days(found.began_at), days(found.ended_at), found.went.tolist(), strict=True)) == [
+        (4, 9, False), (0, 2, True)
+    ]  # fmt: skip
+
+
+def test_looks_count_that_have_one_before_or_the_beginning(made_up):
+    looks = np.array([0, 1, 2, 3, 4, 5]) * 86_400
+    seen = Seen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 0, 0, 1, 0, 0]), looks)
+    history = made_up([(0, 0, 0), (3, 1, 0)], seen=seen)
+    assert watch(history).looks.tolist() == [4, 0]
+    assert watch(history, DAY_S, 4 * DAY_S).looks.tolist() == [3, 0]
+    assert watch(history, 0, 2 * DAY_S).looks.tolist() == [2, 0]
+    assert np.isnan(watch(made_up([(0, 0, 0)])).looks).all()
