@@ -61,7 +61,8 @@ def wilson(part: ArrayLike, size: ArrayLike, level: float = LEVEL) -> tuple[Floa
     n, p = np.where(looked, n, 1.0), np.where(looked, p, 0.5)
     middle, room = p + z2 / (2 * n), np.sqrt(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2)
     low, high = (middle - room) / (1 + z2 / n), (middle + room) / (1 + z2 / n)
-    return np.where(looked, np.maximum(low, 0.0), 0.0), np.where(looked, np.minimum(high, 1.0), 1.0)
+    low, high = np.clip(low, 0.0, p), np.clip(high, p, 1.0)  # at the ends they differ by rounding only
+    return np.where(looked, low, 0.0), np.where(looked, high, 1.0)
 
 
 def effective_size(total: ArrayLike, squares: ArrayLike) -> Floats:

@@ -1,9 +1,10 @@
 """Copies drawn by lot, among all that a crawl holds, spread evenly over them.
 
 Where in the order of first visits a copy is taken from follows a Weyl sequence: a random place, and then each time a
-golden part of the whole further on. So any single draw is as likely to fall anywhere, but several fall apart from each
-other: on pages of different sites, read at different times, and on the same page again only when most others had their
-turn. A sample drawn so varies less than one of which each draw is by itself, hardly ever more.
+golden part of the whole further on; what is no copy is passed over. So all copies are drawn equally often in the long
+run, and those drawn one after the other lie apart: they are of different sites, read at different times, and no page is
+drawn again before most others had their turn. A sample drawn so varies less than one of which each draw is by itself,
+and hardly ever more.
 
 References
 ----------
@@ -99,9 +100,10 @@ class Drawing:
     def _held(self, part: slice) -> NDArray[np.bool_]:
         """Return which pages of some records have a copy; what a broken disk lost has none."""
         rows: NDArray[Any] = self._state.records.rows[part]
-        present = self._state.table.record[rows["slot"]] == np.arange(part.start, part.stop)
-        held: NDArray[np.bool_] = present & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
-        return held
+        indices: Slots = self._state.table.record.take(rows["slot"])
+        present: NDArray[np.bool_] = indices == np.arange(part.start, part.stop, dtype=np.uint32)
+        held: NDArray[np.bool_] = (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
+        return present & held
 
 
 def _pick(weights: Floats, part: float) -> tuple[int | None, float]:
@@ -115,6 +117,7 @@ def _pick(weights: Floats, part: float) -> tuple[int | None, float]:
     upto = np.cumsum(weights)
     if not len(upto) or not upto[-1] > 0:
         return None, 0.0
-    at = part * upto[-1]
+    at = part * float(upto[-1])
     place = min(int(np.searchsorted(upto, at, side="right")), int(np.flatnonzero(weights)[-1]))
-    return place, float((at - upto[place] + weights[place]) / weights[place])
+    weight = float(weights[place])
+    return place, (at - float(upto[place]) + weight) / weight

@@ -242,7 +242,7 @@ class Frontier(Manners):
         added = len(self._new)
         slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
         del self._new_hosts[:], self._new[:]
-        values = keys = _NOTHING
+        values, keys, pages = _NOTHING, _NOTHING, None
         if len(slots):
             pages = self._columns(slots)
             values = np.ascontiguousarray(self._policy.value(pages, now)[:valued], np.float64)
@@ -251,7 +251,7 @@ class Frontier(Manners):
         assert len(values) == valued, "a policy values every page"
         rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)
-        if rows:
+        if rows and pages is not None:
             picked = zip(chosen[-len(rows) :], values[rows].tolist(), strict=True)
             self._picked |= {slot: (value, new) for (_, slot, new), value in picked}
             self._picked_at = now

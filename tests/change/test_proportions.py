@@ -22,6 +22,7 @@ def test_all_of_a_sample_leaves_room_below_only():
     low, high = wilson(1.0, 100.0)
     assert low == pytest.approx(100 / (100 + deviates(0.95) ** 2))
     assert high == 1.0
+    assert all(wilson(1.0, float(size))[1] == 1.0 and wilson(0.0, float(size))[0] == 0.0 for size in range(1, 200))
 
 
 @pytest.mark.parametrize("part", [0.5, 0.9, 0.97])
