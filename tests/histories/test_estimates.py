@@ -61,7 +61,8 @@ def test_only_gaps_within_one_life_count_and_few_changes_are_not_tested():
     assert regular(changes._replace(life=np.arange(19) // 5)).tested == 0
     at_once = of_changes([0] * 12, [*range(9), 8, 8, 8])
     assert regular(at_once).tested == 0, "changes at one instant are one"
-    assert normalised(changes).tolist() == [1.0] * 9
+    two = of_changes([0] * 10 + [1] * 11, [0, *range(2, 20, 2), *range(0, 20, 2), 30])
+    assert normalised(two) == pytest.approx([2 / 3] * 9 + [1.0] * 9 + [4.0])
 
 
 def test_survival_is_that_of_kaplan_and_meier_with_and_without_late_entry():
@@ -81,6 +82,9 @@ def test_survival_knows_nothing_beyond_the_oldest():
     found = survival(np.zeros(2), np.array([3.0, 5.0]), np.array([True, False]))
     assert (found.at(4.0), found.at(5.0)) == (0.5, 0.5)
     assert math.isnan(found.at(6.0))
+    assert (found.median_s(), found.at(3.0)) == (3.0, 0.5)
+    late = survival(np.array([0.0, 3.0]), np.array([3.0, 5.0]), np.array([True, False]))
+    assert late.at(3.0) == 0.0, "what was not watched yet when the other ended says nothing of that"
     assert survival(np.zeros(1), np.array([5.0]), np.array([False])).median_s() == math.inf
     assert math.isnan(survival(np.zeros(0), np.zeros(0), np.zeros(0, bool)).median_s())
 
@@ -102,6 +106,10 @@ def test_of_visits_the_rate_is_corrected_for_what_they_miss():
     found = often(changes, np.full(pages, visits * DAY_S), np.full(pages, float(visits)))
     assert found.estimator == "log-corrected"
     assert found.rate_per_day == pytest.approx(rate, rel=0.02)
+    brief = often(np.array([1.0, 0.0, 0.0]), DAY_S * np.array([8.0, 4.0, 3.9]), np.full(3, np.nan))
+    assert (brief.classed, brief.median_rate_per_day) == (2, pytest.approx(1 / 16)), "half of the longest, and no less"
+    long = often(np.zeros(3), DAY_S * np.array([1_000.0, 122.0, 121.0]), np.full(3, np.nan))
+    assert long.classed == 2, "four months are enough"
     both = often(changes[:2], np.full(2, visits * DAY_S), np.array([visits, np.nan]))
     assert both.estimator == "changes over time and log-corrected"
     assert often(np.zeros(1), np.full(1, DAY_S), np.zeros(1)).estimator == "none", "a page seen once tells nothing"
@@ -117,6 +125,12 @@ def test_the_busiest_tenth_and_the_order_of_the_halves():
     lives = Lives(pages, length * 0, length * 0, length, pages > 5, pages > 5)
     same = of_changes([0, 0, 1, 1, 1, 1], DAY_S * np.array([10, 150, 20, 30, 160, 170]))
     assert halves(lives, same) == pytest.approx(1.0)
+    short = lives._replace(ended_at=np.array([200.0, 200.0, 55.9]) * DAY_S)
+    more = of_changes([0, 0, 1, 1, 2], DAY_S * np.array([10.0, 20, 20, 150, 50]))
+    assert halves(short, more) == pytest.approx(-1.0), "eight weeks are too short for halves"
+    assert halves(short._replace(ended_at=np.array([200.0, 200.0, 56.0]) * DAY_S), more) == pytest.approx(-(0.75**0.5))
+    born = lives._replace(began_at=np.full(3, 100 * DAY_S))
+    assert halves(born, same._replace(at=DAY_S * np.array([110.0, 190, 120, 130, 160, 170]))) == pytest.approx(1.0)
     assert halves(lives, same._replace(at=DAY_S * np.array([150.0, 160, 1, 2, 3, 4]))) < 0.0
 
 

@@ -41,6 +41,34 @@ def test_pages_are_told_apart_by_what_they_have_in_common(crawled):
     assert names("type") == ["text/html", "text/html", "pdf", "-", "hidden"]
 
 
+def test_types_without_a_crawl_are_endings(made_up):
+    assert grouped([made_up(ROWS[:3], ["a.HTML", "b", "v1.2/c"])], "type").names == ["-", "html"]
+
+
+def test_all_of_a_small_history_by_hand(made_up):
+    """Five pages in two years: two at first, two come, one of each goes; one link comes, and one goes."""
+    rows = [
+        (0, 0, 0, 0b1111, 1), (0, 1, 0, 7, 1), (100, 2, 0, 7, 1), (200, 3, 0, 7, 1), (300, 0, 1, 0b1000, 2),
+        (365.25, 1, 2, 0, 0), (400, 0, 1, 0b1000, 3), (500, 2, 2, 0, 0), (600, 0, 1, 0b1111, 1), (730.5, 0, 1, 0, 5),
+    ]  # fmt: skip
+    log = [(0, 0, 1, True), (365.25, 0, 1, False), (379.5, 0, 3, True)]
+    (found,) = evolution([made_up(rows, links=log)])
+    assert (found.pages, found.alive, found.changes, found.days) == (4, 2, 4, 730.5)
+    years = 2 + 1 + 400 / 365.25 + 530.5 / 365.25
+    assert found.lasting.born_a_year == pytest.approx(2 / years)
+    assert found.lasting.died_a_year == pytest.approx(2 / years)
+    assert (found.lasting.alive_after_year, found.lasting.half_gone_days) == (1.0, 400.0), "of two that came one goes"
+    assert found.often.rate_per_day == pytest.approx(4 / (years * 365.25))
+    assert (found.much.bits, found.much.words_kept, found.much.slight, found.much.returned) == (3.0, 0.25, 0.75, 0.25)
+    weeks = years * 365.25 / 7
+    assert found.links.new_links_a_week == pytest.approx(1 / weeks)
+    assert found.links.new_link_share_a_week == pytest.approx(1 / ((365.25 + 351) / 7))
+    (late,) = evolution([made_up(rows)], since=150 * DAY_S)
+    assert late.days == 580.5
+    assert late.lasting.born_a_year == pytest.approx(365.25 / (580.5 + 215.25 + 350 + 530.5))
+    assert late.lasting.half_gone_days == 400.0, "it had been there for 50 days when the time began"
+
+
 def test_depths_are_in_the_order_of_numbers(made_up):
     paths = ["a/" * depth + "x" for depth in (10, 2, 0)]
     assert grouped([made_up(ROWS[:3], paths)], "depth").names == ["0", "2", "10"]
