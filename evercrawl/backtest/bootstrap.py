@@ -106,8 +106,8 @@ def over_sites(of_sites: Floats, seed: int) -> Floats:
     which, times = draw.integers(0, sites, (draws, sites)), draw.integers(0, draws, (draws, sites))
     values = of_sites[which, times]
     there = ~np.isnan(values)
-    count = there.sum(1)
-    return np.divide(values.sum(1, where=there), count, out=np.full(count.shape, np.nan), where=count > 0)
+    count, total = there.sum(1), np.asarray(values.sum(1, where=there), np.float64)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:

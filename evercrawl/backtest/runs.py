@@ -111,7 +111,8 @@ def _read(histories: tuple[Path, ...]) -> History:
 
 def _made(run: Run, progress: Callable[[float], object]) -> Made:
     pages = history(run.histories)
-    made = replay(pages, run.policy, run.setting, run.options, progress=progress)
+    progress(0.0)
+    made = replay(pages, run.policy, run.setting, run.options)
     part = truth(pages, run.setting)
     return Made(made, clusters(part.site, part.folder))
 
