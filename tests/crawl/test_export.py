@@ -77,9 +77,10 @@ def test_importance_is_shared_among_all_pages_that_are_no_aliases(filled):
 
 
 def test_a_copy_is_fresh_with_the_probability_that_its_rate_gives(filled):
+    """And that the page is still there: one vanishes in a page's year, where nothing else is known."""
     page = by_path(filled)["/picture"]
-    scale_s = 0.4 / page["rate_per_s"]
-    assert page["fresh"] == pytest.approx((1 + (filled.now + DAY_S - page["visited_at"]) / scale_s) ** -0.4)
+    scale_s, age_s = 0.4 / page["rate_per_s"], filled.now + DAY_S - page["visited_at"]
+    assert page["fresh"] == pytest.approx((1 + age_s / scale_s) ** -0.4 * np.exp(-age_s / (365.25 * DAY_S)))
 
 
 def test_what_has_no_copy_is_not_fresh(filled):
