@@ -51,6 +51,8 @@ def test_other_bytes_around_the_same_words_are_no_change(made, told):
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", b"<html><p>some words</p></html>")
     made.visit(f"{SITE}/", b"<html><p id=2>some words</p></html>")
+    made.visit(f"{SITE}/", status=304)
+    made.visit(f"{SITE}/", b"<html><p id=3>some words</p></html>")
     assert [op for _, op, _ in told()[1]] == [APPEARED]
 
 
@@ -85,6 +87,8 @@ def test_links_come_and_go_between_pages_that_were_read(made, told):
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/never"))
     made.visit(f"{SITE}/a", made.page("A", "/", text="first"))
+    made.visit(f"{SITE}/", status=304)
+    made.visit(f"{SITE}/", made.page("Home", "/a", text="cut"), truncated=True)
     made.visit(f"{SITE}/b", made.page("B", "/a", text="second"))
     made.visit(f"{SITE}/", made.page("Home", "/b", "/new", text="other words now"))
     made.visit(f"{SITE}/new", made.page("New", "/a", text="third"))
@@ -95,7 +99,7 @@ def test_links_come_and_go_between_pages_that_were_read(made, told):
         (log.at - made.now).tolist(), log.source.tolist(), log.target.tolist(), log.present.tolist(), strict=True
     )
     assert sorted(rows) == sorted([
-        (-50, 0, 1, True), (-50, 0, 2, True), (-40, 1, 0, True), (-30, 2, 1, True), (-20, 0, 1, False),
+        (-70, 0, 1, True), (-70, 0, 2, True), (-60, 1, 0, True), (-30, 2, 1, True), (-20, 0, 1, False),
         (-20, 0, 3, True), (-10, 3, 1, True), (0, 1, 0, False),
     ])  # fmt: skip
     assert history.paths[3] == f"{SITE}/new"

@@ -64,6 +64,7 @@ def test_all_of_a_small_history_by_hand(made_up):
     assert found.links.new_links_a_week == pytest.approx(1 / weeks)
     assert found.links.new_link_share_a_week == pytest.approx(1 / ((365.25 + 351) / 7))
     (late,) = evolution([made_up(rows)], since=150 * DAY_S)
+    assert (late.alive, evolution([made_up(rows)], until=450 * DAY_S)[0].alive) == (2, 3)
     assert late.days == 580.5
     assert late.lasting.born_a_year == pytest.approx(365.25 / (580.5 + 215.25 + 350 + 530.5))
     assert late.lasting.half_gone_days == 400.0, "it had been there for 50 days when the time began"
