@@ -85,8 +85,8 @@ def gaps(o: argparse.Namespace) -> Iterable[Figure]:
                 says = f"gap closed, {name}, {mean.budget:g} ({mean.gap_low:.2f} to {mean.gap_high:.2f})"
                 yield Figure(says, mean.gap_closed, "", at_least=goals.get(mean.budget))
         worst = min(lead(o, sites), key=lambda each: each[1])
-        yield Figure(f"worst against uniform, {name}: {worst[0]}", worst[1], "points", at_most=None)
-        yield Figure(f"points lost there, {name}", max(-worst[1], 0.0), "", at_most=1.0)
+        yield Figure(f"worst against uniform, {name}: {worst[0]}", worst[1], "points")
+        yield Figure(f"points lost there, {name}", max(-worst[1], 0.01), "", at_most=1.0)
         yield from errors(o, sites, name)
 
 
@@ -180,7 +180,8 @@ def poisson(o: argparse.Namespace) -> Iterable[Figure]:
             fresh = [replay(history, name, Setting(budget)).freshness for name in ("price_gamma", o.policy)]
             lost.setdefault(budget, []).append(100 * (fresh[0] - fresh[1]))
     for budget, points in lost.items():
-        yield Figure(f"points lost on Poisson pages, {budget:g}", statistics.fmean(points), "", at_most=1.2)
+        mean = statistics.fmean(points)
+        yield Figure(f"points lost on Poisson pages, {budget:g} ({mean:+.2f})", max(mean, 0.01), "", at_most=1.2)
 
 
 def made_up(pages: int, seed: int, days: float = 1_200.0) -> History:
