@@ -23,7 +23,8 @@ from evercrawl.histories.evolution.watched import watch
 def of_changes(page, at) -> Changes:
     n = len(page)
     zeros = np.zeros(n, np.int64)
-    return Changes(np.array(page), np.array(page), np.array(at, float), zeros, zeros * 1.0, zeros > 0, zeros)
+    at = np.array(at, float)
+    return Changes(np.array(page), np.array(page), at, zeros, zeros * 1.0, zeros > 0, zeros, at, zeros * 1.0)
 
 
 def test_the_statistic_is_that_of_anderson_and_darling():
@@ -45,6 +46,32 @@ def test_of_pages_that_change_at_random_moments_five_in_a_hundred_are_rejected(g
     assert found.tested == pages
     assert found.rejected == pytest.approx(0.05, abs=0.006)
     assert found.gap_variation == pytest.approx(1.0, abs=0.12)
+
+
+@pytest.mark.parametrize(("visits", "even"), [(1, False), (2, True), (2, False), (10, True)])
+def test_visits_do_not_make_random_moments_look_otherwise(visits, even):
+    """So many visits in the mean time between two changes: taken for the changes, they would show in the gaps."""
+    random, pages, changes = np.random.default_rng(visits), 300, 40
+    rows = []
+    for page in range(pages):
+        made_at = np.cumsum(random.exponential(1e6, 4 * changes))
+        intervals = np.ones(6 * visits * changes) if even else random.exponential(1.0, 6 * visits * changes)
+        looks = np.cumsum(intervals * 1e6 / visits)
+        found = np.unique(np.searchsorted(looks, made_at[made_at < looks[-1]]))[1 : changes + 1]
+        rows += [(page, looks[i], looks[i] - looks[i - 1]) for i in found]
+    page, at, unseen_s = (np.array(column) for column in zip(*rows, strict=True))
+    found = regular(of_changes(page, at)._replace(unseen_s=unseen_s))
+    assert found.tested > 100
+    assert found.rejected == pytest.approx(0.05, abs=0.045)
+    assert found.gap_variation == pytest.approx(0.95, abs=0.06)
+    assert regular(of_changes(page, at)).rejected > (0.5 if visits < 10 else 0.08)
+
+
+def test_bursts_are_found_by_visits_too():
+    at = np.cumsum(np.where(np.arange(40) % 8, 20.0, 1e3)) * 1e3
+    assert regular(of_changes([0] * 40, at)._replace(unseen_s=np.full(40, 5e3))).rejected == 1.0
+    always = of_changes([0] * 40, at)._replace(unseen_s=np.diff(at, prepend=0.0))
+    assert regular(always).tested == 0, "where each visit finds a change nobody knows the gaps"
 
 
 def test_clocks_and_bursts_are_found_out():

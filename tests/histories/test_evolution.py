@@ -7,6 +7,7 @@ import pytest
 
 from evercrawl.errors import ConfigError
 from evercrawl.histories import CHANGED, Seen, load
+from evercrawl.histories.evolution import curves
 from evercrawl.histories.evolution.groups import grouped
 from evercrawl.histories.evolution.lives import DAY_S
 from evercrawl.histories.evolution.report import evolution
@@ -110,6 +111,21 @@ def test_a_crawl_knows_what_was_born_only_from_new_links(crawled):
     assert [each.lasting.born_a_year for each in evolution([crawled])][:3] == [pytest.approx(365.25 / 18), 0.0, 0.0]
 
 
+def test_of_pages_seldom_visited_no_week_says_anything(made_up):
+    """A change is found in each of two weeks in a row, and again two months later."""
+    days = [0, 10, 15, 22, 80, 99]
+    rows = [(0, 0, 0), (10, 0, 1, 1, 1), (15, 0, 1, 2, 2), (80, 0, 1, 3, 3)]
+    looks = [*days, *range(23, 23 + 24)]
+    seen = [
+        Seen(np.array([99]) * 86_400, np.zeros(1, bool), ("",), ("",), np.zeros(len(at), int), np.sort(at) * 86_400)
+        for at in (np.array(days), np.array(looks))
+    ]
+    seldom, often, all_known = (evolution([made_up(rows, seen=one)])[0].together.weekly_lift for one in (*seen, None))
+    assert math.isnan(seldom)
+    assert often == pytest.approx(1 / (3 * 2 / 14))
+    assert all_known == pytest.approx(1 / (2 * 1 / 11)), "it ends with its last event, in a week that is not whole"
+
+
 def test_a_sample_is_a_part_and_none_is_an_error(crawled):
     chosen = np.array([True, False, True, False, False])
     assert [each.pages for each in evolution([crawled], chosen=chosen)] == [1, 1, 2]
@@ -155,3 +171,17 @@ def test_real_pages_do_not_change_at_random():
         assert found.regular.gap_variation > 1.3
         assert found.together.weekly_lift > 1.8
         assert found.together.weekly_errors > 40
+
+
+def test_curves_of_a_figure(made_up, crawled):
+    rows = [(0, 0, 0), (365.25, 1, 0), (365.25 * 2, 1, 2), (365.25 * 3, 2, 0)]
+    rows += [(365.25 * 3 + day, 0, 1, 2**day - 1, day) for day in range(10)]
+    record = evolution([made_up(rows)])[0].record
+    assert curves.still_there(record).x == pytest.approx([0.0, 1.0, 1.0])
+    assert curves.still_there(record).y.tolist() == [100.0, 0.0, 0.0], "of those that were watched for a year"
+    assert curves.smaller_changes(record).y[:3].tolist() == [10.0, 100.0, 100.0]
+    found = curves.longer_gaps(record)
+    assert (found.y[0], found.y[found.x < 1.0].min(), found.y[found.x > 1.0].max()) == (100.0, 100.0, 0.0)
+    assert curves.random_gaps().y[0] == 100.0
+    empty = evolution([crawled])[0].record
+    assert [len(of(empty).x) for of in (curves.longer_gaps, curves.smaller_changes)] == [0, 0]

@@ -120,6 +120,17 @@ def test_a_link_that_is_noted_twice_is_one(made_up):
     ]  # fmt: skip
 
 
+def test_a_change_is_found_by_the_first_look_after_it(made_up):
+    looks = np.array([0, 1, 2, 5, 5, 9]) * 86_400
+    seen = Seen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 1, 0, 0, 1, 0]), looks)
+    rows = [(0, 0, 0), (1, 1, 0), (4, 0, 1, 1, 1), (5, 1, 1, 1, 1), (9, 0, 1, 2, 2)]
+    changes = watch(made_up(rows, seen=seen)).changes
+    assert days(changes.found_at) == [5, 9, 5]
+    assert days(changes.unseen_s) == [3, 4, 4]
+    known = watch(made_up(rows)).changes
+    assert (days(known.found_at), days(known.unseen_s)) == ([4, 9, 5], [0, 0, 0])
+
+
 def test_looks_count_that_have_one_before_or_the_beginning(made_up):
     looks = np.array([0, 1, 2, 3, 4, 5]) * 86_400
     seen = Seen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 0, 0, 1, 0, 0]), looks)

@@ -34,6 +34,9 @@ class Changes(NamedTuple):
         Whether the page is again as it was before.
     batch
         How many pages of the site changed at that instant.
+    found_at, unseen_s
+        When it was found, and for how long before that nobody had looked; where every change is on record, it was found
+        when it was made.
     """
 
     page: Ints
@@ -43,6 +46,8 @@ class Changes(NamedTuple):
     new: Floats
     returned: Flags
     batch: Ints
+    found_at: Floats
+    unseen_s: Floats
 
 
 def changes_of(history: History, events: ByPage) -> Changes:
@@ -53,7 +58,27 @@ def changes_of(history: History, events: ByPage) -> Changes:
     new = extents(history.simhash[after], history.simhash[before])
     life = (np.cumsum(events.begins) - 1)[rows]
     returned, batch = _returned(history)[after], _batches(history)[after]
-    return Changes(events.page[rows], life, events.at[rows], bits, new, returned, batch)
+    return Changes(
+        events.page[rows], life, events.at[rows], bits, new, returned, batch,
+        *_found(history, events.page[rows], events.at[rows]),
+    )  # fmt: skip
+
+
+def _found(history: History, page: Ints, at: Floats) -> tuple[Floats, Floats]:
+    """Return when changes were found, and for how long before that nobody had looked at the page."""
+    seen = history.seen
+    if seen is None or not len(seen.look):
+        return at, np.zeros(len(at))
+    order = np.lexsort((seen.look_at, seen.look))
+    look, look_at = seen.look[order], seen.look_at[order]
+    first, stride = int(look_at.min()), int(look_at.max() - look_at.min()) + 2  # so that pages do not run together
+    key = look * stride + look_at - first
+    place = np.searchsorted(key, page * stride + np.clip(at.astype(np.int64) - first, 0, stride - 1))
+    here = np.minimum(place, len(look) - 1)
+    before = np.maximum(place - 1, 0)
+    found_at = np.where((place < len(look)) & (look[here] == page), np.maximum(look_at[here], at), at)
+    there = (place > 0) & (look[before] == page)
+    return found_at, np.where(there, np.maximum(found_at - look_at[before], 0.0), 0.0)
 
 
 def _returned(history: History) -> Flags:

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.histories.evolution.exponential import CRITICAL, anderson_darling
+from evercrawl.histories.evolution.gaps import gaps
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.histories.evolution.changed import Changes
+    from evercrawl.histories.evolution.gaps import Gaps
     from evercrawl.types import Floats, Ints
+
+    Flags = NDArray[np.bool_]
 
 LEAST: Final = 10
 """Changes that a page must have shown to be tested."""
@@ -23,7 +29,8 @@ class Regular(NamedTuple):
     Attributes
     ----------
     tested
-        Pages with `LEAST` changes or more.
+        Pages with `LEAST` changes or more; of those that are visited, only where most changes were found after a visit
+        that found none, for others say nothing of gaps.
     gap_variation
         Standard deviation of a page's gaps over their mean: 1 at random moments, 0 for a clock, more where changes come
         in bursts. The median over the pages.
@@ -39,32 +46,29 @@ class Regular(NamedTuple):
 
 def regular(changes: Changes, least: int = LEAST) -> Regular:
     """Return how regular the changes of some pages are."""
-    page, gap_s = gaps(changes)
-    _, number, count = np.unique(page, return_inverse=True, return_counts=True)
-    enough = count >= least - 1
-    kept = enough[number]
+    found = gaps(changes)
+    enough = _enough(found, least)
     pages = int(enough.sum())
     if not pages:
         return Regular(0, math.nan, math.nan)
-    place = (np.cumsum(enough) - 1)[number[kept]]
-    variation = _variation(place, gap_s[kept], pages)
-    rejected = anderson_darling(place, gap_s[kept], pages) > CRITICAL
-    return Regular(pages, float(np.median(variation)), float(rejected.mean()))
-
-
-def gaps(changes: Changes) -> tuple[Ints, Floats]:
-    """Return page and length of every gap between two changes in one life of a page; changes at one instant are one."""
-    gap_s = np.diff(changes.at)
-    within = (np.diff(changes.life) == 0) & (gap_s > 0)
-    return changes.page[1:][within], gap_s[within]
+    kept = enough[found.page]
+    place, gap_s = (np.cumsum(enough) - 1)[found.page[kept]], found.gap_s[kept]
+    rejected = anderson_darling(place, gap_s, pages) > CRITICAL
+    return Regular(pages, float(np.median(_variation(place, gap_s, pages))), float(rejected.mean()))
 
 
 def normalised(changes: Changes, least: int = LEAST) -> Floats:
     """Return the gaps of the pages that are tested, each over its page's mean, ascending: what a plot shows."""
-    page, gap_s = gaps(changes)
-    _, number, count = np.unique(page, return_inverse=True, return_counts=True)
-    mean_s = np.bincount(number, gap_s, len(count)) / np.maximum(count, 1)
-    return np.sort((gap_s / mean_s[number])[(count >= least - 1)[number]])
+    found = gaps(changes)
+    count = np.bincount(found.page)
+    mean_s = np.bincount(found.page, found.gap_s) / np.maximum(count, 1)
+    return np.sort((found.gap_s / mean_s[found.page])[_enough(found, least)[found.page]])
+
+
+def _enough(found: Gaps, least: int) -> Flags:
+    """Return which pages have gaps enough, most of them with a look that found nothing, shape (pages,)."""
+    count = np.bincount(found.page)
+    return (count >= least - 1) & (np.bincount(found.page, found.quiet_s > 0) * 2 >= count)
 
 
 def _variation(page: Ints, gap_s: Floats, pages: int) -> Floats:

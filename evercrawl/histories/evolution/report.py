@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from evercrawl.histories.evolution.regular import Regular
     from evercrawl.histories.evolution.together import Together
     from evercrawl.histories.history import History
+    from evercrawl.types import Floats
 
+_WEEKLY_LOOKS: Final = 2
 ALL: Final = "all"
 """The group of all pages."""
 
@@ -131,8 +133,14 @@ def _evolution(name: str, part: Record) -> Evolution:
         name, len(part.pages), alive, len(changes.at), float(lives.ended_at.max() - lives.began_at.min()) / DAY_S,
         often(counts, watched_s, part.looks), much(changes), lasting(lives),
         link_change(part.links, float(watched_s.sum()) / WEEK_S), regular(changes),
-        together(lives, changes, counts), part,
+        together(lives, changes, counts, _dense(part, watched_s)), part,
     )  # fmt: skip
+
+
+def _dense(part: Record, watched_s: Floats) -> NDArray[np.bool_]:
+    """Return which lives are of pages that were looked at twice a week, or of which every change is on record."""
+    enough = np.isnan(part.looks) | (part.looks * WEEK_S >= _WEEKLY_LOOKS * watched_s)
+    return np.asarray(enough[part.place(part.lives.page)], np.bool_)
 
 
 def _finite(value: Any) -> Any:

@@ -12,9 +12,13 @@ from evercrawl.histories.evolution.lives import WEEK_S
 from evercrawl.histories.evolution.ranks import rank_correlation
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.histories.evolution.changed import Changes
     from evercrawl.histories.evolution.lives import Lives
     from evercrawl.types import Floats
+
+    Flags = NDArray[np.bool_]
 
 BATCH: Final = 10
 """Pages of one site that have to change at one instant to count as a batch."""
@@ -29,7 +33,7 @@ class Together(NamedTuple):
     ----------
     weekly_lift
         How much likelier a week with a change is followed by another, page by page, than in a random order of the same
-        weeks.
+        weeks; of pages of which every change is on record, or that were visited twice a week.
     weekly_errors
         By how many standard errors that is more than chance.
     in_batches
@@ -47,7 +51,7 @@ class Together(NamedTuple):
     halves: float
 
 
-def together(lives: Lives, changes: Changes, counts: Floats) -> Together:
+def together(lives: Lives, changes: Changes, counts: Floats, dense: Flags) -> Together:
     """Return how the changes of some pages come together.
 
     Parameters
@@ -56,8 +60,12 @@ def together(lives: Lives, changes: Changes, counts: Floats) -> Together:
         Theirs.
     counts
         Changes of each page, shape (pages,).
+    dense
+        Whether the page of each life was looked at so often that weeks with a change can be told from others, shape
+        (lives,).
     """
-    weeks = in_time(*binned(changes.life, changes.at, WEEK_S, lives.began_at, lives.ended_at))
+    weekly = binned(changes.life, changes.at, WEEK_S, lives.began_at, lives.ended_at)
+    weeks = in_time(*(column[dense] for column in weekly))
     batches = float((changes.batch >= BATCH).mean()) if len(changes.at) else math.nan
     return Together(*weeks, batches, busiest(counts), halves(lives, changes))
 
