@@ -65,7 +65,7 @@ def _curves(regular: Any, much: Any, long: Any, groups: list[Evolution]) -> None
 
 def _name(regular: Any, much: Any, long: Any) -> None:
     regular.set(yscale="log", ylim=(0.1, 100.0), ylabel="% longer")
-    regular.set_xlabel("gap between two changes, over the page's mean (dashed: random moments)")
+    regular.set_xlabel("gap over the page's mean (dashed: random moments)")
     regular.set_title("How regularly", fontsize=10)
     much.set(xlabel="bits of 64 that became others", ylabel="% of the changes, up to", ylim=(0.0, 100.0))
     much.set_title("How much", fontsize=10)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 8.0  # means
 _POINTS: Final = 400
-_NONE: Final = np.zeros(0)
 
 
 class Curve(NamedTuple):
@@ -25,6 +24,9 @@ class Curve(NamedTuple):
 
     x: Floats
     y: Floats
+
+
+_NOTHING: Final = Curve(np.zeros(0), np.zeros(0))
 
 
 def random_gaps() -> Curve:
@@ -36,21 +38,24 @@ def random_gaps() -> Curve:
 def longer_gaps(record: Record) -> Curve:
     """Return how many gaps are longer than so many times the mean of their page."""
     gaps, x = normalised(record.changes), random_gaps().x
-    return Curve(x, 100.0 * (1.0 - np.searchsorted(gaps, x, "right") / len(gaps))) if len(gaps) else Curve(_NONE, _NONE)
+    if not len(gaps):
+        return _NOTHING
+    return Curve(x, 100.0 * (1.0 - np.searchsorted(gaps, x, "right") / len(gaps)))
 
 
 def smaller_changes(record: Record) -> Curve:
     """Return how many changes move so many bits or fewer; in steps."""
     counts = spread(record.changes)
-    total = int(counts.sum())
-    return Curve(np.arange(len(counts)) * 1.0, 100.0 * np.cumsum(counts) / total) if total else Curve(_NONE, _NONE)
+    if not counts.any():
+        return _NOTHING
+    return Curve(np.arange(len(counts), dtype=np.float64), 100.0 * np.cumsum(counts) / counts.sum())
 
 
 def still_there(record: Record) -> Curve:
     """Return how many pages are there so many years after they came; in steps."""
     curve = lifetimes(record.lives)
     if not curve.longest_s > 0:
-        return Curve(_NONE, _NONE)
+        return _NOTHING
     shares = np.append(1.0, curve.shares)
     ages_s: Floats = np.concatenate([np.zeros(1), curve.ages_s, np.full(1, curve.longest_s)])
     return Curve(ages_s / YEAR_S, 100.0 * np.append(shares, shares[-1]))
