@@ -1,0 +1,128 @@
+"""What is said of replays follows from their sums, and can be worked out by hand."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from evercrawl.backtest.replay import Replayed
+from evercrawl.backtest.report import means, of_site
+from evercrawl.backtest.rows import as_object
+from evercrawl.change.calibration import Calibration
+
+DAY_S = 86_400.0
+
+
+class Believing(Replayed):
+    """A replay that tells what the policy believed."""
+
+
+def made(policy, fresh_s, budget=0.1, **given: object):
+    """Return a replay of pages that were there for ten seconds each, all alike but for what is said."""
+    fresh_s = np.array(fresh_s, np.float64)
+    n = len(fresh_s)
+    usual = {
+        "site": "example", "policy": policy, "budget": budget, "weight": np.ones(n), "alive_s": np.full(n, 10.0),
+        "fresh_s": fresh_s, "content_fresh_s": fresh_s, "stale_s2": np.zeros(n), "polls": np.full(n, 5),
+        "unchanged": np.full(n, 2), "first_sight_s": np.full(n, np.nan), "unseen": 0, "calibration": Calibration(),
+        "elapsed_s": 0.1,
+    }  # fmt: skip
+    told = dict.fromkeys(Replayed._fields) | usual | given
+    calibration = told.pop("calibration")
+    run = Believing(**told)
+    run.calibration = calibration
+    return run
+
+
+def said(*runs: Replayed, cluster=None):
+    return of_site(runs, np.arange(len(runs[0].weight)) if cluster is None else cluster, seed=1)
+
+
+def test_means_are_by_worth_and_by_time_alive():
+    run = made("price", [10, 2, 0], weight=np.array([1.0, 3.0, 5.0]), alive_s=np.array([10.0, 4.0, 0.0]),
+               content_fresh_s=np.array([10.0, 4.0, 0.0]), stale_s2=np.array([0.0, 11.0, 0.0]))  # fmt: skip
+    row = said(run).rows[0]
+    assert row.freshness == pytest.approx((10 + 3 * 2) / (10 + 3 * 4))
+    assert (row.content_freshness, row.age_s) == (1.0, pytest.approx(33 / 22))
+    assert (row.polls, row.unchanged, row.pages) == (15, 6, 2)
+
+
+def test_the_gap_lies_between_uniform_and_notices_at_the_same_budget():
+    runs = [
+        made(policy, np.full(4, fresh), budget)
+        for budget, all_fresh in ((0.1, (6, 5, 9)), (0.2, (7, 8, 9)))
+        for policy, fresh in zip(("price", "uniform", "notices"), all_fresh, strict=True)
+    ]
+    rows = said(*runs).rows
+    assert [row.gap_closed for row in rows] == pytest.approx([0.25, 0.0, 1.0, -1.0, 0.0, 1.0])
+    assert [row.difference for row in rows] == pytest.approx([0.0, -0.1, 0.3, 0.0, 0.1, 0.2])
+    assert all(math.isnan(row.gap_closed) for row in said(*runs[:2]).rows)
+
+
+def test_without_a_gap_none_is_closed():
+    rows = said(made("uniform", [5, 5]), made("notices", [5, 5])).rows
+    assert all(math.isnan(row.gap_closed) for row in rows)
+    assert as_object(rows[0])["gap_closed"] is None
+
+
+def test_a_difference_is_sure_where_intervals_overlap():
+    of_page = np.random.default_rng(1).random(200) * 9.0
+    first, second = said(made("price", of_page), made("uniform", of_page + 0.5)).rows
+    assert first.low < second.low < first.high < second.high
+    assert second.difference == pytest.approx(0.05)
+    assert 0.0 < second.difference_low == pytest.approx(second.difference_high) == pytest.approx(0.05)
+
+
+def test_pages_that_were_never_there_are_not_drawn():
+    run = made("price", np.full(30, 5.0), alive_s=np.r_[np.full(10, 10.0), np.zeros(20)])
+    row = said(run, cluster=np.arange(30) // 2).rows[0]
+    assert (row.pages, row.drawn) == (10, 5)
+    assert row.low == row.high == 0.5
+
+
+def test_a_page_that_is_never_seen_waits_for_ever():
+    sights = np.array([1.0, 2.0, np.nan, np.nan])
+    assert said(made("price", [1, 1, 1, 1], first_sight_s=sights, unseen=1)).rows[0].first_sight_s == 2.0
+    never = said(made("price", [1, 1, 1, 1], first_sight_s=sights, unseen=3)).rows[0]
+    assert never.first_sight_s == math.inf
+    assert as_object(never)["first_sight_s"] is None
+    assert math.isnan(said(made("price", [1, 1, 1, 1])).rows[0].first_sight_s)
+
+
+def test_beliefs_are_judged():
+    seen = Calibration()
+    seen.add([0.9] * 4, [True, True, True, False])
+    row = said(made("price", [1, 1], calibration=seen)).rows[0]
+    assert (row.expected_calibration_error, row.brier) == (pytest.approx(0.15), pytest.approx((3 * 0.01 + 0.81) / 4))
+    assert as_object(said(made("price", [1, 1])).rows[0])["brier"] is None
+
+
+def test_an_object_begins_with_what_was_promised_and_is_json():
+    found = as_object(said(made("price", [1, 2])).rows[0])
+    promised = "site policy budget freshness content_freshness age_s polls unchanged low high"
+    assert list(found)[:10] == promised.split()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_the_mean_over_sites_is_of_their_figures():
+    names = ("price", "uniform", "notices")
+    sites = [
+        said(*(made(name, np.full(5, fresh)) for name, fresh in zip(names, all_fresh, strict=True)))
+        for all_fresh in ((6, 4, 8), (5, 6, 7))
+    ]
+    price, uniform, _ = means(sites, seed=1)
+    assert (price.freshness, uniform.freshness) == (pytest.approx(0.55), pytest.approx(0.5))
+    assert (price.gap_closed, price.gap_low, price.gap_high) == pytest.approx((-0.25, -1.0, 0.5))
+    assert (uniform.difference, uniform.better, uniform.sites) == (pytest.approx(-0.05), 1, 2)
+
+
+def test_a_site_without_a_gap_does_not_count_in_the_mean_of_gaps():
+    names = ("price", "uniform", "notices")
+    sites = [
+        said(*(made(name, np.full(5, fresh)) for name, fresh in zip(names, all_fresh, strict=True)))
+        for all_fresh in ((6, 4, 8), (9, 9, 9))
+    ]
+    price = means(sites, seed=1)[0]
+    assert price.gap_closed == pytest.approx(0.5)
+    assert (price.gap_low, price.gap_high) == pytest.approx((0.5, 0.5))

@@ -1,0 +1,124 @@
+"""Replaying histories on the command line."""
+
+import io
+import json
+import re
+
+import pytest
+
+from evercrawl.cli.backtest_progress import Progress
+from evercrawl.cli.main import main
+
+SMALL = ["--sample", "40", "--budget", "0.01,0.02", "--years", "1"]
+
+
+def rows(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_table_for_each_history_and_their_mean(capsys, tmp_path):
+    plot, reliability = tmp_path / "fresh.png", tmp_path / "believed.png"
+    flags = ["--policy", "price,uniform,notices", "--plot", str(plot), "--calibration", str(reliability)]
+    assert main(["backtest", "peps", "ota-contrib", *SMALL, *flags]) == 0
+    out = capsys.readouterr().out
+    assert re.findall(r"^(\S+): 40 pages; intervals", out, re.MULTILINE) == ["peps", "ota-contrib"]
+    assert "mean over 2 histories" in out
+    assert len(re.findall(r"^(?:price|uniform|notices) +0\.0[12] ", out, re.MULTILINE)) == 3 * 2 * 3
+    assert out.count("points over price") == out.count("gap closed") == 3
+    assert len(re.findall(r"^notices .* \+1\.00", out, re.MULTILINE)) == 6
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert reliability.read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_has_an_object_for_each_replay(capsys):
+    assert main(["backtest", "peps", *SMALL, "--json"]) == 0
+    found = rows(capsys)
+    assert [(row["site"], row["budget"], row["policy"]) for row in found] == [
+        ("peps", budget, policy) for budget in (0.01, 0.02) for policy in ("price", "uniform")
+    ]
+    for row in found:
+        assert 0 < row["low"] <= row["freshness"] <= row["high"] < 1
+        assert row["freshness"] <= row["content_freshness"] <= 1
+        assert 0 < row["unchanged"] < row["polls"]
+        assert row["gap_closed"] is None
+    assert all(one["freshness"] < other["freshness"] for one, other in zip(found[:2], found[2:], strict=True))
+    days = 365.25 * 2 / 3
+    assert found[1]["polls"] == pytest.approx(0.01 * 40 * days, rel=0.15)
+
+
+def test_the_same_seed_gives_the_same_pages_and_numbers(capsys):
+    answers = list[list[dict[str, object]]]()
+    for seed in ("1", "1", "2"):
+        assert main(["backtest", "peps", *SMALL, "--seed", seed, "--json"]) == 0
+        answers.append([row | {"seconds": 0} for row in rows(capsys)])
+    assert answers[0] == answers[1] != answers[2]
+
+
+def test_conditions_are_passed_on(capsys):
+    base = ["backtest", "peps", "--sample", "60", "--budget", "0.02", "--policy", "price", "--json"]
+    answers = dict[str, float]()
+    for name, flags in {
+        "usual": [],
+        "undated": ["--no-validators"],
+        "linked": ["--discovery", "links"],
+        "a year": ["--years", "1"],
+        "then": ["--since", "2015-01-01", "--until", "2017-01-01"],
+        "harmonic": ["--policy-option", "harmonic=0.1"],
+    }.items():
+        assert main([*base, *flags]) == 0
+        answers[name] = rows(capsys)[0]["freshness"]
+    assert len(set(answers.values())) == len(answers), f"some had no effect: {answers}"
+
+
+def test_pooled_histories_are_one(capsys):
+    assert main(["backtest", "peps", "ota-contrib", "--pooled", *SMALL, "--json"]) == 0
+    assert {(row["site"], row["pages"]) for row in rows(capsys)} == {("pooled", 80)}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["no-such"], "peps"),
+        (["peps", "--policy", "no-such"], "choose one of: "),
+        (["peps", "--policy", ","], "name a policy or more: "),
+        (["peps", "--policy-option", "x=1"], "'x=1' is no parameter"),
+        (["peps", "--budget", "0"], "--budget must be polls per page and day, such as 0.02"),
+        (["peps", "--budget", "much"], "--budget must be polls"),
+        (["peps", "--budget", ","], "--budget must be polls"),
+        (["peps", "--discovery", "luck"], "--discovery must be one of born, links"),
+        (["peps", "--lastmod", "2"], "--lastmod must be on, off, or a share"),
+        (["peps", "--sample", "0"], "--sample must be a whole number, 1 or more"),
+        (["peps", "--years", "0"], "--years must be years, such as 3"),
+        (["peps", "--since", "yesterday"], "--since must be a date such as 2020-01-31"),
+        (["peps", "--since", "2020-01-01", "--until", "2020-01-01"], "--since must be before --until"),
+        (["peps", "--since", "2035-01-01"], "nothing in that time"),
+        (["peps", "--jobs", "0"], "--jobs must be a whole number, 1 or more"),
+    ],
+)
+def test_wrong_use_is_told(capsys, wrong, said):
+    assert main(["backtest", *wrong]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_progress_is_a_line_now_and_then_where_there_is_no_terminal():
+    out = io.StringIO()
+    with Progress(out, line_every_s=0.0) as progress:
+        progress("peps, price at 0.1", 1.5, 4)
+        progress.hide()
+    assert out.getvalue() == "peps, price at 0.1: 1.5 of 4 replays (38%)\n"
+
+
+def test_progress_says_nothing_of_what_is_quick():
+    out = io.StringIO()
+    with Progress(out) as progress:
+        progress("peps, price at 0.1", 1.5, 4)
+    assert not out.getvalue()
+
+
+def test_progress_stays_on_one_line_of_a_terminal_and_leaves_it_empty(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(out, "isatty", lambda: True)
+    with Progress(out) as progress:
+        progress._shown_at -= 1.0
+        progress("peps, price at 0.1", 2.0, 4)
+    assert out.getvalue() == "\r\x1b[2Kpeps, price at 0.1: 2.0 of 4 replays (50%)\r\x1b[2K"
