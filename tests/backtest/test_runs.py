@@ -28,7 +28,7 @@ def test_the_order_is_history_budget_policy():
 
 
 def test_at_once_they_are_what_they_are_one_by_one():
-    (runs,) = plan(find("peps"))
+    runs = plan(find("peps"))[0][1:3]
     told = list[tuple[str, float, int]]()
     alone = list(make(runs, 1, lambda *each: told.append(each)))
     together = list(make(runs, 2))
@@ -38,7 +38,7 @@ def test_at_once_they_are_what_they_are_one_by_one():
         np.testing.assert_array_equal(one.cluster, other.cluster)
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
     assert {what for what, _, _ in told} == {str(run) for run in runs}
-    assert {total for _, _, total in told} == {4}
+    assert {total for _, _, total in told} == {2}
 
 
 def test_pooled_pages_share_one_budget():
