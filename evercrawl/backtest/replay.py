@@ -61,6 +61,7 @@ class Replay:
         self.held = Held(self.world, policy, conditions, self._cycle_s, setting.seed)
         self._known = np.zeros(len(self._pages), np.bool_)
         self._linked = LinkedFirst(history, self._pages) if setting.discovery == "links" else None
+        self._folder_keys, self._name_keys = self._pages.folder.astype(np.uint64) + np.uint64(1), self._pages.name
         self._room, self._plan_at = 0.0, -math.inf
         self.polls, self.unchanged = (np.zeros(len(self._pages), np.int64) for _ in range(2))
         self.first_poll_at = np.full(len(self._pages), math.nan)
@@ -123,6 +124,7 @@ class Replay:
         return Visits(
             rows.astype(np.uint32), self._pages.site[rows], np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
+            self._folder_keys[rows], self._name_keys[rows],
         )  # fmt: skip
 
 

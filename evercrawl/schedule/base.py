@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.types import Floats, Ints, Slots
+    from evercrawl.types import Floats, Ints, Keys, Slots
 
     Flags: TypeAlias = NDArray[np.bool_]
 
@@ -145,6 +145,9 @@ class Visits:
         How many other pages it links to; whether they are others than before.
     found
         How many URLs became known by the visit.
+    folder, name
+        Keys of the page's folder (its site, and its URL up to the last slash), and of its site and what follows that
+        slash; None where nobody is going to ask. A page keeps them for ever.
     """
 
     slot: Slots
@@ -160,6 +163,8 @@ class Visits:
     links: Ints
     relinked: Flags
     found: Ints
+    folder: Keys | None = None
+    name: Keys | None = None
 
     def __len__(self) -> int:
         """Return how many visits there are."""
@@ -167,7 +172,8 @@ class Visits:
 
     def take(self, rows: slice | NDArray[Any]) -> Visits:
         """Return some of the visits: a slice, row numbers, or a mask of shape (n,)."""
-        return Visits(*(getattr(self, column.name)[rows] for column in fields(Visits)))
+        columns = (getattr(self, column.name) for column in fields(Visits))
+        return Visits(*(None if column is None else column[rows] for column in columns))  # type: ignore[arg-type]
 
 
 _COLUMNS: Final = tuple(column.name for column in fields(Pages))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.index import HARMONIC, NEVER_S
+from evercrawl.schedule.clocks import Clocks
+from evercrawl.schedule.index import HARMONIC, NEVER_S, survival
 from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.clocks import Exposure
     from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule._price_kernel")
@@ -24,6 +26,7 @@ _LEAST: Final = 1e-300
 _NEW_HARMONIC: Final = 0.05  # of new pages: the patience with them has an end, so that they need more of it to be read
 _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
+_SURE: Final = 1e6  # the shape of a rate that was given, and not learned
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
 
@@ -68,6 +71,8 @@ class Price(Policy):
     See `index`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for what the price is in the optimum.
     """
 
+    learns: ClassVar[bool] = True
+
     def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE) -> None:
         self._harmonic = harmonic
         self._new_harmonic = max(harmonic, _NEW_HARMONIC) if harmonic > 0 else 0.0
@@ -76,12 +81,14 @@ class Price(Policy):
         self.patience = _PATIENCE_S[0]
         self._visits = 0
         self._pace = Pace()
+        self._clocks = Clocks()
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget, I, of each page."""
         out = np.empty(len(pages.slot))
+        exposed = self._exposures(pages, now)
         _KERNELS["values"](
-            *_columns(pages), len(out), now, self.patience, self._harmonic, self._new_harmonic, pointer(out)
+            *_columns(pages, exposed, now - exposed.exposure_s), len(out), now, self.patience, self._harmonic, self._new_harmonic, pointer(out)
         )
         return out
 
@@ -90,8 +97,29 @@ class Price(Policy):
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, now))), _LEAST)
         out = np.empty(len(pages.slot))
-        _KERNELS["due"](*_columns(pages), len(out), self.price, self._harmonic, NEVER_S, self._close, pointer(out))
-        return out
+        exposed = self._exposures(pages, now)
+        columns = _columns(pages, exposed, -exposed.exposure_s)
+        _KERNELS["due"](*columns, len(out), self.price, self._harmonic, NEVER_S, self._close, pointer(out))
+        return now + out / exposed.speed
+
+    def fresh(self, pages: Pages, now: float) -> Floats:
+        """Return the probability that each copy is fresh, by its exposure."""
+        exposed = self._exposures(pages, now)
+        doubt = pages.notice + self.deaths_per_s * np.maximum(now - pages.visited_at, 0.0)
+        return survival(exposed.shape, exposed.scale_s, exposed.exposure_s) * np.exp(-doubt)
+
+    def learn(self, visits: Visits) -> None:
+        """Let the clocks of folders learn."""
+        self._clocks.learn(visits)
+
+    def _exposures(self, pages: Pages, now: float) -> Exposure:
+        """Return how exposed copies are: on the clocks of their folders, but where rates are known in seconds."""
+        exposed = self._clocks.exposures(pages, now)
+        sure = np.asarray(pages.shape) > _SURE
+        if not sure.any():
+            return exposed
+        plain = (pages.shape, pages.scale_s, np.maximum(now - pages.visited_at, 0.0), np.ones(len(sure)))
+        return exposed._make(np.where(sure, known, learned) for known, learned in zip(plain, exposed, strict=True))
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
@@ -100,6 +128,7 @@ class Price(Policy):
             self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
             self._visits += len(values)
         self._pace.made(len(values), now)
+        self._clocks.set_cycle(self._pace.cycle_s(known))
         lasts_s = 1.0 / self.deaths_per_s if self.deaths_per_s > 0 else _PATIENCE_S[1]
         most_s = min(max(lasts_s, _PATIENCE_S[0]), _PATIENCE_S[1])
         self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(known), _PATIENCE_S[0]), most_s)
@@ -120,8 +149,8 @@ class Price(Policy):
         self.patience = notes.get("patience_s", self.patience)
 
 
-def _columns(pages: Pages) -> list[Any]:
+def _columns(pages: Pages, exposed: Exposure, visited_at: Floats) -> list[Any]:
     columns = (
-        pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed, pages.notice,
+        visited_at, pages.importance, exposed.shape, exposed.scale_s, pages.cost, pages.cost_changed, pages.notice,
     )  # fmt: skip
     return [pointer(np.ascontiguousarray(column, np.float64)) for column in columns]

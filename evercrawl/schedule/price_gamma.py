@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from evercrawl.schedule.clocks import Exposure
 from evercrawl.schedule.price import Price
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
 
 
 class PriceGamma(Price):
@@ -30,5 +38,12 @@ class PriceGamma(Price):
     policies for crawling. Both know the rate; here it is averaged over what is believed.
     """
 
+    learns: ClassVar[bool] = False
+
     def __init__(self) -> None:
         super().__init__(harmonic=0.0)
+
+    def _exposures(self, pages: Pages, now: float) -> Exposure:
+        """Return ages, and rates as the crawl believes them."""
+        age_s = np.maximum(now - pages.visited_at, 0.0)
+        return Exposure(np.asarray(pages.shape), np.asarray(pages.scale_s), age_s, np.ones(len(age_s)))
