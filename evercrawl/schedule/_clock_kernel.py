@@ -54,6 +54,7 @@ _FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0)
 _PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
 _GAINED: Final = 200.0  # visits to a site that the whole crawl's count as
 _GAIN_MOST: Final = 5.0
+_MARGIN: Final = 3.0  # of the logarithm, before clocks are believed: they have more to be wrong in
 _PLAIN_SHAPE: Final = 0.4
 _FADES: Final = 0.002  # of a site's gains, a visit
 _GAPS: Final = 3.0  # changes that the rate of what is above is worth below
@@ -158,7 +159,7 @@ def _renew_site(site: Any, now: float, s: Any) -> None:
 def _clocked(site: Any, s: Any) -> bool:
     """Tell whether clocks foretell a site's changes better than time alone."""
     crawl = _GAINED * s[CRAWL + 5 + 3 * PARTS] / max(s[CRAWL + 2 + 3 * PARTS], _GAINED)
-    return site[ADVANTAGE] + min(max(crawl, -_GAIN_MOST), _GAIN_MOST) > 0.0
+    return site[ADVANTAGE] + min(max(crawl, -_GAIN_MOST), _GAIN_MOST) > _MARGIN
 
 
 @compiled
