@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from evercrawl.change.extent import changed
+from evercrawl.crawl.places import places
 from evercrawl.crawl.reader import events
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.kept import Kept
@@ -15,6 +16,8 @@ from evercrawl.store.events import HAS_LINKS, UNCHANGED, Lost, Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.schedule.base import Policy
     from evercrawl.store.partition import Partition
 
@@ -24,7 +27,8 @@ _HELD: Final = np.dtype(
 )
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
-     ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8")]
+     ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
+     ("folder", "u8"), ("name", "u8")]
 )  # fmt: skip
 
 
@@ -64,6 +68,7 @@ class Lessons:
         if self._rows:
             rows = np.array(list(self._rows.values()), _VISIT)
             self._rows.clear()
+            self._place(rows)
             self._policy.learn(Visits(*(np.ascontiguousarray(rows[name]) for name in _VISIT.names or ())))
 
     def _row(self, event: Visit) -> tuple[Any, ...]:
@@ -88,8 +93,17 @@ class Lessons:
             event.slot, int(self._state.site_of[event.host]), event.at, event.at - seen if read and seen else np.nan,
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
             event.wire_bytes, int(held["size"]), int(held["links"]), relinked,
-            len(event.found.urls) if event.found is not None else 0,
+            len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
         )  # fmt: skip
+
+    def _place(self, rows: NDArray[Any]) -> None:
+        """Say where the pages are that were read for the first time."""
+        first = np.flatnonzero(rows["name"]) if self._policy.places else []
+        if len(first):
+            state, slots = self._state, rows["slot"][first]
+            sites = [state.sites[site] for site in rows["site"][first].tolist()]
+            folders, names = places(state.urls.get_many(slots.tolist()), sites)
+            rows["folder"][first], rows["name"][first] = folders, names
 
     def _forget(self, slot: int) -> None:
         """Take a page for one that was never read: its content was lost."""

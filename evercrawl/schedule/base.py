@@ -146,8 +146,8 @@ class Visits:
     found
         How many URLs became known by the visit.
     folder, name
-        Keys of the page's folder (its site, and its URL up to the last slash), and of its site and what follows that
-        slash; None where nobody is going to ask. A page keeps them for ever.
+        Keys of the page's folder (its host, and its path up to the last slash), and of its site and what follows that
+        slash; 0 for pages that were read before, which keep them for ever. None where nobody is going to ask.
     """
 
     slot: Slots
@@ -195,6 +195,9 @@ class Policy(ABC):
 
     learns: ClassVar[bool] = False
     """Whether it is told what comes of every visit, by `learn`: those of earlier runs first, from the journal."""
+
+    places: ClassVar[bool] = False
+    """Whether it is told, of pages that were never read before, in which folder they are, and by which name."""
 
     plans: ClassVar[bool] = False
     """Whether it looks at all pages together from time to time, in `plan`."""
@@ -257,6 +260,30 @@ class Policy(ABC):
             The instant, in seconds since the epoch.
         """
         return math.inf
+
+    def reconsiders(self, now: float) -> bool:
+        """Return whether so much was learned since it last said so that all pages are to be looked at again.
+
+        By default never: pages fall due when they were said to.
+        """
+        return False
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned from visits, as arrays that may be kept on disk; by default nothing.
+
+        Who keeps nothing is told of all visits again when the crawl goes on.
+        """
+        return {}
+
+    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `memory` returned, in place of being told of those visits.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not the memory of this policy as it is now; then nothing was recalled.
+        """
+        raise ValueError(f"{type(self).__name__} keeps no memory")
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
         """Take other values for parameters of the constructor, while the crawl runs; by default none may change.

@@ -72,6 +72,7 @@ class Price(Policy):
     """
 
     learns: ClassVar[bool] = True
+    places: ClassVar[bool] = True
 
     def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE) -> None:
         self._harmonic = harmonic

@@ -1,0 +1,40 @@
+"""Where pages are: keys of their folders, and of their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.parse.digest import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evercrawl.types import Keys
+
+
+def places(urls: Iterable[str], sites: Iterable[str]) -> tuple[Keys, Keys]:
+    """Return keys of pages' folders and of their names, shape (n,) each.
+
+    Parameters
+    ----------
+    urls
+        Normalised.
+    sites
+        The site of each page: pages of one name are on one site, pages of one folder even on one host.
+
+    Examples
+    --------
+    Two languages of one page, and another:
+
+    >>> urls = ["http://a.example/en/x.html", "http://a.example/de/x.html", "http://a.example/de/y.html?q=a/b"]
+    >>> folders, names = places(urls, ["a.example"] * 3)
+    >>> [bool(folders[1] == folders[i]) for i in (0, 2)], [bool(names[0] == names[i]) for i in (1, 2)]
+    ([False, True], [True, False])
+    """
+    folders, names = list[str](), list[str]()
+    for url, site in zip(urls, sites, strict=True):
+        path, mark, query = url.partition("?")
+        folder, _, name = path.rpartition("/")
+        folders.append(folder)
+        names.append(f"{site} {name}{mark}{query}")
+    return keys(folders), keys(names)
