@@ -328,10 +328,11 @@ def learn(
         page = page_[which[i]]
         folder = folder_[page.folder]
         site = site_[folder.site]
-        _renew_site(site, now, s)
-        _renew(folder, site, now, s, ring)
         whole = np.int64(site[RING])
         own = np.int64(folder.ring) if folder.ring != NONE else whole
+        site[RENEWED], ring[1][own] = -1.0, -1  # nothing depends on when somebody asked for values meanwhile
+        _renew_site(site, now, s)
+        _renew(folder, site, now, s, ring)
         shape, scale, exposure, waited, passed, burst, together, alike = _exposed(
             page, folder, site, cohort_, sibling_, since, now, s, ring
         )

@@ -49,6 +49,7 @@ from evercrawl.schedule._clock_layout import (
 )
 from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.numbering import Numbering
+from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,7 @@ _SIBLINGS: Final = 30  # a name that more pages have says nothing
 _OWN_RING: Final = 4  # pages a folder has that keeps a clock of its own
 
 
+_EARLY: Final = 256  # visits
 _SCALES: Final = (_SITE_VARIES, _FOLDER_VARIES, _BURST_LASTS, _TOGETHER, _FIRST_GAP)
 
 
@@ -100,10 +102,11 @@ class Clocks:
     Parameters
     ----------
     cycle_s
-        About how long it takes to visit all pages once; may be set anew at any time.
+        About how long it takes to visit all pages once, before it can be told from visits.
     """
 
     def __init__(self, cycle_s: float = _DAY_S) -> None:
+        self._pace, self._visits, self._paced, self._known = Pace(), 0, 0, 0
         self._pages = Kept(PAGE, (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0))
         self._folders, self._sites = _Rows(FOLDER), _Rows(np.dtype((np.float64, SITE_COLUMNS)))
         self._cohorts, self._siblings = _Rows(GROUP), _Rows(GROUP)
@@ -145,16 +148,31 @@ class Clocks:
 
     def learn(self, visits: Visits) -> None:
         """Take note of what visits found, no page twice."""
-        assert visits.folder is not None and visits.name is not None, "whoever tells of visits says where pages are"
-        read = visits.read & ~visits.gone
+        first = 0
+        while first < len(visits):
+            last = min(first + _until_next(self._visits), len(visits))
+            self._learn(visits.take(slice(first, last)))
+            self._visits += last - first
+            if _until_next(self._visits) == _every(self._visits):  # a stretch is whole, however it was told of
+                self._pace.made(self._visits - self._paced, float(visits.at[last - 1]))
+                self._paced = self._visits
+                self.set_cycle(self._pace.cycle_s(self._known))
+            first = last
+
+    def _learn(self, visits: Visits) -> None:
+        assert visits.folder is not None, "whoever tells of visits says where pages are"
+        assert visits.name is not None, "whoever tells of visits says what pages are called"
         gone = visits.slot[visits.gone]
         if len(gone):
-            self._pages.upto(int(gone.max()) + 1)["known"][gone] = 0
-        seen = visits.take(read)
+            rows = self._pages.upto(int(gone.max()) + 1)
+            self._known -= int(rows["known"][gone].sum())
+            rows["known"][gone] = 0
+        seen = visits.take(visits.read & ~visits.gone)
         if not len(seen):
             return
         rows = self._pages.upto(int(seen.slot.max()) + 1)
         new = rows["known"][seen.slot] == 0
+        self._known += int(new.sum())
         self._place(seen.take(new), rows)
         later = ~new & ~np.isnan(seen.interval_s)
         if later.any():
@@ -253,6 +271,24 @@ class Clocks:
         self._done.all()[:] = -1
         self._sites.all()[:, RENEWED] = -1.0
         self._width = width
+
+
+def _every(visits: int) -> int:
+    """Return after how many visits the cycle is measured again.
+
+    >>> _every(0), _every(40), _every(5000)
+    (16, 16, 256)
+    """
+    return 16 if visits < _EARLY else 256
+
+
+def _until_next(visits: int) -> int:
+    """Return how many visits are left before the cycle is measured again.
+
+    >>> _until_next(0), _until_next(17), _until_next(5000)
+    (16, 15, 120)
+    """
+    return _every(visits) - visits % _every(visits)
 
 
 def _pairs(bins: Ints) -> tuple[Ints, Ints, float]:

@@ -129,7 +129,6 @@ class Price(Policy):
             self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
             self._visits += len(values)
         self._pace.made(len(values), now)
-        self._clocks.set_cycle(self._pace.cycle_s(known))
         lasts_s = 1.0 / self.deaths_per_s if self.deaths_per_s > 0 else _PATIENCE_S[1]
         most_s = min(max(lasts_s, _PATIENCE_S[0]), _PATIENCE_S[1])
         self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(known), _PATIENCE_S[0]), most_s)
