@@ -100,8 +100,8 @@ def pooled_gaps(o: argparse.Namespace) -> Iterable[Figure]:
 
 def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[OfSite], list[OfSite]]:
     """Return what is said of each group with validators and without; the yardsticks do not know of them."""
-    dated = replayed(o, groups, [o.policy, "uniform", "notices"], Setting(0.0, sample=o.sample))
-    undated = replayed(o, groups, [o.policy], Setting(0.0, validators=False, sample=o.sample))
+    dated = replayed(o, groups, [o.policy, "uniform", "notices"], Setting(o.budget[0], sample=o.sample))
+    undated = replayed(o, groups, [o.policy], Setting(o.budget[0], validators=False, sample=o.sample))
     in_place = [
         [undated[at][place // 3] if place % 3 == 0 else each for place, each in enumerate(made)]
         for at, made in enumerate(dated)
@@ -115,7 +115,7 @@ def replayed(
 ) -> list[list[Made]]:
     """Return what came of the replays of each group."""
     plan = planned(groups, choices(policies), o.budget, setting)
-    coming = make([run for group in plan for run in group], o.jobs, lambda *told: tick(*told))
+    coming = make([run for group in plan for run in group], o.jobs, tick)
     made = [[next(coming) for _ in group] for group in plan]
     print("\r\x1b[2K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
     return made
@@ -214,7 +214,9 @@ def speed(o: argparse.Namespace) -> Iterable[Figure]:
 
 def intervals(o: argparse.Namespace) -> Iterable[Figure]:
     """Yield how much wider the interval of a difference is for drawing folders."""
-    for made in replayed(o, [(path,) for path in o.paths], [o.policy, "uniform"], Setting(0.0, sample=o.sample)):
+    for made in replayed(
+        o, [(path,) for path in o.paths], [o.policy, "uniform"], Setting(o.budget[0], sample=o.sample)
+    ):
         runs = [each.replayed for each in made]
         alone = np.arange(len(made[0].cluster))
         widths = [
