@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import numpy as np
 
 from evercrawl.change.extent import changed
+from evercrawl.crawl.lessons_file import forget, keep, kept_of
 from evercrawl.crawl.places import places
 from evercrawl.crawl.reader import events
+from evercrawl.errors import NoRoomError
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.kept import Kept
 from evercrawl.store.events import HAS_LINKS, UNCHANGED, Lost, Visit
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
     from evercrawl.schedule.base import Policy
     from evercrawl.store.partition import Partition
+    from evercrawl.types import Ints
 
+_PAGES: Final = "lessons.pages"  # among the policy's arrays
 BATCH: Final = 4096  # visits a call, at most
 _HELD: Final = np.dtype(
     [("at", "f8"), ("digest", "u8"), ("words", "u4"), ("size", "u4"), ("links", "u4"), ("targets", "u4")]
@@ -50,12 +55,40 @@ class Lessons:
         self._policy, self._state = policy, partition.state
         self._held = Kept(_HELD)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
-        for _, _, event in events(partition, partition.journal.sequence):
+        begun = self._recall(partition)
+        for _, _, event in events(partition, partition.journal.sequence, begun):
             if isinstance(event, Visit):
                 self.learned(event)
             elif isinstance(event, Lost):
                 self._forget(event.slot)
         self.tell()
+
+    def begin(self, partition: Partition) -> None:
+        """Let what was kept go: from now on the journal is another, and not yet sure to stay."""
+        forget(partition)
+
+    def remember(self, partition: Partition) -> None:
+        """Keep on disk what the policy has learned; the journal is all written, and nothing follows.
+
+        It is a copy of what the journal says: where there is no room for it, there is none.
+        """
+        self.tell()
+        memory = self._policy.memory()
+        if memory:
+            with contextlib.suppress(NoRoomError):
+                keep(partition, self._policy, memory | {_PAGES: self._held.upto(0)})
+
+    def _recall(self, partition: Partition) -> int:
+        """Take up what an earlier run kept, and return the journal's offset where that ends; 0 where there is none."""
+        kept = kept_of(partition, self._policy)
+        if kept is not None:
+            held = kept.memory.pop(_PAGES, None)
+            with contextlib.suppress(ValueError, KeyError):
+                if held is not None and held.dtype == _HELD:
+                    self._policy.recall(kept.memory)
+                    self._held = Kept(_HELD, rows=held)
+                    return kept.position
+        return 0
 
     def learned(self, event: Visit) -> None:
         """Take note of a visit, which the policy is told of at the next `tell`, or before."""
@@ -98,7 +131,7 @@ class Lessons:
 
     def _place(self, rows: NDArray[Any]) -> None:
         """Say where the pages are that were read for the first time."""
-        first = np.flatnonzero(rows["name"]) if self._policy.places else []
+        first: Ints = np.flatnonzero(rows["name"] * self._policy.places)
         if len(first):
             state, slots = self._state, rows["slot"][first]
             sites = [state.sites[site] for site in rows["site"][first].tolist()]

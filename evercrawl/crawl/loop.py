@@ -165,6 +165,8 @@ class Crawl:
             ip_delay_s=config.delay_s / config.connections_per_ip,
             refresh_after_s=config.refresh_after_s,
         )
+        if self._lessons is not None:
+            self._lessons.begin(partition)
         self._random_probes = RandomProbes(
             partition,
             self.frontier,
@@ -312,6 +314,8 @@ class Crawl:
             self._pace.started(now)
         if self._lessons is not None:
             self._lessons.tell()
+        if self._policy.reconsiders(now):
+            self.frontier.planned()
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
@@ -487,6 +491,8 @@ class Crawl:
         await self._parsers.settle()
         self._learn()
         await self._storing.finish(hurry=self._reason == "stopped")
+        if self._lessons is not None:
+            self._lessons.remember(self.partition)
         if self._indexing is not None:
             await self._indexing.finish()
 

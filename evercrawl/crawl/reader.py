@@ -47,9 +47,12 @@ def opened(directory: Path) -> Partition:
     return partition
 
 
-def events(partition: Partition, upto: int) -> Iterator[tuple[int, int, Event]]:
-    """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out."""
-    for pointer, number, event in partition.journal.replay():
+def events(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int, int, Event]]:
+    """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out.
+
+    With `start`, an offset at which a frame begins, only of those from there on.
+    """
+    for pointer, number, event in partition.journal.replay(start):
         if number >= upto:
             return
         yield pointer, number, event

@@ -44,11 +44,12 @@ _FLAGS: Final = pointer(np.bool_)
 _PAGES, _FOLDERS, _GROUPS = pointer(PAGE), pointer(FOLDER), pointer(GROUP)
 
 WIDTH, CYCLE, SITE_VARIES, FOLDER_VARIES, BURST, BURST_LASTS, FORGET, TOGETHER, FIRST_GAP, CRAWL = range(10)
-SETTINGS: Final = CRAWL + 6 + 3 * PARTS
+SETTINGS: Final = CRAWL + 8 + 3 * PARTS
 """Numbers that all loops need: the width of a bin, a cycle, how clocks vary, bursts, what is forgotten in a cycle, how
 near changes are together, the gap between changes that is supposed at first; then of the whole crawl: changes, seconds,
 and of each part the changes due to it, those foretold, and what it gained; how many visits told; changes and seconds
-as time alone tells them, and the clocks' advantage over that."""
+as time alone tells them, the clocks' advantage over that; changes beyond
+those foretold, and the variance of that."""
 _MOST: Final = 0.95  # that a page joined what its like did
 _FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0)
 _PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
@@ -385,6 +386,9 @@ def learn(
             _spread(own, folder, site, since, now, told, s, ring)
             if own != whole:
                 _spread(whole, folder, site, since, now, told, s, ring)
+        foretold = -expm1(-shape * log1p(exposure / scale))
+        s[CRAWL + 6 + 3 * PARTS] = max(s[CRAWL + 6 + 3 * PARTS] + news[i] - foretold, 0.0)
+        s[CRAWL + 7 + 3 * PARTS] += foretold * (1.0 - foretold)
         first, scaled = _plain(page, site, s)
         better = _likelihood(shape, scale, exposure, news[i]) - _likelihood(first, scaled, waited, news[i])
         site[ADVANTAGE] += better - _FADES * site[ADVANTAGE]

@@ -73,6 +73,9 @@ _SIBLINGS: Final = 30  # a name that more pages have says nothing
 _OWN_RING: Final = 4  # pages a folder has that keeps a clock of its own
 
 
+_BATCH: Final = 3.0  # standard deviations
+_SURPRISE, _FORETOLD = 9 + 6 + 3 * PARTS, 9 + 7 + 3 * PARTS  # among the settings
+_NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
 _EARLY: Final = 256  # visits
 _SCALES: Final = (_SITE_VARIES, _FOLDER_VARIES, _BURST_LASTS, _TOGETHER, _FIRST_GAP)
 
@@ -106,8 +109,9 @@ class Clocks:
     """
 
     def __init__(self, cycle_s: float = _DAY_S) -> None:
+        self._jumped_at = -np.inf
         self._pace, self._visits, self._paced, self._known = Pace(), 0, 0, 0
-        self._pages = Kept(PAGE, (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0))
+        self._pages = Kept(PAGE, _NEW_PAGE)
         self._folders, self._sites = _Rows(FOLDER), _Rows(np.dtype((np.float64, SITE_COLUMNS)))
         self._cohorts, self._siblings = _Rows(GROUP), _Rows(GROUP)
         self._members = _Rows(np.dtype("u1"))  # of each name
@@ -116,7 +120,7 @@ class Clocks:
         self._changes, self._expected = (_Rows(np.dtype((np.float32, BINS))) for _ in range(2))
         self._clock = _Rows(np.dtype((np.float64, BINS)))
         self._rings = 0
-        self._settings = np.zeros(9 + 6 + 3 * PARTS)
+        self._settings = np.zeros(9 + 8 + 3 * PARTS)
         self._settings[4], self._settings[6] = _BURST, _FORGET
         self._width = 0.0
         self.set_cycle(cycle_s)
@@ -178,6 +182,57 @@ class Clocks:
         if later.any():
             self._teach(seen.take(later))
         self._join_cohorts(seen.take(new | seen.changed), rows)
+
+    def jumped(self, now: float) -> bool:
+        """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
+
+        Where pages change in batches, those that were not visited since are older than they were thought to be.
+        """
+        surprise, foretold = self._settings[_SURPRISE], self._settings[_FORETOLD]
+        if now < self._jumped_at + self._settings[1] / 8 or surprise < _BATCH * max(1.0, np.sqrt(foretold)):
+            return False
+        self._jumped_at, self._settings[_SURPRISE], self._settings[_FORETOLD] = now, 0.0, 0.0
+        return True
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned, as arrays; `recall` goes on from there."""
+        told = [self._visits, self._paced, self._known, self._rings, *self._pace.memory(), self._width, *self._settings]
+        tables = {name: table.upto(0) for name, table in self._tables().items()}
+        keys = {name: numbers.keys() for name, numbers in self._numberings().items()}
+        return {"told": np.array(told), "pages": self._pages.upto(0), **tables, **keys}
+
+    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `memory` returned.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not the memory of clocks as they are now; then nothing was recalled.
+        """
+        tables, told = self._tables(), memory["told"].tolist()
+        kinds = {name: table.upto(0) for name, table in tables.items()} | {"pages": self._pages.upto(0)}
+        if len(told) != 8 + len(self._settings) or any(
+            (memory[name].dtype, memory[name].shape[1:]) != (rows.dtype, rows.shape[1:]) for name, rows in kinds.items()
+        ):
+            raise ValueError("the memory is of clocks of another make")
+        self._visits, self._paced, self._known, self._rings = (int(each) for each in told[:4])
+        self._pace.recall(*told[4:7])
+        self._width, self._settings[:] = told[7], told[8:]
+        self._pages = Kept(PAGE, _NEW_PAGE, rows=memory["pages"])
+        for name, table in tables.items():
+            table.recall(memory[name])
+        for name, numbers in self._numberings().items():
+            numbers.of(memory[name])
+
+    def _tables(self) -> dict[str, _Rows]:
+        return {
+            "folders": self._folders, "sites": self._sites, "cohorts": self._cohorts, "siblings": self._siblings,
+            "members": self._members, "heads": self._heads, "done": self._done, "at": self._at,
+            "changes": self._changes, "expected": self._expected, "clock": self._clock,
+        }  # fmt: skip
+
+    def _numberings(self) -> dict[str, Numbering]:
+        return {"by_folder": self._by_folder, "by_cohort": self._by_cohort, "by_name": self._by_name}
 
     def _teach(self, visits: Visits) -> None:
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
@@ -318,6 +373,12 @@ class _Rows:
             self._rows = np.concatenate([self._rows, more])
         self._count = max(self._count, count)
         return self._rows[: self._count]
+
+    def recall(self, rows: NDArray[Any]) -> None:
+        """Take these rows in place of those there are."""
+        self._rows = self._rows[:0]
+        self.upto(max(len(rows), 8))[: len(rows)] = rows
+        self._count = len(rows)
 
     def all(self) -> NDArray[Any]:
         """Return all rows, in place."""

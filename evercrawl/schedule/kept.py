@@ -21,6 +21,8 @@ class Kept:
         The row's type, a structured one.
     first
         What a row holds before anything is written to it; zeros where nothing is given.
+    rows
+        Those there were, as `upto` returned them; they are copied.
 
     Examples
     --------
@@ -31,12 +33,12 @@ class Kept:
     array([2, 0], dtype=uint32)
     """
 
-    def __init__(self, kind: DTypeLike, first: tuple[Any, ...] | None = None) -> None:
+    def __init__(self, kind: DTypeLike, first: tuple[Any, ...] | None = None, rows: NDArray[Any] | None = None) -> None:
         self._kind = np.dtype(kind)
         self._first: NDArray[Any] = np.zeros(1, self._kind)
         if first is not None:
             self._first[0] = first
-        self._rows = self._first[:0].copy()
+        self._rows = self._first[:0].copy() if rows is None else rows.copy()
 
     def upto(self, count: int) -> NDArray[Any]:
         """Return all rows, in place, of slots 0 to `count` at least; valid until it is called again."""

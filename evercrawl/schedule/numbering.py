@@ -38,6 +38,11 @@ class Numbering:
             self._grow(self._count + len(keys))
         return self._look_up(np.ascontiguousarray(keys, np.uint64))
 
+    def keys(self) -> Keys:
+        """Return the keys in the order of their numbers: given to a new numbering, they get the same."""
+        held = self._keys != 0
+        return self._keys[held][np.argsort(self._numbers[held])]
+
     def _look_up(self, keys: Keys) -> Slots:
         out = np.empty(len(keys), np.uint32)
         self._count = _KERNELS["number"](
@@ -48,11 +53,9 @@ class Numbering:
 
     def _grow(self, count: int) -> None:
         """Make room for so many keys."""
-        held = self._keys != 0
-        order = np.argsort(self._numbers[held])
-        known = self._keys[held][order]
+        known = self.keys()
         size = 1 << int(np.ceil(np.log2(max(2 * count, 64))))
         self._keys, self._numbers = np.zeros(size, np.uint64), np.zeros(size, np.uint32)
         self._count = 0
         if len(known):
-            self._look_up(np.ascontiguousarray(known))
+            self._look_up(known)

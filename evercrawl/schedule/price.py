@@ -14,6 +14,8 @@ from evercrawl.schedule.index import HARMONIC, NEVER_S, survival
 from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.schedule.clocks import Exposure
     from evercrawl.types import Floats
@@ -112,6 +114,18 @@ class Price(Policy):
     def learn(self, visits: Visits) -> None:
         """Let the clocks of folders learn."""
         self._clocks.learn(visits)
+
+    def reconsiders(self, now: float) -> bool:
+        """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
+        return self._clocks.jumped(now)
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Return what the clocks have learned."""
+        return self._clocks.memory()
+
+    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Go on with what the clocks had learned."""
+        self._clocks.recall(memory)
 
     def _exposures(self, pages: Pages, now: float) -> Exposure:
         """Return how exposed copies are: on the clocks of their folders, but where rates are known in seconds."""

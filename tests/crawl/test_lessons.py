@@ -114,3 +114,43 @@ def test_read_back_it_is_the_same(made, listener, monkeypatch):
     assert any(live["relinked"])
     for each in fields(Visits):
         np.testing.assert_array_equal(again.column(each.name), live[each.name], err_msg=each.name)
+
+
+def test_what_was_kept_spares_the_journal(made, monkeypatch):
+    """What a policy kept is taken up with all that came since; a file that is damaged, or of another, is passed over."""
+    from evercrawl.crawl import lessons_file
+    from evercrawl.schedule import Price
+
+    made._learner._lessons = taught = Lessons(taught_policy := Price(), made.partition)
+    made.seed(f"{SITE}/", f"{SITE}/a/x", f"{SITE}/b/x")
+    for text in ("one", "two"):
+        for url in (f"{SITE}/", f"{SITE}/a/x", f"{SITE}/b/x"):
+            made.now += 500.0
+            made.visit(url, made.page(text + url))
+    taught.remember(made.partition)
+    made.now += 500.0
+    made.visit(f"{SITE}/a/x", made.page("three"))
+    read = list[int]()
+    whole = lessons.events
+    monkeypatch.setattr(lessons, "events", lambda *of: (read.append(1) or each for each in whole(*of)))
+
+    def learned() -> tuple[dict[str, np.ndarray], int]:
+        read.clear()
+        Lessons(policy := Price(), made.partition)
+        return policy.memory(), len(read)
+
+    taught.tell()
+    expected = taught_policy.memory()
+    kept, after = learned()
+    assert after == 1
+    made.partition.disk.replace(lessons_file.FILE, [b"damaged"])
+    folded, all_of_it = learned()
+    assert all_of_it > 6
+    for name, rows in expected.items():
+        np.testing.assert_array_equal(kept[name], rows, err_msg=name)
+        np.testing.assert_array_equal(folded[name], rows, err_msg=name)
+    lessons_file.keep(made.partition, Listener(), expected)
+    assert lessons_file.kept_of(made.partition, taught_policy) is None
+    assert lessons_file.kept_of(made.partition, Listener()) is not None
+    taught.begin(made.partition)
+    assert lessons_file.kept_of(made.partition, Listener()) is None
