@@ -117,7 +117,7 @@ def test_read_back_it_is_the_same(made, listener, monkeypatch):
 
 
 def test_what_was_kept_spares_the_journal(made, monkeypatch):
-    """What a policy kept is taken up with all that came since; a file that is damaged, or of another, is passed over."""
+    """What a policy kept is taken up with all that came since; a damaged file, or another policy, does not count."""
     from evercrawl.crawl import lessons_file
     from evercrawl.schedule import Price
 
