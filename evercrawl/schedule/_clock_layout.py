@@ -9,35 +9,59 @@ import numpy as np
 BINS: Final = 256
 """Of a ring: about four cycles of the crawl."""
 NONE: Final = 0xFFFFFFFF
-"""No ring, no group."""
+"""No group."""
+OWN_RING: Final = 4
+"""Pages that a folder, or a site, has that keeps a clock of its own; those that have fewer have none, ring 0."""
+SIBLINGS: Final = 30
+"""A name that more pages have says nothing."""
 
+UNKNOWN, KNOWN, GONE = range(3)
 PAGE: Final = np.dtype(
     [("changed_at", "f8"), ("changes", "f4"), ("waited_s", "f4"), ("folder", "u4"), ("cohort", "u4"),
      ("sibling", "u4"), ("known", "u4"), ("plain_changes", "f4"), ("plain_waited_s", "f4")],
     align=True,
 )  # fmt: skip
 """Of each page: when it changed last, as far as was seen; the evidence of its rate, on its folder's clock; where it
-belongs; whether it was visited; and the evidence in plain seconds."""
+belongs; whether it is known (UNKNOWN, KNOWN or GONE); and the evidence in plain seconds."""
 
-FOLDER: Final = np.dtype([("site", "u4"), ("ring", "u4"), ("pages", "f4"), ("changes", "f4"), ("waited_s", "f8")], align=True)
-"""Of each folder: its site, its ring (NONE where it shares the site's), how many of its pages were visited, and how
-often they changed in how long, on its clock."""
+FOLDER: Final = np.dtype(
+    [("site", "u4"), ("ring", "u4"), ("pages", "f4"), ("changes", "f4"), ("waited_s", "f8")], align=True
+)
+"""Of each folder: its site's row, its ring, how many of its pages were visited, and how often they changed in how
+long, on its clock."""
 
 GROUP: Final = np.dtype([("newest_at", "f8"), ("joined", "f4"), ("stayed", "f4")], align=True)
-"""Of pages that changed together before, or have one name: when one of them changed last, and how many of the others
+"""Of pages that changed together before: when one of them changed last, and how many of the others
 were seen to have joined in, or to have stayed as they were."""
+
+NAME: Final = np.dtype([("newest_at", "f8"), ("joined", "f4"), ("stayed", "u2"), ("pages", "u2")], align=True)
+"""The same of pages of one name, and how many there are; where these are too many, `newest_at` is nan for ever."""
 
 PARTS: Final = 5
 """Of a page's exposure: time, its folder's clock, its own burst, its cohort and its siblings."""
+TIME, CLOCK, BURSTS, COHORT, SIBLING = range(PARTS)
+
 RING, CHANGES, WAITED, EXCESS, SPREAD, SHAPE, RATE, RENEWED = range(8)
 JOINED, STAYED = 8, 10
 FOUND, EXPECTED, FACTOR = 12, 12 + PARTS, 12 + 2 * PARTS
 FULL, GAIN = 12 + 3 * PARTS, 12 + 4 * PARTS
-PLAIN_CHANGES, PLAIN_WAITED, ADVANTAGE = (12 + 5 * PARTS + k for k in range(3))
-SITE_COLUMNS: Final = 15 + 5 * PARTS
+PLAIN_CHANGES, PLAIN_WAITED, ADVANTAGE, PAGES = (12 + 5 * PARTS + k for k in range(4))
+SITE_COLUMNS: Final = 16 + 5 * PARTS
 """Columns of what is known of each site, in float64: its ring; changes and seconds on its clock; what tells the spread
 of its rates (see `clocks`), and the shape and rate that follow; the bin in which these were worked out; cohorts' and
 siblings' members that joined and that stayed; of each part of the exposure how many changes were due to it, how many it
 would have foretold alone, the factor that counts, the factor if the part were surely of use, and by how much the part
 made outcomes likelier (in the logarithm); changes and seconds as time alone tells them, and by how much the clocks
-made outcomes likelier than that."""
+made outcomes likelier than that; and how many of its pages were visited."""
+
+WIDTH, CYCLE, SITE_VARIES, FOLDER_VARIES, BURST, BURST_LASTS, FORGET, TOGETHER, FIRST_GAP = range(9)
+ALL_CHANGES, ALL_WAITED = 9, 10
+ALL_FOUND, ALL_EXPECTED, ALL_GAIN = 11, 11 + PARTS, 11 + 2 * PARTS
+ALL_VISITS, ALL_PLAIN_CHANGES, ALL_PLAIN_WAITED, ALL_ADVANTAGE = (11 + 3 * PARTS + k for k in range(4))
+SURPRISE, SURPRISE_VARIES = 15 + 3 * PARTS, 16 + 3 * PARTS
+SETTINGS: Final = 17 + 3 * PARTS
+"""Numbers that all loops need, in float64: the width of a bin, a cycle, how clocks vary, bursts, what is forgotten in a
+cycle, how near changes are together, the gap between changes that is supposed at first; then of the whole crawl:
+changes, seconds on the clocks, and of each part the changes due to it, those foretold, and what it gained; how many
+visits told; changes and seconds as time alone tells them, and the clocks' advantage over that; changes beyond those
+foretold, and the variance of that."""

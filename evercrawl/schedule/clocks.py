@@ -37,47 +37,53 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule._clock_layout import (
-    BINS,
-    FOLDER,
-    GROUP,
+    BURST,
+    BURST_LASTS,
+    CYCLE,
+    FIRST_GAP,
+    FOLDER_VARIES,
+    FORGET,
+    GONE,
+    KNOWN,
     NONE,
     PAGE,
-    PARTS,
-    RENEWED,
-    RING,
-    SITE_COLUMNS,
+    SETTINGS,
+    SITE_VARIES,
+    SURPRISE,
+    SURPRISE_VARIES,
+    TOGETHER,
+    WIDTH,
 )
+from evercrawl.schedule.clock_cohorts import Cohorts
+from evercrawl.schedule.clock_places import Places
+from evercrawl.schedule.clock_rings import ClockRings
+from evercrawl.schedule.clock_stretches import Stretches
 from evercrawl.schedule.kept import Kept
-from evercrawl.schedule.numbering import Numbering
-from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Pages, Visits
-    from evercrawl.types import Floats, Ints, Keys, Slots
+    from evercrawl.schedule.numbering import Numbering
+    from evercrawl.schedule.rows import Rows
+    from evercrawl.types import Floats
 
-_KERNELS: Final = Library("evercrawl.schedule._clock_kernel")
+_ASK: Final = Library("evercrawl.schedule._clock_kernel")
+_LEARN: Final = Library("evercrawl.schedule._clock_learn_kernel")
 _DAY_S: Final = 86_400.0
 _TICKS: Final = 60.0  # bins a cycle
-_SITE_VARIES: Final = (3 * _DAY_S, 1.5)  # the clocks' variance per second, in seconds, and at most in cycles
-_FOLDER_VARIES: Final = (30 * _DAY_S, 15.0)
-_BURST_LASTS: Final = (10 * _DAY_S, 5.0)
-_FIRST_GAP: Final = (60 * _DAY_S, 20.0)
+_SCALES: Final = {  # in seconds, and at most in cycles
+    SITE_VARIES: (3 * _DAY_S, 1.5),
+    FOLDER_VARIES: (30 * _DAY_S, 15.0),
+    BURST_LASTS: (10 * _DAY_S, 5.0),
+    TOGETHER: (3600.0, 1 / 48),
+    FIRST_GAP: (60 * _DAY_S, 20.0),
+}
 _BURST: Final = 2.0
 _FORGET: Final = 0.03
-_TOGETHER: Final = (3600.0, 1 / 48)  # changes nearer than that were made together: seconds, and at most in cycles
-_SIBLINGS: Final = 30  # a name that more pages have says nothing
-_OWN_RING: Final = 4  # pages a folder has that keeps a clock of its own
-
-
 _BATCH: Final = 3.0  # standard deviations
-_SURPRISE, _FORETOLD = 9 + 6 + 3 * PARTS, 9 + 7 + 3 * PARTS  # among the settings
+_LOOKS: Final = 8.0  # a cycle, at most, for batches
 _NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
-_EARLY: Final = 256  # visits
-_SCALES: Final = (_SITE_VARIES, _FOLDER_VARIES, _BURST_LASTS, _TOGETHER, _FIRST_GAP)
 
 
 class Exposure(NamedTuple):
@@ -102,104 +108,87 @@ class Exposure(NamedTuple):
 class Clocks:
     """Learns from visits how pages change together, and tells how exposed copies are.
 
+    It takes 40 bytes a page, 3 kB a folder and as much a site, if four pages of it were visited, 400 bytes if not, and
+    some 50 a name and a cohort.
+
     Parameters
     ----------
     cycle_s
         About how long it takes to visit all pages once, before it can be told from visits.
+
+    Examples
+    --------
+    Until it is sure that clocks foretell better than time, the exposure is the age, and rates are the pages' own:
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none = np.ones(1), np.zeros(1)
+    >>> Clocks().exposures(Pages(np.zeros(1, np.uint32), 5 * one, one, none, one, 9 * one, one, none, none), now=7.0)
+    Exposure(shape=array([1.]), scale_s=array([9.]), exposure_s=array([2.]), speed=array([1.]))
     """
 
     def __init__(self, cycle_s: float = _DAY_S) -> None:
         self._jumped_at = -np.inf
-        self._pace, self._visits, self._paced, self._known = Pace(), 0, 0, 0
+        self._stretches = Stretches()
         self._pages = Kept(PAGE, _NEW_PAGE)
-        self._folders, self._sites = _Rows(FOLDER), _Rows(np.dtype((np.float64, SITE_COLUMNS)))
-        self._cohorts, self._siblings = _Rows(GROUP), _Rows(GROUP)
-        self._members = _Rows(np.dtype("u1"))  # of each name
-        self._by_folder, self._by_cohort, self._by_name = Numbering(), Numbering(), Numbering()
-        self._heads, self._done, self._at = (_Rows(np.dtype(kind)) for kind in ("i8", "i8", "f8"))
-        self._changes, self._expected = (_Rows(np.dtype((np.float32, BINS))) for _ in range(2))
-        self._clock = _Rows(np.dtype((np.float64, BINS)))
-        self._rings = 0
-        self._settings = np.zeros(9 + 8 + 3 * PARTS)
-        self._settings[4], self._settings[6] = _BURST, _FORGET
-        self._width = 0.0
+        self._rings = ClockRings(cycle_s / _TICKS)
+        self._places, self._cohorts = Places(self._rings), Cohorts()
+        self._settings = np.zeros(SETTINGS)
+        self._settings[BURST], self._settings[FORGET] = _BURST, _FORGET
         self.set_cycle(cycle_s)
 
     def set_cycle(self, cycle_s: float) -> None:
         """Say how long it takes to visit all pages once; bins are made wider or narrower when that is twice as long."""
-        self._settings[1] = cycle_s
-        for place, (most_s, cycles) in zip((2, 3, 5, 7, 8), _SCALES, strict=True):
-            self._settings[place] = min(most_s, cycles * cycle_s)
-        wanted = cycle_s / _TICKS
-        while self._width and wanted >= 2 * self._width:
-            self._widen()
-        while self._width and wanted <= 0.5 * self._width:
-            self._narrow()
-        self._width = self._width or wanted
-        self._settings[0] = self._width
+        assert cycle_s > 0, "a cycle takes some time"
+        self._settings[CYCLE] = cycle_s
+        for scale, (most_s, cycles) in _SCALES.items():
+            self._settings[scale] = min(most_s, cycles * cycle_s)
+        if self._rings.fit(cycle_s / _TICKS):
+            self._places.forget_renewal()
+        self._settings[WIDTH] = self._rings.width_s
 
     def exposures(self, pages: Pages, now: float) -> Exposure:
         """Return how exposed copies are, and their rates; by the pages' own columns where nothing was learned."""
         n = len(pages.slot)
-        slots, visited_at = np.ascontiguousarray(pages.slot), np.ascontiguousarray(pages.visited_at, np.float64)
+        slots, visited_at = (
+            np.ascontiguousarray(pages.slot, np.uint32),
+            np.ascontiguousarray(pages.visited_at, np.float64),
+        )
         shape, scale_s = np.array(pages.shape, np.float64), np.array(pages.scale_s, np.float64)
         exposure_s, speed = np.maximum(now - visited_at, 0.0), np.ones(n)
-        _KERNELS["exposures"](
-            pointer(slots), pointer(visited_at), n, now, *self._memory(),
+        _ASK["exposures"](
+            pointer(slots), pointer(visited_at), n, now, *self._pointers(),
             pointer(shape), pointer(scale_s), pointer(exposure_s), pointer(speed),
         )  # fmt: skip
         return Exposure(shape, scale_s, exposure_s, speed)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of what visits found, no page twice."""
+        """Take note of what visits found, no page twice; how they are parted into calls makes no difference."""
         first = 0
         while first < len(visits):
-            last = min(first + _until_next(self._visits), len(visits))
+            last = min(first + self._stretches.left(), len(visits))
             self._learn(visits.take(slice(first, last)))
-            self._visits += last - first
-            if _until_next(self._visits) == _every(self._visits):  # a stretch is whole, however it was told of
-                self._pace.made(self._visits - self._paced, float(visits.at[last - 1]))
-                self._paced = self._visits
-                self.set_cycle(self._pace.cycle_s(self._known))
+            if self._stretches.passed(last - first, float(visits.at[last - 1])):
+                self.set_cycle(self._stretches.cycle_s)
+                self._cohorts.forget_empty(self._pages.upto(0))
             first = last
-
-    def _learn(self, visits: Visits) -> None:
-        assert visits.folder is not None, "whoever tells of visits says where pages are"
-        assert visits.name is not None, "whoever tells of visits says what pages are called"
-        gone = visits.slot[visits.gone]
-        if len(gone):
-            rows = self._pages.upto(int(gone.max()) + 1)
-            self._known -= int(rows["known"][gone].sum())
-            rows["known"][gone] = 0
-        seen = visits.take(visits.read & ~visits.gone)
-        if not len(seen):
-            return
-        rows = self._pages.upto(int(seen.slot.max()) + 1)
-        new = rows["known"][seen.slot] == 0
-        self._known += int(new.sum())
-        self._place(seen.take(new), rows)
-        later = ~new & ~np.isnan(seen.interval_s)
-        if later.any():
-            self._teach(seen.take(later))
-        self._join_cohorts(seen.take(new | seen.changed), rows)
 
     def jumped(self, now: float) -> bool:
         """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
 
         Where pages change in batches, those that were not visited since are older than they were thought to be.
         """
-        surprise, foretold = self._settings[_SURPRISE], self._settings[_FORETOLD]
-        if now < self._jumped_at + self._settings[1] / 8 or surprise < _BATCH * max(1.0, np.sqrt(foretold)):
+        surprise, varies = self._settings[SURPRISE], self._settings[SURPRISE_VARIES]
+        if now < self._jumped_at + self._settings[CYCLE] / _LOOKS or surprise < _BATCH * max(1.0, np.sqrt(varies)):
             return False
-        self._jumped_at, self._settings[_SURPRISE], self._settings[_FORETOLD] = now, 0.0, 0.0
+        self._jumped_at, self._settings[SURPRISE], self._settings[SURPRISE_VARIES] = now, 0.0, 0.0
         return True
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays; `recall` goes on from there."""
-        told = [self._visits, self._paced, self._known, self._rings, *self._pace.memory(), self._width, *self._settings]
+        told = np.array([*self._stretches.memory(), self._rings.width_s, *self._settings])
         tables = {name: table.upto(0) for name, table in self._tables().items()}
         keys = {name: numbers.keys() for name, numbers in self._numberings().items()}
-        return {"told": np.array(told), "pages": self._pages.upto(0), **tables, **keys}
+        return {"told": told, "pages": self._pages.upto(0), **tables, **keys}
 
     def recall(self, memory: dict[str, NDArray[Any]]) -> None:
         """Go on from what `memory` returned.
@@ -209,177 +198,58 @@ class Clocks:
         ValueError, KeyError
             It is not the memory of clocks as they are now; then nothing was recalled.
         """
-        tables, told = self._tables(), memory["told"].tolist()
-        kinds = {name: table.upto(0) for name, table in tables.items()} | {"pages": self._pages.upto(0)}
-        if len(told) != 8 + len(self._settings) or any(
-            (memory[name].dtype, memory[name].shape[1:]) != (rows.dtype, rows.shape[1:]) for name, rows in kinds.items()
+        now = self.memory()
+        if any(_kind(memory[name]) != _kind(rows) for name, rows in now.items()) or len(memory["told"]) != len(
+            now["told"]
         ):
             raise ValueError("the memory is of clocks of another make")
-        self._visits, self._paced, self._known, self._rings = (int(each) for each in told[:4])
-        self._pace.recall(*told[4:7])
-        self._width, self._settings[:] = told[7], told[8:]
+        told = memory["told"].tolist()
+        split = len(told) - len(self._settings)
+        self._stretches.recall(*told[: split - 1])
+        self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
         self._pages = Kept(PAGE, _NEW_PAGE, rows=memory["pages"])
-        for name, table in tables.items():
+        for name, table in self._tables().items():
             table.recall(memory[name])
         for name, numbers in self._numberings().items():
             numbers.of(memory[name])
 
-    def _tables(self) -> dict[str, _Rows]:
-        return {
-            "folders": self._folders, "sites": self._sites, "cohorts": self._cohorts, "siblings": self._siblings,
-            "members": self._members, "heads": self._heads, "done": self._done, "at": self._at,
-            "changes": self._changes, "expected": self._expected, "clock": self._clock,
-        }  # fmt: skip
+    def _learn(self, visits: Visits) -> None:
+        self._note_gone(visits.slot[visits.gone])
+        seen = visits.take(visits.read & ~visits.gone)
+        if not len(seen):
+            return
+        rows = self._pages.upto(int(seen.slot.max()) + 1)
+        new = rows["known"][seen.slot] != KNOWN
+        self._stretches.known += int(new.sum())
+        self._places.place(seen.take(new), rows)
+        self._teach(seen)
+        self._cohorts.join(seen.take(new | seen.changed), rows, self._settings[TOGETHER])
 
-    def _numberings(self) -> dict[str, Numbering]:
-        return {"by_folder": self._by_folder, "by_cohort": self._by_cohort, "by_name": self._by_name}
+    def _note_gone(self, slots: NDArray[Any]) -> None:
+        if len(slots):
+            rows = self._pages.upto(int(slots.max()) + 1)
+            there = slots[rows["known"][slots] == KNOWN]
+            self._stretches.known -= len(there)
+            rows["known"][there] = GONE
 
     def _teach(self, visits: Visits) -> None:
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
-        arrays = [np.ascontiguousarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-        _KERNELS["learn"](*(pointer(array) for array in arrays), len(visits), *self._memory())
+        arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
+        _LEARN["learn"](*(pointer(array) for array in arrays), len(visits), *self._pointers())
 
-    def _place(self, visits: Visits, rows: NDArray[Any]) -> None:
-        """Give pages that are visited for the first time their folders and siblings."""
-        if not len(visits) or visits.folder is None or visits.name is None:
-            return
-        fresh = rows["folder"][visits.slot] == 0
-        rows["known"][visits.slot] = 1
-        first = visits.take(fresh)
-        if not len(first) or first.folder is None or first.name is None:
-            return
-        self._found_sites(first.site)
-        folder = self._by_folder.of(first.folder) + np.uint32(1)  # 0 is for what was never placed
-        folders = self._folders.upto(len(self._by_folder) + 1)
-        folders["site"][folder] = first.site
-        folders["pages"] += np.bincount(folder, minlength=len(folders)).astype(np.float32)
-        rows["folder"][first.slot] = folder
-        self._give_rings(np.unique(folder), folders)
-        rows["sibling"][first.slot] = self._named(first.name)
+    def _pointers(self) -> tuple[Any, ...]:
+        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
+        tables = (self._pages.upto(1), *(table.all() for table in groups))
+        pairs = (value for table in tables for value in (pointer(table), len(table)))
+        return (pointer(self._settings), *pairs, *self._rings.pointers())
 
-    def _found_sites(self, sites: Slots) -> None:
-        known = len(self._sites)
-        table = self._sites.upto(int(sites.max()) + 1)
-        more = np.arange(known, len(self._sites))
-        table[more, RENEWED] = -1.0
-        table[more, RING] = self._more_rings(len(more))
+    def _tables(self) -> dict[str, Rows]:
+        return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}
 
-    def _give_rings(self, folders: Slots, table: NDArray[Any]) -> None:
-        """Give rings to folders that have got enough pages."""
-        table["ring"][folders[table["ring"][folders] == 0]] = NONE
-        grown = folders[(table["ring"][folders] == NONE) & (table["pages"][folders] >= _OWN_RING)]
-        table["ring"][grown] = self._more_rings(len(grown))
-
-    def _more_rings(self, count: int) -> NDArray[np.int64]:
-        first = max(self._rings, 1)  # 0 is nobody's
-        self._rings = first + count
-        for column in (self._heads, self._done, self._at, self._changes, self._expected, self._clock):
-            column.upto(self._rings)
-        for column in (self._heads, self._done):
-            column.upto(self._rings)[first:] = -1
-        return np.arange(first, self._rings)
-
-    def _named(self, names: Keys) -> Slots:
-        """Return the group of each page's name; NONE where too many have it."""
-        group = self._by_name.of(names)
-        members = self._members.upto(len(self._by_name))
-        self._siblings.upto(len(self._by_name))
-        np.add.at(members, group, np.uint8(1))
-        np.minimum(members, np.uint8(_SIBLINGS + 1), out=members)
-        return np.where(members[group] > _SIBLINGS, np.uint32(NONE), group)
-
-    def _join_cohorts(self, visits: Visits, rows: NDArray[Any]) -> None:
-        """Let pages that changed belong to those that changed in the same hour, where the date is known."""
-        rows["cohort"][visits.slot] = NONE
-        dated = visits.take(~np.isnan(visits.age_s))
-        if len(dated):
-            hour = np.floor((dated.at - dated.age_s) / self._settings[7]).astype(np.int64).astype(np.uint64)
-            key = (hour + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) ^ (dated.site.astype(np.uint64) << np.uint64(40))
-            rows["cohort"][dated.slot] = self._by_cohort.of(np.maximum(key, np.uint64(1)))
-            self._cohorts.upto(len(self._by_cohort))
-
-    def _memory(self) -> tuple[Any, ...]:
-        tables = (self._pages.upto(1), *(each.all() for each in (self._folders, self._sites, self._cohorts, self._siblings)))
-        rings = (self._heads, self._done, self._at, self._changes, self._expected, self._clock)
-        pairs = [value for table in tables for value in (pointer(table), len(table))]
-        return (pointer(self._settings), *pairs, *(pointer(each.all()) for each in rings), self._rings)
-
-    def _widen(self) -> None:
-        """Make bins twice as wide: of two, changes are added, and who was watched is the mean."""
-        self._rebin(2.0 * self._width, lambda head: head >> 1, _pairs)
-
-    def _narrow(self) -> None:
-        """Make bins half as wide: half of the changes were in either, and who was watched was it in both."""
-        self._rebin(0.5 * self._width, lambda head: 2 * head + 1, _halves)
-
-    def _rebin(self, width: float, moved: Callable[[Ints], Ints], parts: Callable[[Ints], tuple[Ints, Ints, float]]) -> None:
-        heads = self._heads.all()[:, None]
-        after = np.where(heads < 0, -1, moved(heads))
-        bins = after - np.arange(BINS)
-        one, other, share = parts(bins)
-        row = np.arange(len(heads))[:, None]
-        for column, times in ((self._changes.all(), 2 * share), (self._expected.all(), 1.0)):
-            both = [np.where((k <= heads) & (k > heads - BINS) & (k >= 0), column[row, k % BINS], 0.0) for k in (one, other)]
-            column[row, bins % BINS] = 0.5 * times * (both[0] + both[1])
-        self._heads.all()[:] = after[:, 0]
-        self._done.all()[:] = -1
-        self._sites.all()[:, RENEWED] = -1.0
-        self._width = width
+    def _numberings(self) -> dict[str, Numbering]:
+        return {**self._places.numberings(), **self._cohorts.numberings()}
 
 
-def _every(visits: int) -> int:
-    """Return after how many visits the cycle is measured again.
-
-    >>> _every(0), _every(40), _every(5000)
-    (16, 16, 256)
-    """
-    return 16 if visits < _EARLY else 256
-
-
-def _until_next(visits: int) -> int:
-    """Return how many visits are left before the cycle is measured again.
-
-    >>> _until_next(0), _until_next(17), _until_next(5000)
-    (16, 15, 120)
-    """
-    return _every(visits) - visits % _every(visits)
-
-
-def _pairs(bins: Ints) -> tuple[Ints, Ints, float]:
-    """Return which two bins make each that is twice as wide, and how many of these changes were in one of them."""
-    return 2 * bins, 2 * bins + 1, 1.0
-
-
-def _halves(bins: Ints) -> tuple[Ints, Ints, float]:
-    """Return which bin holds each that is half as wide, and which part of its changes that gets."""
-    return bins >> 1, bins >> 1, 0.5
-
-
-class _Rows:
-    """Rows that grow, all zero at first."""
-
-    def __init__(self, kind: np.dtype[Any]) -> None:
-        self._rows: NDArray[Any] = np.zeros(8, kind)
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def upto(self, count: int) -> NDArray[Any]:
-        """Return so many rows at least, in place; valid until it is called again."""
-        if count > len(self._rows):
-            more = np.zeros((max(count, 2 * len(self._rows)) - len(self._rows), *self._rows.shape[1:]), self._rows.dtype)
-            self._rows = np.concatenate([self._rows, more])
-        self._count = max(self._count, count)
-        return self._rows[: self._count]
-
-    def recall(self, rows: NDArray[Any]) -> None:
-        """Take these rows in place of those there are."""
-        self._rows = self._rows[:0]
-        self.upto(max(len(rows), 8))[: len(rows)] = rows
-        self._count = len(rows)
-
-    def all(self) -> NDArray[Any]:
-        """Return all rows, in place."""
-        return self._rows[: max(self._count, 1)]
+def _kind(rows: NDArray[Any]) -> tuple[Any, ...]:
+    return rows.dtype, *rows.shape[1:]

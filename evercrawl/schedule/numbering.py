@@ -1,4 +1,4 @@
-"""Numbers for keys, from 0 in the order in which they were met: 12 bytes a place, three places of four in use at most."""
+"""Numbers for keys, from 0 in the order they were met: 12 bytes a place, three places of four in use at most."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Numbering:
     def keys(self) -> Keys:
         """Return the keys in the order of their numbers: given to a new numbering, they get the same."""
         held = self._keys != 0
-        return self._keys[held][np.argsort(self._numbers[held])]
+        keys: Keys = self._keys[held]
+        return keys[np.argsort(self._numbers[held])]
 
     def _look_up(self, keys: Keys) -> Slots:
         out = np.empty(len(keys), np.uint32)

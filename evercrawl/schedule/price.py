@@ -9,7 +9,7 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.clocks import Clocks
+from evercrawl.schedule.clocks import Clocks, Exposure
 from evercrawl.schedule.index import HARMONIC, NEVER_S, survival
 from evercrawl.schedule.pacing import Pace
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Pages, Visits
-    from evercrawl.schedule.clocks import Exposure
     from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule._price_kernel")
@@ -91,8 +90,9 @@ class Price(Policy):
         out = np.empty(len(pages.slot))
         exposed = self._exposures(pages, now)
         _KERNELS["values"](
-            *_columns(pages, exposed, now - exposed.exposure_s), len(out), now, self.patience, self._harmonic, self._new_harmonic, pointer(out)
-        )
+            *_columns(pages, exposed, now - exposed.exposure_s), len(out),
+            now, self.patience, self._harmonic, self._new_harmonic, pointer(out),
+        )  # fmt: skip
         return out
 
     def due(self, pages: Pages, now: float) -> Floats:
@@ -133,8 +133,12 @@ class Price(Policy):
         sure = np.asarray(pages.shape) > _SURE
         if not sure.any():
             return exposed
-        plain = (pages.shape, pages.scale_s, np.maximum(now - pages.visited_at, 0.0), np.ones(len(sure)))
-        return exposed._make(np.where(sure, known, learned) for known, learned in zip(plain, exposed, strict=True))
+        return Exposure(
+            np.where(sure, pages.shape, exposed.shape),
+            np.where(sure, pages.scale_s, exposed.scale_s),
+            np.where(sure, np.maximum(now - pages.visited_at, 0.0), exposed.exposure_s),
+            np.where(sure, 1.0, exposed.speed),
+        )
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""

@@ -1,0 +1,59 @@
+"""Stretches of visits, after each of which clocks measure anew how long a cycle of the crawl is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evercrawl.schedule.pacing import Pace
+
+_EARLY: Final = 256  # visits, up to which stretches are short
+_SHORT: Final = 16
+
+
+class Stretches:
+    """Counts visits, and tells the cycle by them alone, however they are parted into calls.
+
+    Examples
+    --------
+    >>> stretches = Stretches()
+    >>> stretches.left()
+    16
+    >>> stretches.passed(10, now=10.0), stretches.left(), stretches.passed(6, now=16.0)
+    (False, 6, True)
+    """
+
+    def __init__(self) -> None:
+        self._pace = Pace()
+        self._visits = self._paced = 0
+        self.known = 0
+        """How many pages share the visits."""
+
+    def left(self) -> int:
+        """Return how many visits there are until the stretch is whole."""
+        return self._every() - self._visits % self._every()
+
+    def passed(self, visits: int, now: float) -> bool:
+        """Take note of visits, no more than were left; return whether that made a stretch whole."""
+        self._visits += visits
+        if self._visits % self._every():
+            return False
+        self._pace.made(self._visits - self._paced, now)
+        self._paced = self._visits
+        return True
+
+    @property
+    def cycle_s(self) -> float:
+        """How long it takes to visit all known pages once."""
+        return self._pace.cycle_s(self.known)
+
+    def memory(self) -> tuple[float, ...]:
+        """Return all there is to it; `recall` takes it."""
+        return self._visits, self._paced, self.known, *self._pace.memory()
+
+    def recall(self, visits: float, paced: float, known: float, *pace: float) -> None:
+        """Go on from what `memory` returned."""
+        self._visits, self._paced, self.known = int(visits), int(paced), int(known)
+        self._pace.recall(*pace)
+
+    def _every(self) -> int:
+        return _SHORT if self._visits < _EARLY else _EARLY
