@@ -9,12 +9,11 @@ import numpy as np
 
 from evercrawl.backtest.bootstrap import interval, over_sites, resampled
 from evercrawl.backtest.rows import Mean, Row
-from evercrawl.change.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evercrawl.backtest.replay import Replayed
+    from evercrawl.backtest.replayed import Replayed
     from evercrawl.types import Floats, Ints
 
 FLOOR: Final = "uniform"
@@ -80,14 +79,8 @@ def _row(run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clu
         *interval(drawn), float(less[0]), *interval(less[1:]), gap,
         float(np.sort(sights)[len(sights) // 2]) if len(sights) else math.nan,
         run.unseen, pages, clusters_drawn,
-        believed(run).expected_error, believed(run).brier, run.elapsed_s,
+        run.calibration.expected_error, run.calibration.brier, run.elapsed_s,
     )  # fmt: skip
-
-
-def believed(run: Replayed) -> Calibration:
-    """Return what was said of P(fresh) and seen; nothing where a replay does not tell."""
-    told: Calibration | None = getattr(run, "calibration", None)
-    return told or Calibration()
 
 
 def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats) -> Mean:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from evercrawl.backtest.replay import Replayed
+    from evercrawl.backtest.replayed import Replayed
     from evercrawl.backtest.setting import Setting
     from evercrawl.histories import History
     from evercrawl.types import Ints
@@ -111,8 +111,7 @@ def _read(histories: tuple[Path, ...]) -> History:
 
 def _made(run: Run, progress: Callable[[float], object]) -> Made:
     pages = history(run.histories)
-    progress(0.0)
-    made = replay(pages, run.policy, run.setting, run.options)
+    made = replay(pages, run.policy, run.setting, run.options, tell=progress)
     part = truth(pages, run.setting)
     return Made(made, clusters(part.site, part.folder))
 

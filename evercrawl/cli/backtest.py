@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _replayed(what: Asked) -> Iterator[Told]:
     """Yield what is said of each history, once all its replays are made."""
-    from evercrawl.backtest.report import believed, of_site
+    from evercrawl.backtest.report import of_site
     from evercrawl.backtest.runs import make, planned
     from evercrawl.cli.backtest_progress import Progress
 
@@ -123,7 +123,7 @@ def _replayed(what: Asked) -> Iterator[Told]:
             progress.hide()
             runs = [each.replayed for each in made]
             site = of_site(runs, made[0].cluster, what.setting.seed)
-            yield Told(runs[0].site, site, [believed(each) for each in runs])
+            yield Told(runs[0].site, site, [each.calibration for each in runs])
 
 
 def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:

@@ -6,16 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from evercrawl.backtest.replay import Replayed
+from evercrawl.backtest.replayed import Replayed
 from evercrawl.backtest.report import means, of_site
 from evercrawl.backtest.rows import as_object
 from evercrawl.change.calibration import Calibration
 
 DAY_S = 86_400.0
-
-
-class Believing(Replayed):
-    """A replay that tells what the policy believed."""
 
 
 def made(policy, fresh_s, budget=0.1, **given: object):
@@ -28,13 +24,7 @@ def made(policy, fresh_s, budget=0.1, **given: object):
         "unchanged": np.full(n, 2), "first_sight_s": np.full(n, np.nan), "unseen": 0, "calibration": Calibration(),
         "elapsed_s": 0.1,
     }  # fmt: skip
-    told = dict.fromkeys(Replayed._fields) | usual | given
-    if "calibration" in Replayed._fields:
-        return Replayed(**told)
-    calibration = told.pop("calibration")
-    run = Believing(**told)
-    run.calibration = calibration
-    return run
+    return Replayed(**(usual | given))
 
 
 def said(*runs: Replayed, cluster=None):

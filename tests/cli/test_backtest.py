@@ -61,14 +61,24 @@ def test_conditions_are_passed_on(capsys):
     for name, flags in {
         "usual": YEAR,
         "undated": [*YEAR, "--no-validators"],
-        "linked": [*YEAR, "--discovery", "links"],
+        "announced": [*YEAR, "--lastmod", "on"],
         "half a year": ["--years", "0.5"],
         "then": ["--since", "2015-01-01", "--until", "2016-01-01"],
         "harmonic": [*YEAR, "--policy-option", "harmonic=0.1"],
     }.items():
         assert main([*base, *flags]) == 0
         answers[name] = rows(capsys)[0]["freshness"]
+    assert answers["announced"] > answers["usual"]
     assert len(set(answers.values())) == len(answers), f"some had no effect: {answers}"
+
+
+def test_pages_may_be_known_once_they_are_linked_to(capsys):
+    base = ["backtest", "peps", "--sample", "300", "--years", "6", "--budget", "0.005", "--policy", "uniform", "--json"]
+    sights = list[float]()
+    for how in ("born", "links"):
+        assert main([*base, "--discovery", how]) == 0
+        sights.append(rows(capsys)[0]["first_sight_s"])
+    assert sights[0] < 0.9 * sights[1]
 
 
 def test_pooled_histories_are_one(capsys):
