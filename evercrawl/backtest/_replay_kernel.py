@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -49,7 +50,7 @@ def _settle(
     held: Any, begin: int, last: int, at: Any, state: Any, simhash: Any, now: float, counted_from: float
 ) -> None:
     """Go through the versions of a page up to `now`, and count what of it counts."""
-    row = held.version
+    row = max(held.version, begin - 1)
     while True:
         until = at[row + 1] if row + 1 < last else np.inf
         if row >= begin:
@@ -66,33 +67,39 @@ def _settle(
 
 
 @entry(
-    i64, _INTS, i64, f64, f64, _INTS, _FLOATS, _INTS, _WORDS, _FLOATS, i64, i64, _HELD, _FLAGS, _FLAGS, _FLAGS, _FLOATS,
+    i64, _INTS, _FLOATS, i64, f64, _INTS, _FLOATS, _INTS, _WORDS, _FLOATS, i64, i64, _HELD,
+    _FLAGS, _FLAGS, _FLAGS, _FLOATS,
 )  # fmt: skip
 def poll(
-    rows: Any, n: int, now: float, counted_from: float, first: Any, at: Any, state: Any, simhash: Any, modified_at: Any,
-    versions: int, pages: int, held: Any, changed: Any, gone: Any, fresh: Any, age_s: Any,
+    rows: Any, instants: Any, n: int, counted_from: float, first: Any, at: Any, state: Any, simhash: Any,
+    modified_at: Any, versions: int, pages: int, held: Any, changed: Any, gone: Any, fresh: Any, age_s: Any,
 ) -> int:  # fmt: skip
-    """Take copies of some pages and write what was found; return how many of them were found unchanged."""
+    """Take copies of some pages, each at its instant, and write what was found; return how many are gone."""
     starts, since, states = view(first, pages + 1), view(at, versions), view(state, versions)
     hashes, modified, copies = view(simhash, versions), view(modified_at, versions), view(held, pages)
-    which, to, lost, same, aged = view(rows, n), view(changed, n), view(gone, n), view(fresh, n), view(age_s, n)
-    unchanged = 0
+    which, when = view(rows, n), view(instants, n)
+    to, lost, same, aged = view(changed, n), view(gone, n), view(fresh, n), view(age_s, n)
+    missing = 0
     for i in range(n):
-        page = which[i]
+        page, now = which[i], when[i]
         copy = copies[page]
-        copy.version = max(copy.version, starts[page] - 1)
         _settle(copy, starts[page], starts[page + 1], since, states, hashes, now, counted_from)
         row = copy.version
         there = row >= starts[page] and states[row] >= 0
-        to[i] = there and copy.state != NEVER and copy.state != states[row]
         lost[i] = not there
         same[i] = there and copy.state == states[row]
-        unchanged += same[i]
+        to[i] = there and copy.state != NEVER and not same[i]
         aged[i] = now - modified[row] if there else np.nan
+        missing += not there
+        if now > counted_from:
+            copy.polls += 1
+            copy.unchanged += same[i]
+        if there and math.isnan(copy.seen_at):
+            copy.seen_at = now
         copy.state = states[row] if there else NEVER
         copy.simhash = hashes[row] if there else np.uint64(0)
         copy.stale_at = np.inf
-    return unchanged
+    return missing
 
 
 @entry(i64, f64, f64, _INTS, _FLOATS, _INTS, _WORDS, i64, i64, _HELD)
@@ -103,7 +110,6 @@ def settle(
     starts, since, states = view(first, pages + 1), view(at, versions), view(state, versions)
     hashes, copies = view(simhash, versions), view(held, pages)
     for page in range(pages):
-        copies[page].version = max(copies[page].version, starts[page] - 1)
         _settle(copies[page], starts[page], starts[page + 1], since, states, hashes, now, counted_from)
     return 0
 
@@ -119,3 +125,27 @@ def stale(now: float, first: Any, at: Any, state: Any, versions: int, pages: int
             row += 1
         to[page] = copies[page].state != NEVER and row >= starts[page] and states[row] != copies[page].state
     return 0
+
+
+@entry(i64, _INTS, i64, f64, _INTS, _FLOATS, _INTS, _FLAGS, i64, i64, _INTS, _FLAGS, _INTS)
+def name(
+    rows: Any, n: int, now: float, first: Any, at: Any, target: Any, present: Any, links: int, pages: int,
+    looked: Any, named: Any, out: Any,
+) -> int:  # fmt: skip
+    """Write the pages that are named for the first time by some pages as these are at `now`; return how many."""
+    which, starts, since, to = view(rows, n), view(first, pages + 1), view(at, links), view(target, links)
+    there, seen, known, found = view(present, links), view(looked, pages), view(named, pages), view(out, pages)
+    count = 0
+    for i in range(n):
+        page = which[i]
+        for k in range(starts[page + 1] - 1, starts[page] - 1, -1):  # the latest word on a link is the one that holds
+            if since[k] > now or known[to[k]] or seen[to[k]] == page:
+                continue
+            seen[to[k]] = page
+            if there[k]:
+                known[to[k]] = True
+                found[count] = to[k]
+                count += 1
+        for k in range(starts[page], starts[page + 1]):
+            seen[to[k]] = -1
+    return count

@@ -14,6 +14,7 @@ from evercrawl.simulate.changing import Seen, Signals, World
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.backtest.announced import Announced
     from evercrawl.backtest.truth import Truth
     from evercrawl.types import Floats, Ints
 
@@ -29,22 +30,24 @@ class Recorded(World):
         What they were, and when.
     weight
         How much each matters, shape (pages,).
+    announced
+        Tells of changes; None where nobody does.
 
     Attributes
     ----------
     held
         What is held and counted of each page, `HELD`, shape (pages,).
-    unchanged
-        Polls that found the copy equal to the page.
+    fresh
+        Which copies were equal to their pages when the last visits were made, shape (visits,).
     """
 
-    def __init__(self, pages: Truth, weight: Floats) -> None:
-        self._pages = pages
+    def __init__(self, pages: Truth, weight: Floats, announced: Announced | None = None) -> None:
+        self._pages, self._announced = pages, announced
+        self.announces = announced is not None
         self.weight, self.host = weight, pages.site.astype(np.int64)
         self.held = np.zeros(len(pages), HELD)
         self.held["version"], self.held["state"] = -1, NEVER
-        self.held["settled_at"], self.held["stale_at"] = pages.start, math.inf
-        self.unchanged = 0
+        self.held["settled_at"], self.held["stale_at"], self.held["seen_at"] = pages.start, math.inf, math.nan
         self.fresh = np.zeros(0, np.bool_)
         columns = (pages.first, pages.at, pages.state, pages.simhash)
         self._columns = [pointer(column) for column in columns]
@@ -52,18 +55,23 @@ class Recorded(World):
 
     def visit(self, rows: Ints, now: float) -> Seen:
         """Take copies of some pages, and say what was found; `fresh` tells which copies were good."""
+        return self.visit_at(rows, np.full(len(rows), now))
+
+    def visit_at(self, rows: Ints, at: Floats) -> Seen:
+        """Take copies of some pages, each at an instant of its own, later than its last; no page twice."""
         changed, gone, fresh = (np.empty(len(rows), np.bool_) for _ in range(3))
         age_s, rows = np.empty(len(rows)), np.ascontiguousarray(rows, np.int64)
-        self.unchanged += _KERNELS["poll"](
-            pointer(rows), len(rows), now, self._pages.measured_at, *self._columns, pointer(self._pages.modified_at),
-            *self._numbers, pointer(changed), pointer(gone), pointer(fresh), pointer(age_s),
+        _KERNELS["poll"](
+            pointer(rows), pointer(at), len(rows), self._pages.measured_at, *self._columns,
+            pointer(self._pages.modified_at), *self._numbers,
+            pointer(changed), pointer(gone), pointer(fresh), pointer(age_s),
         )  # fmt: skip
         self.fresh = fresh
         return Seen(changed, age_s, gone)
 
     def pass_to(self, now: float) -> Signals | None:
-        """Let time go on; nobody announces anything."""
-        return None
+        """Let time go on; return what was announced."""
+        return None if self._announced is None else self._announced.pass_to(now)
 
     def stale(self, now: float) -> NDArray[np.bool_]:
         """Return which copies are not the page any more."""
@@ -76,11 +84,11 @@ class Recorded(World):
         _KERNELS["settle"](now, self._pages.measured_at, *self._columns, *self._numbers)
 
     def earned(self, now: float) -> float:
-        """Return the integral so far of the weight of what is fresh, in seconds, over that of what is there."""
+        """Return the integral so far of the weight of what is fresh, over that of what is there; nan for nothing."""
         self.settle(now)
         alive, fresh = (float(np.dot(self.weight, self.held[name])) for name in ("alive_s", "fresh_s"))
         return fresh / alive if alive else math.nan
 
     def best(self, budget: float) -> float:
-        """Nobody knows."""
+        """Return nan: what the best schedule earns, nobody knows."""
         return math.nan

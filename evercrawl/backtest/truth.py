@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import xxhash
 
+from evercrawl.backtest.places import folders, names
 from evercrawl.backtest.setting import DAY_S
 from evercrawl.errors import ConfigError
 from evercrawl.histories import REMOVED, TECHNICAL
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.backtest.setting import Setting
     from evercrawl.histories import History
     from evercrawl.types import Floats, Ints, Keys, Slots
@@ -40,11 +42,13 @@ class Truth:
     simhash
         Of its words.
     modified_at
-        When what is there was published: `at`, but for versions from before `start`.
+        When what is there was published: `at`, but for versions from before `start`, and for those that are no change
+        from the version before.
     row
         Number of each page in the history, shape (pages,).
     site, folder, name
-        Number of each page's site; of its folder, which is one of its site; of the last part of its path.
+        Number of each page's site; of its folder, which is one of its site; key of its site and the last part of its
+        path.
     """
 
     start: float
@@ -98,42 +102,34 @@ def truth(history: History, setting: Setting) -> Truth:
     chosen = _sampled(history, np.unique(page[seen & (op != REMOVED)]), setting)
     kept = seen & np.isin(page, chosen)
     counts = np.bincount(np.searchsorted(chosen, page[kept]), minlength=len(chosen))
-    paths = [history.paths[row] for row in chosen.tolist()]
-    site = history.site[chosen]
+    rows: list[int] = chosen.tolist()
+    paths, site = [history.paths[row] for row in rows], history.site[chosen]
     return Truth(
         start, measured_at, end,
         np.r_[0, np.cumsum(counts)].astype(np.int64),
-        np.maximum(at[kept], start), state[kept], history.simhash[order][kept], at[kept],
-        chosen, site.astype(np.uint32), folders(site, paths), names(paths),
+        np.maximum(at[kept], start), state[kept], history.simhash[order][kept], _modified_at(page, at, state)[kept],
+        chosen, site.astype(np.uint32), folders(site, paths), names(site, paths),
     )  # fmt: skip
 
 
-def folders(site: Ints, paths: list[str]) -> Slots:
-    """Return a number for each page's folder: its path up to the last slash, on its site.
+def _states(page: Ints, op: NDArray[np.int8], content: Keys) -> Ints:
+    """Return a number for each version's state, GONE after a removal.
 
-    >>> folders(np.array([0, 0, 1]), ["a/b", "a/c", "a/d"]).tolist()
-    [0, 0, 1]
+    Equal contents are equal, and so are those before and after a technical event.
     """
-    numbers = dict[tuple[int, str], int]()
-    pairs = zip(site.tolist(), (path.rpartition("/")[0] for path in paths), strict=True)
-    return np.fromiter((numbers.setdefault(pair, len(numbers)) for pair in pairs), np.uint32, len(paths))
-
-
-def names(paths: list[str]) -> Keys:
-    """Return a key of the last part of each path."""
-    keys = (xxhash.xxh3_64_intdigest(path.rpartition("/")[2].encode()) for path in paths)
-    return np.fromiter(keys, np.uint64, len(paths))
-
-
-def _states(page: Ints, op: np.ndarray, content: Keys) -> Ints:
-    """Return a number for each version's state: equal contents are equal, and so are those before and after a
-    technical event; GONE after a removal."""
     key = np.unique(np.stack([page.astype(np.uint64), content], 1), axis=0, return_inverse=True)[1].astype(np.int64)
-    for row in np.flatnonzero(op == TECHNICAL).tolist():
+    technical: list[int] = np.flatnonzero(op == TECHNICAL).tolist()
+    for row in technical:
         if row and page[row - 1] == page[row] and op[row - 1] != REMOVED:
             later = slice(row, int(np.searchsorted(page, page[row], "right")))
             key[later] = np.where(key[later] == key[row], key[row - 1], key[later])
     return np.where(op == REMOVED, GONE, key)
+
+
+def _modified_at(page: Ints, at: Floats, state: Ints) -> Floats:
+    """Return when what is there came to be, shape (versions,): what is no change did not."""
+    same = np.r_[False, (page[1:] == page[:-1]) & (state[1:] == state[:-1])]
+    return at[np.maximum.accumulate(np.where(same, 0, np.arange(len(at))))]
 
 
 def _sampled(history: History, pages: Ints, setting: Setting) -> Ints:

@@ -1,0 +1,58 @@
+"""How often a replay looks at all pages, and how far ahead it may choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.schedule._planned import Planned
+from evercrawl.schedule.cycle import Cycle
+from evercrawl.schedule.price import Price
+from evercrawl.schedule.uniform import Uniform
+
+if TYPE_CHECKING:
+    from evercrawl.backtest.setting import Setting
+    from evercrawl.schedule.base import Policy
+
+
+class Looks(NamedTuple):
+    """How a policy is replayed.
+
+    Attributes
+    ----------
+    ticks
+        From one look at all pages to the next.
+    kept
+        Pages of either kind, new or polled before, that are kept from one to the next, for each poll; enough that what
+        is chosen is hardly another than if all were looked at.
+    steady
+        Whether polls of several ticks may be chosen at once, without learning from those before: the page that has
+        waited longest comes next, whatever polls find, and none comes twice in so short a time.
+    """
+
+    ticks: int
+    kept: float
+    steady: bool = False
+
+
+_EACH_TICK: Final = Looks(1, 0.0)
+_STEADY: Final = Looks(15, 1.0, steady=True)
+_PLANNED: Final = Looks(6, 2.0)
+_PRICED: Final = Looks(3, 3.0)
+
+
+def looks(policy: Policy, setting: Setting) -> Looks:
+    """Return how a policy is replayed; tick by tick where something is told or found meanwhile, or nothing is known.
+
+    Examples
+    --------
+    >>> from evercrawl.backtest.setting import Setting
+    >>> looks(Uniform(), Setting(0.1)).steady, looks(Uniform(), Setting(0.1, discovery="links")).steady
+    (True, False)
+    """
+    if policy.clairvoyant or setting.lastmod > 0:
+        return _EACH_TICK
+    if isinstance(policy, Cycle | Uniform):
+        return _STEADY if setting.discovery == "born" else _PLANNED
+    if isinstance(policy, Price):
+        return _PRICED
+    return _PLANNED if isinstance(policy, Planned) else _EACH_TICK

@@ -1,0 +1,76 @@
+"""What polls find, and what is learned from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.change.calibration import Calibration
+from evercrawl.schedule.base import Visits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.backtest.recorded import Recorded
+    from evercrawl.backtest.truth import Truth
+    from evercrawl.schedule.base import Policy
+    from evercrawl.simulate.changing import Seen
+    from evercrawl.simulate.polled import Held
+    from evercrawl.types import Floats, Ints
+
+_SIZE_BYTES: Final = 10_000.0  # of every page, where nobody looks
+
+
+class Polls:
+    """Polls pages of a history, and lets learn whoever learns.
+
+    Parameters
+    ----------
+    policy, world, held, pages
+        Who chose, what is polled, what is told of it, and where it is.
+    learns
+        Whether anything is learned; else nothing but when pages were polled is kept.
+
+    Attributes
+    ----------
+    calibration
+        Of P(fresh), as the policy had it before each poll of the measured part.
+    """
+
+    def __init__(self, policy: Policy, world: Recorded, held: Held, pages: Truth, *, learns: bool) -> None:
+        self._policy, self._world, self._held, self._pages = policy, world, held, pages
+        self._learns = learns
+        self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
+        self.calibration = Calibration()
+
+    def make(self, rows: Ints, at: Floats) -> NDArray[np.bool_]:
+        """Poll pages, each at its instant; return which are gone, shape (n,). Who learns polls all at one instant."""
+        if not self._learns:
+            gone = self._world.visit_at(rows, at).gone
+            self._held.visited_at[rows] = at
+            return gone
+        now = float(at[0])
+        interval_s = now - self._held.visited_at[rows]
+        told = self._told(rows[~np.isnan(interval_s)], now)
+        seen = self._world.visit(rows, now)
+        if told is not None:
+            self.calibration.add(told, self._world.fresh[~np.isnan(interval_s)])
+        age_s, _ = self._held.learn(rows, interval_s, seen, now)
+        if self._policy.learns:
+            self._policy.learn(self._visits(rows, interval_s, seen, age_s, now))
+        return seen.gone
+
+    def _told(self, rows: Ints, now: float) -> Floats | None:
+        """Return what the policy says of copies; None where it does not count."""
+        if self._policy.clairvoyant or now <= self._pages.measured_at or not len(rows):
+            return None
+        return self._policy.fresh(self._held.columns(rows), now)  # type: ignore[arg-type]
+
+    def _visits(self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, now: float) -> Visits:
+        no, none, sized = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64), np.full(len(rows), _SIZE_BYTES)
+        return Visits(
+            rows.astype(np.uint32), self._pages.site[rows], np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
+            seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
+            self._folder[rows], self._pages.name[rows],
+        )  # fmt: skip
