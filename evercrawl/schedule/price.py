@@ -103,7 +103,7 @@ class Price(Policy):
         exposed = self._exposures(pages, now)
         columns = _columns(pages, exposed, -exposed.exposure_s)
         _KERNELS["due"](*columns, len(out), self.price, self._harmonic, NEVER_S, self._close, pointer(out))
-        return now + out / exposed.speed
+        return np.fmax(now, pages.visited_at) + out / exposed.speed
 
     def fresh(self, pages: Pages, now: float) -> Floats:
         """Return the probability that each copy is fresh, by its exposure."""
