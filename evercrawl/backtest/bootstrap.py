@@ -2,7 +2,7 @@
 
 Pages of a folder change together, in batches. To draw pages one by one would take each for evidence of its own and make
 intervals two to five times too narrow where folders are many and changed as one; so whole folders are drawn, wherever
-there are enough of them (`bench/backtest.py --intervals` prints both). Everything that is compared is drawn together:
+there are enough of them (`bench/backtest.py --only intervals`). Everything that is compared is drawn together:
 the difference of two policies is that on the same pages, and is often sure where their own intervals overlap.
 
 References
