@@ -21,6 +21,7 @@ from evercrawl.schedule._clock_layout import (
     GROUP,
     JOINED,
     KNOWN,
+    LEVEL,
     NAME,
     NONE,
     PAGE,
@@ -29,6 +30,7 @@ from evercrawl.schedule._clock_layout import (
     SHAPE,
     SIBLING,
     SITE_COLUMNS,
+    SLOPE,
     STAYED,
     TIME,
 )
@@ -101,12 +103,12 @@ def exposed(
     return Exposed(shape, scale, exposure, waited, on_clock, burst, together, alike)
 
 
-@entry(i64, _SLOTS, _FLOATS, i64, f64, *MEMORY, _FLOATS, _FLOATS, _FLOATS, _FLOATS)
+@entry(i64, _SLOTS, _FLOATS, i64, f64, *MEMORY, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS)
 def exposures(
     slots: Any, visited_at: Any, n: int, now: float, settings: Any, page_rows: Any, pages: int, folder_rows: Any,
     folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any, siblings: int,
     heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int,
-    shape: Any, scale: Any, exposure: Any, speed: Any,
+    shape: Any, scale: Any, exposure: Any, speed: Any, level: Any, slope: Any,
 ) -> int:  # fmt: skip
     """Write shape and scale of the rate, exposure, and how fast it grows; leave pages alone that were never learned."""
     which, seen, s = view(slots, n), view(visited_at, n), view(settings, SETTINGS)
@@ -117,6 +119,7 @@ def exposures(
         view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
     )  # fmt: skip
     a, b, x, fast = view(shape, n), view(scale, n), view(exposure, n), view(speed, n)
+    raised, bent = view(level, n), view(slope, n)
     for i in range(n):
         if which[i] >= pages or not seen[i] <= now:
             continue
@@ -125,6 +128,7 @@ def exposures(
             continue
         folder: Any = folder_[page.folder]
         site: Any = site_[folder.site]
+        raised[i], bent[i] = site[LEVEL], 1.0 + site[SLOPE]
         renew_site(site, now, s)
         if not clocked(site, s):
             continue

@@ -41,6 +41,7 @@ from evercrawl.schedule._clock_layout import (
 from evercrawl.schedule._clock_rings import Rings, expect, found, own_ring, passed, renew, ring_of, spread
 from evercrawl.schedule._clock_sites import (
     PLAIN_SHAPE,
+    clocked,
     note_advantage,
     note_gain,
     note_lengths,
@@ -49,6 +50,7 @@ from evercrawl.schedule._clock_sites import (
     plain,
     renew_site,
 )
+from evercrawl.schedule._clock_truing import note_claim
 
 _FLOATS: Final = pointer(np.float64)
 _LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
@@ -195,6 +197,9 @@ def _revisit(
     note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
     first, scaled = plain(page, site, s)
     foretold = likelihood(shape, scale, exposure, changed)
+    by_clock = clocked(site, s)
+    said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
+    note_claim(math.exp(said), not changed, site)
     note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)
     plainly = _evidence(changed, dated, first, scaled, gap, now - when)
     _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))

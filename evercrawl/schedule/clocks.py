@@ -58,6 +58,7 @@ from evercrawl.schedule.clock_cohorts import Cohorts
 from evercrawl.schedule.clock_places import Places
 from evercrawl.schedule.clock_rings import ClockRings
 from evercrawl.schedule.clock_stretches import Stretches
+from evercrawl.schedule.index import survival
 from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ _BURST: Final = 2.0
 _FORGET: Final = 0.03
 _BATCH: Final = 3.0  # standard deviations
 _LOOKS: Final = 8.0  # a cycle, at most, for batches
+_LEAST: Final = 1e-6
 _NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
 
 
@@ -97,12 +99,36 @@ class Exposure(NamedTuple):
         Time since the visit, on the clock.
     speed
         How fast that grows now, on the mean.
+    level, slope
+        What makes true what follows of freshness: the line along which the logarithm of its odds is bent.
     """
 
     shape: Floats
     scale_s: Floats
     exposure_s: Floats
     speed: Floats
+    level: Floats
+    slope: Floats
+
+    def fresh(self) -> Floats:
+        """Return the probability that each copy is fresh, shape (n,), made true by what was seen of others of its site.
+
+        >>> no, one = np.zeros(1), np.ones(1)
+        >>> Exposure(one, one, one, one, no, one).fresh(), Exposure(one, 3 * one, one, one, no, 2 * one).fresh()
+        (array([0.5]), array([0.9]))
+        """
+        plain = np.clip(survival(self.shape, self.scale_s, self.exposure_s), _LEAST, 1 - _LEAST)
+        odds = np.exp(-self.level) * (1 / plain - 1) ** self.slope
+        return np.where(self.exposure_s > 0, 1 / (1 + odds), 1.0)
+
+
+def by_age(pages: Pages, now: float) -> Exposure:
+    """Return ages as exposures, and the pages' own rates: what time alone tells."""
+    none, one = np.zeros(len(pages.slot)), np.ones(len(pages.slot))
+    age_s = np.maximum(now - np.asarray(pages.visited_at, np.float64), 0.0)
+    return Exposure(
+        np.array(pages.shape, np.float64), np.array(pages.scale_s, np.float64), age_s, one, none, one.copy()
+    )
 
 
 class Clocks:
@@ -122,8 +148,9 @@ class Clocks:
 
     >>> from evercrawl.schedule import Pages
     >>> one, none = np.ones(1), np.zeros(1)
-    >>> Clocks().exposures(Pages(np.zeros(1, np.uint32), 5 * one, one, none, one, 9 * one, one, none, none), now=7.0)
-    Exposure(shape=array([1.]), scale_s=array([9.]), exposure_s=array([2.]), speed=array([1.]))
+    >>> pages = Pages(np.zeros(1, np.uint32), 5 * one, one, none, one, 9 * one, one, none, none)
+    >>> [float(column[0]) for column in Clocks().exposures(pages, now=7.0)[:4]]
+    [1.0, 9.0, 2.0, 1.0]
     """
 
     def __init__(self, cycle_s: float = _DAY_S) -> None:
@@ -153,13 +180,10 @@ class Clocks:
             np.ascontiguousarray(pages.slot, np.uint32),
             np.ascontiguousarray(pages.visited_at, np.float64),
         )
-        shape, scale_s = np.array(pages.shape, np.float64), np.array(pages.scale_s, np.float64)
-        exposure_s, speed = np.maximum(now - visited_at, 0.0), np.ones(n)
-        _ASK["exposures"](
-            pointer(slots), pointer(visited_at), n, now, *self._pointers(),
-            pointer(shape), pointer(scale_s), pointer(exposure_s), pointer(speed),
-        )  # fmt: skip
-        return Exposure(shape, scale_s, exposure_s, speed)
+        told = by_age(pages, now)
+        columns = (pointer(column) for column in told)
+        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, *self._pointers(), *columns)
+        return told
 
     def learn(self, visits: Visits) -> None:
         """Take note of what visits found, no page twice; how they are parted into calls makes no difference."""

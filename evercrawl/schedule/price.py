@@ -9,8 +9,8 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.clocks import Clocks, Exposure
-from evercrawl.schedule.index import HARMONIC, NEVER_S, survival
+from evercrawl.schedule.clocks import Clocks, Exposure, by_age
+from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pacing import Pace
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Price(Policy):
         """Return the probability that each copy is fresh, by its exposure."""
         exposed = self._exposures(pages, now)
         doubt = pages.notice + self.deaths_per_s * np.maximum(now - pages.visited_at, 0.0)
-        return survival(exposed.shape, exposed.scale_s, exposed.exposure_s) * np.exp(-doubt)
+        return exposed.fresh() * np.exp(-doubt)
 
     def learn(self, visits: Visits) -> None:
         """Let the clocks of folders learn."""
@@ -133,12 +133,8 @@ class Price(Policy):
         sure = np.asarray(pages.shape) > _SURE
         if not sure.any():
             return exposed
-        return Exposure(
-            np.where(sure, pages.shape, exposed.shape),
-            np.where(sure, pages.scale_s, exposed.scale_s),
-            np.where(sure, np.maximum(now - pages.visited_at, 0.0), exposed.exposure_s),
-            np.where(sure, 1.0, exposed.speed),
-        )
+        plain = by_age(pages, now)
+        return Exposure(*(np.where(sure, known, learned) for known, learned in zip(plain, exposed, strict=True)))
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from evercrawl.schedule.clocks import Exposure
+from evercrawl.schedule.clocks import Exposure, by_age
 from evercrawl.schedule.price import Price
 
 if TYPE_CHECKING:
@@ -45,5 +43,4 @@ class PriceGamma(Price):
 
     def _exposures(self, pages: Pages, now: float) -> Exposure:
         """Return ages, and rates as the crawl believes them."""
-        age_s = np.maximum(now - pages.visited_at, 0.0)
-        return Exposure(np.asarray(pages.shape), np.asarray(pages.scale_s), age_s, np.ones(len(age_s)))
+        return by_age(pages, now)
