@@ -15,11 +15,14 @@ class Stretches:
 
     Examples
     --------
+    The first stretch tells when the next began, and nothing of the cycle:
+
     >>> stretches = Stretches()
-    >>> stretches.left()
-    16
+    >>> stretches.known = 40
     >>> stretches.passed(10, now=10.0), stretches.left(), stretches.passed(6, now=16.0)
-    (False, 6, True)
+    (False, 6, False)
+    >>> stretches.passed(16, now=86400.0 + 16.0), round(stretches.cycle_s / 86400, 1)
+    (True, 2.4)
     """
 
     def __init__(self) -> None:
@@ -33,13 +36,14 @@ class Stretches:
         return self._every() - self._visits % self._every()
 
     def passed(self, visits: int, now: float) -> bool:
-        """Take note of visits, no more than were left; return whether that made a stretch whole."""
+        """Take note of visits, no more than were left; return whether that made a stretch whole, after the first."""
         self._visits += visits
         if self._visits % self._every():
             return False
-        self._pace.made(self._visits - self._paced, now)
+        first = self._paced == 0
+        self._pace.made(0 if first else self._visits - self._paced, now)
         self._paced = self._visits
-        return True
+        return not first
 
     @property
     def cycle_s(self) -> float:
