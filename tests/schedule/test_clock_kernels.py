@@ -94,7 +94,7 @@ def log_likelihood(shape, scale, exposure, changed):
 
 
 def posterior(shape, scale, exposure):
-    """The first two moments of a Gamma rate, given that there was a change at some time: by numbers, not by a formula."""
+    """The first two moments of a Gamma rate, given that there was a change at some time: by sums, not by a formula."""
     rate = np.exp(np.linspace(-40, 6, 2001)) * shape / scale
     weight = np.exp(shape * np.log(rate) - rate * scale) * -np.expm1(-rate * exposure)  # a factor of rate by the step
     mean = (weight * rate).sum() / weight.sum()
@@ -109,7 +109,7 @@ def at_least_one(level):
 class Readable:
     """What `Clocks` learns, visit by visit."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.pages, self.crawl, self.stretches, self.cycle = {}, Place(), Stretches(), CYCLE
         self.folders, self.sites, self.names, self.cohorts = (
             defaultdict(kind) for kind in (Place, Place, Group, Group)
@@ -293,15 +293,15 @@ class Readable:
             group.newest_at, group.joined, group.stayed = when, 0.0, 0.0
 
 
-def visits(*rows):
+def visits(*rows: tuple):
     """Visits of (slot, site, folder, name, at, interval, gone, changed, age)."""
     slot, site, folder, name, at, interval, gone, changed, age = (
         np.array(column) for column in zip(*rows, strict=True)
     )
     none, gone = np.zeros(len(rows)), gone.astype(bool)
     return Visits(
-        slot.astype(np.uint32), site.astype(np.uint32), at, interval, ~gone, gone, changed.astype(bool), age, none, none,
-        none.astype(int), none.astype(bool), none.astype(int), folder.astype(np.uint64), name.astype(np.uint64),
+        slot.astype(np.uint32), site.astype(np.uint32), at, interval, ~gone, gone, changed.astype(bool), age,
+        none, none, none.astype(int), none.astype(bool), none.astype(int), folder.astype(np.uint64), name.astype(np.uint64),
     )  # fmt: skip
 
 
