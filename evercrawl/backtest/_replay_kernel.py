@@ -82,10 +82,12 @@ def poll(
     missing = 0
     for i in range(n):
         page, now = which[i], when[i]
-        copy = copies[page]
-        _settle(copy, starts[page], starts[page + 1], since, states, hashes, now, counted_from)
-        row = copy.version
-        there = row >= starts[page] and states[row] >= 0
+        copy: Any = copies[page]
+        begin: Any = starts[page]
+        last: Any = starts[page + 1]
+        _settle(copy, begin, last, since, states, hashes, now, counted_from)
+        row: Any = copy.version
+        there: Any = row >= begin and states[row] >= 0
         lost[i] = not there
         same[i] = there and copy.state == states[row]
         to[i] = there and copy.state != NEVER and not same[i]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evercrawl.schedule.base import Pages, Policy
     from evercrawl.simulate.polled import Held
-    from evercrawl.types import Floats, Ints
+    from evercrawl.types import Floats, Ints, Slots
 
 
 class Choice(NamedTuple):
@@ -58,6 +58,22 @@ class Candidates:
             self.unread += len(rows)
             self.known += len(rows)
             self._pool = np.insert(self._pool, np.searchsorted(self._pool, rows), rows)
+
+    def stir(self, rows: Ints, group: Slots) -> None:
+        """Let those that are in one group with some pages be chosen from too, up to the next look at all pages.
+
+        Parameters
+        ----------
+        rows
+            Pages that changed.
+        group
+            Number of each page's group, shape (pages,).
+        """
+        stirred = np.zeros(int(group.max()) + 1, np.bool_)
+        stirred[group[rows]] = True
+        chosen = stirred[group] & self._known
+        chosen[self._pool] = True
+        self._pool = np.flatnonzero(chosen)
 
     def drop(self, rows: Ints) -> None:
         """Forget pages that were polled and found gone."""
@@ -121,6 +137,8 @@ def best(values: Floats, most: int) -> Ints:
     """
     if most >= len(values):
         return np.argsort(-values, kind="stable")
+    if most <= 0:
+        return np.zeros(0, np.int64)
     least = np.partition(values, len(values) - most)[len(values) - most]
     above = np.flatnonzero(values > least)
     rows = np.concatenate([above, np.flatnonzero(values == least)[: most - len(above)]])

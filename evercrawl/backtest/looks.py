@@ -27,17 +27,20 @@ class Looks(NamedTuple):
     steady
         Whether polls of several ticks may be chosen at once, without learning from those before: the page that has
         waited longest comes next, whatever polls find, and none comes twice in so short a time.
+    stirred
+        Whether a page that changed makes those in its folder promising.
     """
 
     ticks: int
     kept: float
     steady: bool = False
+    stirred: bool = False
 
 
 _EACH_TICK: Final = Looks(1, 0.0)
 _STEADY: Final = Looks(15, 1.0, steady=True)
 _PLANNED: Final = Looks(6, 2.0)
-_PRICED: Final = Looks(3, 3.0)
+_PRICED: Final = Looks(4, 1.5, stirred=True)
 
 
 def looks(policy: Policy, setting: Setting) -> Looks:

@@ -10,8 +10,6 @@ from evercrawl.change.calibration import Calibration
 from evercrawl.schedule.base import Visits
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.backtest.recorded import Recorded
     from evercrawl.backtest.truth import Truth
     from evercrawl.schedule.base import Policy
@@ -44,12 +42,12 @@ class Polls:
         self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
         self.calibration = Calibration()
 
-    def make(self, rows: Ints, at: Floats) -> NDArray[np.bool_]:
-        """Poll pages, each at its instant; return which are gone, shape (n,). Who learns polls all at one instant."""
+    def make(self, rows: Ints, at: Floats) -> Seen:
+        """Poll pages, each at its instant; return what was found. Who learns polls all at one instant."""
         if not self._learns:
-            gone = self._world.visit_at(rows, at).gone
+            seen = self._world.visit_at(rows, at)
             self._held.visited_at[rows] = at
-            return gone
+            return seen
         now = float(at[0])
         interval_s = now - self._held.visited_at[rows]
         told = self._told(rows[~np.isnan(interval_s)], now)
@@ -59,7 +57,7 @@ class Polls:
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
         if self._policy.learns:
             self._policy.learn(self._visits(rows, interval_s, seen, age_s, now))
-        return seen.gone
+        return seen
 
     def _told(self, rows: Ints, now: float) -> Floats | None:
         """Return what the policy says of copies; None where it does not count."""

@@ -164,9 +164,12 @@ class Replay:
     def _make(self, choice: Choice, at: Floats) -> None:
         """Poll pages, each at its instant; forget those that are gone, and find those that others link to."""
         self._candidates.took(choice, at)
-        gone = self._polls.make(choice.rows, at)
+        seen = self._polls.make(choice.rows, at)
+        gone = seen.gone
         if gone.any():
             self._candidates.drop(choice.rows[gone])
+        if self._looks.stirred and seen.changed.any():
+            self._candidates.stir(choice.rows[seen.changed], self._pages.folder)
         if self._linked is not None:
             found = self._linked.polled(choice.rows[~gone], float(at[-1]))
             self._candidates.add(found[self._births.there[found]])

@@ -102,8 +102,8 @@ def truth(history: History, setting: Setting) -> Truth:
     chosen = _sampled(history, np.unique(page[seen & (op != REMOVED)]), setting)
     kept = seen & np.isin(page, chosen)
     counts = np.bincount(np.searchsorted(chosen, page[kept]), minlength=len(chosen))
-    rows: list[int] = chosen.tolist()
-    paths, site = [history.paths[row] for row in rows], history.site[chosen]
+    numbers: list[int] = chosen.tolist()
+    paths, site = [history.paths[number] for number in numbers], history.site[chosen]
     return Truth(
         start, measured_at, end,
         np.r_[0, np.cumsum(counts)].astype(np.int64),
@@ -117,13 +117,23 @@ def _states(page: Ints, op: NDArray[np.int8], content: Keys) -> Ints:
 
     Equal contents are equal, and so are those before and after a technical event.
     """
-    key = np.unique(np.stack([page.astype(np.uint64), content], 1), axis=0, return_inverse=True)[1].astype(np.int64)
+    key = _numbered(page, content)
     technical: list[int] = np.flatnonzero(op == TECHNICAL).tolist()
-    for row in technical:
+    ends = np.searchsorted(page, page[technical], "right")
+    for row, end in zip(technical, ends.tolist(), strict=True):
         if row and page[row - 1] == page[row] and op[row - 1] != REMOVED:
-            later = slice(row, int(np.searchsorted(page, page[row], "right")))
+            later = slice(row, end)
             key[later] = np.where(key[later] == key[row], key[row - 1], key[later])
     return np.where(op == REMOVED, GONE, key)
+
+
+def _numbered(page: Ints, content: Keys) -> Ints:
+    """Return a number for each pair of a page and a content: equal ones for equal pairs."""
+    order = np.lexsort((content, page))
+    differs = (page[order][1:] != page[order][:-1]) | (content[order][1:] != content[order][:-1])
+    number = np.empty(len(page), np.int64)
+    number[order] = np.r_[0, np.cumsum(differs)]
+    return number
 
 
 def _modified_at(page: Ints, at: Floats, state: Ints) -> Floats:
