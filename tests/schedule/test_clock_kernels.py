@@ -301,7 +301,8 @@ def visits(*rows: tuple):
     none, gone = np.zeros(len(rows)), gone.astype(bool)
     return Visits(
         slot.astype(np.uint32), site.astype(np.uint32), at, interval, ~gone, gone, changed.astype(bool), age,
-        none, none, none.astype(int), none.astype(bool), none.astype(int), folder.astype(np.uint64), name.astype(np.uint64),
+        none, none, none.astype(int), none.astype(bool), none.astype(int),
+        folder.astype(np.uint64), name.astype(np.uint64),
     )  # fmt: skip
 
 
