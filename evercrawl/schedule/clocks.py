@@ -22,6 +22,10 @@ rate x exposure / (1 - e^(-rate x exposure)) changes that were made; the factor 
 **Rates.** The mean of a folder's rates is shrunk to the site's, and that to the crawl's. How they spread is told by
 whether a page's past excess over its folder foretells its next.
 
+**Whether to believe it.** At each visit to a site the probability of what it found, by the clocks, is held against that
+by time alone, a Gamma belief of each page's rate in seconds. Clocks are believed where the sum of the differences, in
+the logarithm, over about the last 500 visits and with what the whole crawl has seen, is more than a margin.
+
 References
 ----------
 Cox (1955). Some statistical methods connected with series of events: the doubly stochastic Poisson process. Madan,
@@ -31,7 +35,7 @@ some self-exciting and mutually exciting point processes: bursts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -58,7 +62,7 @@ from evercrawl.schedule.clock_cohorts import Cohorts
 from evercrawl.schedule.clock_places import Places
 from evercrawl.schedule.clock_rings import ClockRings
 from evercrawl.schedule.clock_stretches import Stretches
-from evercrawl.schedule.index import survival
+from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
@@ -67,7 +71,6 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.schedule.numbering import Numbering
     from evercrawl.schedule.rows import Rows
-    from evercrawl.types import Floats
 
 _ASK: Final = Library("evercrawl.schedule._clock_kernel")
 _LEARN: Final = Library("evercrawl.schedule._clock_learn_kernel")
@@ -84,51 +87,7 @@ _BURST: Final = 2.0
 _FORGET: Final = 0.03
 _BATCH: Final = 3.0  # standard deviations
 _LOOKS: Final = 8.0  # a cycle, at most, for batches
-_LEAST: Final = 1e-6
 _NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
-
-
-class Exposure(NamedTuple):
-    """What is thought of copies, shape (n,) each.
-
-    Attributes
-    ----------
-    shape, scale_s
-        Posterior of the rate of change on the clock, Gamma(shape, scale_s).
-    exposure_s
-        Time since the visit, on the clock.
-    speed
-        How fast that grows now, on the mean.
-    level, slope
-        What makes true what follows of freshness: the line along which the logarithm of its odds is bent.
-    """
-
-    shape: Floats
-    scale_s: Floats
-    exposure_s: Floats
-    speed: Floats
-    level: Floats
-    slope: Floats
-
-    def fresh(self) -> Floats:
-        """Return the probability that each copy is fresh, shape (n,), made true by what was seen of others of its site.
-
-        >>> no, one = np.zeros(1), np.ones(1)
-        >>> Exposure(one, one, one, one, no, one).fresh(), Exposure(one, 3 * one, one, one, no, 2 * one).fresh()
-        (array([0.5]), array([0.9]))
-        """
-        plain = np.clip(survival(self.shape, self.scale_s, self.exposure_s), _LEAST, 1 - _LEAST)
-        odds = np.exp(-self.level) * (1 / plain - 1) ** self.slope
-        return np.where(self.exposure_s > 0, 1 / (1 + odds), 1.0)
-
-
-def by_age(pages: Pages, now: float) -> Exposure:
-    """Return ages as exposures, and the pages' own rates: what time alone tells."""
-    none, one = np.zeros(len(pages.slot)), np.ones(len(pages.slot))
-    age_s = np.maximum(now - np.asarray(pages.visited_at, np.float64), 0.0)
-    return Exposure(
-        np.array(pages.shape, np.float64), np.array(pages.scale_s, np.float64), age_s, one, none, one.copy()
-    )
 
 
 class Clocks:

@@ -9,7 +9,8 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.clocks import Clocks, Exposure, by_age
+from evercrawl.schedule.clocks import Clocks
+from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pacing import Pace
 
@@ -37,6 +38,9 @@ class Price(Policy):
     A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
     they are worth more, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages
     compete with what their visit would be worth if they had been left alone for `patience`.
+
+    The age of a copy is told by the clock of its folder, which runs fast while pages around it change (see `clocks`),
+    on sites where that has foretold changes better than time; elsewhere in seconds, by the Gamma belief of its rate.
 
     Parameters
     ----------
@@ -69,7 +73,8 @@ class Price(Policy):
 
     References
     ----------
-    See `index`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for what the price is in the optimum.
+    See `index` and `clocks`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for what the price is in the
+    optimum.
     """
 
     learns: ClassVar[bool] = True

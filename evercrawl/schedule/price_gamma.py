@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.schedule.clocks import Exposure, by_age
+from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.price import Price
 
 if TYPE_CHECKING:
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 class PriceGamma(Price):
     """Visit the page whose visit adds most to freshness per unit of the budget, by the Gamma belief of its rate.
 
-    This is `price` without the harmonic part, which is ours: nothing brings a visit to pages of which it is certain
-    that they change too often to be worth one. As long as that is not certain, the index grows without bound.
+    This is `price` without the clocks of folders and the harmonic part, which are ours: pages are taken to change each
+    alone, at a rate of its own, and nothing brings a visit to pages of which it is certain that they change too often
+    to be worth one. As long as that is not certain, the index grows without bound.
 
     Examples
     --------
