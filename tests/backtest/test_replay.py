@@ -31,7 +31,7 @@ def same(one, other):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_spends_the_same(drawn, policy):
-    history = drawn(1, days=150)
+    history = drawn(1, days=100)
     found = replay(history, policy, WHOLE)
     alive_days = found.alive_s.sum() / DAY_S
     assert found.polls.sum() == pytest.approx(0.1 * alive_days, rel=0.01)
@@ -90,7 +90,7 @@ def test_a_page_is_not_polled_before_one_that_links_to_it(written):
 
 
 @pytest.mark.parametrize("policy", ["cycle", "uniform"])
-@pytest.mark.parametrize(("budget", "days"), [(0.05, 300), (0.5, 30)])
+@pytest.mark.parametrize(("budget", "days"), [(0.05, 200), (0.5, 25)])
 def test_polls_that_are_chosen_at_once_are_those_chosen_one_tick_after_the_other(
     drawn, monkeypatch, policy, budget, days
 ):
@@ -102,7 +102,7 @@ def test_polls_that_are_chosen_at_once_are_those_chosen_one_tick_after_the_other
 
 @pytest.mark.parametrize("policy", ["price", "importance_proportional"])
 def test_the_most_promising_pages_do_in_place_of_all(drawn, monkeypatch, policy):
-    history = drawn(2, pages=120, days=150)
+    history = drawn(2, pages=100, days=100)
     quick = replay(history, policy, WHOLE).freshness
     monkeypatch.setattr(module, "looks", lambda *_: Looks(1, 0.0))
     assert quick == pytest.approx(replay(history, policy, WHOLE).freshness, abs=0.006)
@@ -114,21 +114,21 @@ def test_a_replay_is_the_same_whenever_it_is_asked(drawn, policy):
 
 
 def test_those_who_are_told_are_fresher(drawn):
-    history = drawn(5, pages=100, days=120)
+    history = drawn(5, pages=80, days=80)
     parts = [replay(history, "price_gamma", replace(WHOLE, lastmod=part)).freshness for part in (0.0, 0.5, 1.0)]
     assert parts[0] + 0.01 < parts[1] < parts[2] - 0.01
     assert parts[2] < replay(history, "notices", WHOLE).freshness + 0.01
 
 
 def test_validators_are_told_only_where_there_are_any(drawn):
-    history = drawn(6, days=150)
+    history = drawn(6, days=80)
     dated, undated = (replay(history, "price", replace(WHOLE, validators=told)) for told in (True, False))
     assert (dated.polls != undated.polls).any()
     same(*(replay(history, "cycle", replace(WHOLE, validators=told)) for told in (True, False)))
 
 
 def test_what_is_believed_is_held_to_the_truth_before_each_poll(drawn):
-    found = replay(drawn(7, pages=100, days=150), "price", WHOLE)
+    found = replay(drawn(7, pages=100, days=80), "price", WHOLE)
     first = int((found.polls > 0).sum())
     assert found.polls.sum() - 2 * first < found.calibration.count <= found.polls.sum() - first
     assert found.calibration.observed == pytest.approx(found.unchanged.sum() / found.calibration.count)
