@@ -123,6 +123,31 @@ def test_when_the_machines_clock_goes_back_no_exposure_does():
     assert (before.exposure_s == 0).all()
 
 
+def test_a_visit_before_the_one_before_took_no_time():
+    ends = []
+    for before_s in (3 * CYCLE, 0.0):
+        clocks, seen_at = watched()
+        at = seen_at.max() + DAY
+        clocks.learn(visits([4, 6], at, at + before_s, changed=[True, False]))
+        ends.append(sure(clocks).exposures(asked(np.arange(40), np.r_[seen_at[:4], at, seen_at[5:]]), at + 2 * BIN))
+    np.testing.assert_array_equal(*ends)
+
+
+@pytest.mark.parametrize(("pages", "alike"), [(20, True), (40, False)])
+def test_pages_of_one_name_change_alike_unless_half_the_site_is_called_so(pages, alike):
+    slots, folders, ages = np.arange(pages), np.arange(pages) + 1, []
+    for name in (np.full(pages, 7), slots + 1):
+        clocks, seen_at = Clocks(CYCLE), np.full(pages, np.nan)
+        for k in range(3):
+            clocks.learn(visits(slots, BEGAN + k * CYCLE, seen_at, folder=folders, name=name))
+            seen_at = np.full(pages, BEGAN + k * CYCLE)
+        now = seen_at[0] + CYCLE
+        clocks.learn(visits(slots[:3], now, seen_at[:3], changed=True, age=DAY, folder=folders[:3], name=name[:3]))
+        ages.append(sure(clocks).exposures(asked(slots[3:], seen_at[3:]), now + 2 * BIN).exposure_s)
+    named, unnamed = ages
+    assert (named > 1.2 * unnamed).all() if alike else (named == unnamed).all()
+
+
 def test_what_a_clock_ahead_of_time_wrote_is_not_read_as_the_oldest_bins():
     clocks, seen_at = watched(rounds=6, batch=(5,))
     clocks = sure(clocks)
