@@ -3,7 +3,11 @@
 import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("unhurried", deadline=None)  # machines are busy, and kernels compiled once
+hypothesis.settings.load_profile("unhurried")
 
 REAL = ("store", "live")
 """Folders whose tests sync in earnest."""

@@ -49,7 +49,7 @@ _PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
 _GAINED: Final = 200.0  # visits to a site that the whole crawl's count as
 _GAIN_MOST: Final = 5.0
 _SURE: Final = 30.0  # of a logarithm: exp of more makes no difference
-_MARGIN: Final = 12.0  # of the logarithm, before clocks are believed: they have more to be wrong in
+_MARGIN: Final = 6.0  # of the logarithm, before clocks are believed: they have more to be wrong in
 _FADES: Final = 0.002  # of a site's gains, a visit
 _FIRST_EXCESS: Final = 50.0
 _FIRST_SPREAD: Final = 30.0
@@ -136,7 +136,7 @@ def note_advantage(better: float, site: Any, s: Any) -> None:
 def note_surprise(foretold: float, changed: bool, s: Any) -> None:
     """Note by how many more changes are found of late than were foretold, and how much that may vary."""
     s[SURPRISE] = max(s[SURPRISE] + changed - foretold, 0.0)
-    s[SURPRISE_VARIES] += foretold * (1.0 - foretold)
+    s[SURPRISE_VARIES] = s[SURPRISE_VARIES] + foretold * (1.0 - foretold) if s[SURPRISE] > 0.0 else 0.0
 
 
 @compiled

@@ -75,8 +75,9 @@ def values(
 
 @compiled
 def _after(
-    w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, never: float, close: float
-) -> float:
+    w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
+    close: float,
+) -> float:  # fmt: skip
     """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
     if not w > 0.0:
         return np.inf
@@ -84,6 +85,7 @@ def _after(
     low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
     for _ in range(_STEPS):
         worth, dear, more, dearer = _parts(a, b, age, theta)
+        worth, more = worth + longing * age, more + longing
         earned, asked = w * worth, price * (c0 + c1 * dear)
         if earned < asked:
             low = age
@@ -103,16 +105,19 @@ def _after(
     return age
 
 
-@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, f64, _FLOATS)
+@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, f64, f64, _FLOATS)
 def due(
     visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    price: float, theta: float, never: float, close: float, out: Any,
+    price: float, theta: float, longing: float, never: float, close: float, out: Any,
 ) -> int:  # fmt: skip
-    """Write the instants at which visited pages are worth the price; infinity for never."""
+    """Write the instants at which visited pages are worth the price; infinity for never.
+
+    By a second's age a page is worth `longing` more, times its weight, however it changes.
+    """
     at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
     c0, c1, seen, to = view(cost, n), view(changed, n), view(notice, n), view(out, n)
     for i in range(n):
-        age = _after(w[i], a[i], b[i], c0[i], c1[i], price, theta, never, close)
+        age = _after(w[i], a[i], b[i], c0[i], c1[i], price, theta, longing, never, close)
         to[i] = at[i] + max(age - seen[i] * b[i] / a[i], 0.0)
     return 0
 

@@ -28,6 +28,9 @@ _LEAST: Final = 1e-300
 _NEW_HARMONIC: Final = 0.05  # of new pages: the patience with them has an end, so that they need more of it to be read
 _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
+_LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cycle
+_FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
+_WEIGHED_PAGES: Final = 1000
 _SURE: Final = 1e6  # the shape of a rate that was given, and not learned
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
@@ -87,7 +90,8 @@ class Price(Policy):
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
         self._visits = 0
-        self._pace = Pace()
+        self._pace, self._known = Pace(), 0
+        self._weighed = 0.0  # importance over cost of the pages that were seen of late, on the mean
         self._clocks = Clocks()
 
     def value(self, pages: Pages, now: float) -> Floats:
@@ -98,6 +102,8 @@ class Price(Policy):
             *_columns(pages, exposed, now - exposed.exposure_s), len(out),
             now, self.patience, self._harmonic, self._new_harmonic, pointer(out),
         )  # fmt: skip
+        age_s = np.fmax(now - pages.visited_at, 0.0)  # 0 for those never visited
+        out += self._longing(pages) * age_s * pages.importance / pages.cost
         return out
 
     def due(self, pages: Pages, now: float) -> Floats:
@@ -107,7 +113,9 @@ class Price(Policy):
         out = np.empty(len(pages.slot))
         exposed = self._exposures(pages, now)
         columns = _columns(pages, exposed, -exposed.exposure_s)
-        _KERNELS["due"](*columns, len(out), self.price, self._harmonic, NEVER_S, self._close, pointer(out))
+        _KERNELS["due"](
+            *columns, len(out), self.price, self._harmonic, self._longing(pages), NEVER_S, self._close, pointer(out)
+        )
         return np.fmax(now, pages.visited_at) + out / exposed.speed
 
     def fresh(self, pages: Pages, now: float) -> Floats:
@@ -141,12 +149,31 @@ class Price(Policy):
         plain = by_age(pages, now)
         return Exposure(*(np.where(sure, known, learned) for known, learned in zip(plain, exposed, strict=True)))
 
+    def _longing(self, pages: Pages) -> float:
+        """Return what a second's age adds to the worth of a copy of weight 1, whatever is believed of its changes.
+
+        A page that weighs and costs what others do gains a tenth of the price a cycle by it, so that of pages that
+        are thought never to change each is looked at all the same. Where rates are given and need no looking, nothing.
+        """
+        seen = ~np.isnan(pages.visited_at)
+        weighed = pages.importance[seen] / pages.cost[seen]
+        if len(weighed):
+            self._weighed += min(len(weighed) / _WEIGHED_PAGES, 1.0) * (float(weighed.mean()) - self._weighed)
+        if (
+            self._visits < _FIRST_VISITS
+            or not (self._harmonic > 0 and self._weighed > 0)
+            or (pages.shape > _SURE).any()
+        ):
+            return 0.0
+        return _LONGING * self.price / (self._weighed * self._pace.cycle_s(self._known))
+
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
         if len(values):
             price = self.price if self._visits else max(float(values[0]), _LEAST)
             self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
             self._visits += len(values)
+        self._known = known
         self._pace.made(len(values), now)
         lasts_s = 1.0 / self.deaths_per_s if self.deaths_per_s > 0 else _PATIENCE_S[1]
         most_s = min(max(lasts_s, _PATIENCE_S[0]), _PATIENCE_S[1])
