@@ -134,7 +134,8 @@ class Lessons:
         first: Ints = np.flatnonzero(rows["name"] * self._policy.places)
         if len(first):
             state, slots = self._state, rows["slot"][first]
-            sites = [state.sites[site] for site in rows["site"][first].tolist()]
+            numbers: list[int] = rows["site"][first].tolist()
+            sites = [state.sites[number] for number in numbers]
             folders, names = places(state.urls.get_many(slots.tolist()), sites)
             rows["folder"][first], rows["name"][first] = folders, names
 
