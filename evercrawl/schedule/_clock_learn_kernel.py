@@ -194,10 +194,11 @@ def _revisit(
     on_clock = site[FACTOR + TIME] * (now - when) + site[FACTOR + CLOCK] * passed(folder, site, when, now, s, r)
     learned = _evidence(changed, dated, shape, scale, exposure, on_clock)
     _note_rings(folder, site, since, now, changed, dated, when, rate, s, r)
-    note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
     first, scaled = plain(page, site, s)
     foretold = likelihood(shape, scale, exposure, changed)
     by_clock = clocked(site, s)
+    if by_clock:  # elsewhere nobody is looked at again for what others did
+        note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
     said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
     note_claim(math.exp(said), not changed, site)
     note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)

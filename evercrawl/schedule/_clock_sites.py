@@ -136,7 +136,7 @@ def note_advantage(better: float, site: Any, s: Any) -> None:
 def note_surprise(foretold: float, changed: bool, s: Any) -> None:
     """Note by how many more changes are found of late than were foretold, and how much that may vary."""
     s[SURPRISE] = max(s[SURPRISE] + changed - foretold, 0.0)
-    s[SURPRISE_VARIES] = s[SURPRISE_VARIES] + foretold * (1.0 - foretold) if s[SURPRISE] > 0.0 else 0.0
+    s[SURPRISE_VARIES] += foretold * (1.0 - foretold)
 
 
 @compiled

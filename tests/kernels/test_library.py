@@ -177,7 +177,7 @@ def test_every_library_of_a_crawl_is_warmed():
     code += "print(*sorted(one.module.rpartition('.')[2] for one in Library.named))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named = [
-        "_anchors_kernel", "_codec_kernels", "_condense_kernel", "_lot_entries", "_near_kernel", "_price_kernel",
-        "_scan_kernel", "_simhash_kernel", "_table_entries",
+        "_anchors_kernel", "_clock_kernel", "_clock_learn_kernel", "_codec_kernels", "_condense_kernel", "_lot_entries",
+        "_near_kernel", "_numbering_kernel", "_price_kernel", "_scan_kernel", "_simhash_kernel", "_table_entries",
     ]  # fmt: skip
     assert done.stdout.split() == named
