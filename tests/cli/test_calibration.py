@@ -32,7 +32,9 @@ def probed(tmp_path_factory):
 def test_status_has_a_line_of_what_was_measured(probed, capsys):
     assert main(["status", "--dir", probed]) == 0
     out = capsys.readouterr().out
-    line = r"[\d.]+ % of [\d,]+ copies were fresh \(95 % between .+ and .+; .+ expected\), mean age .+ \(.+ to .+; .+\)$"
+    line = (
+        r"[\d.]+ % of [\d,]+ copies were fresh \(95 % between .+ and .+; .+ expected\), mean age .+ \(.+ to .+; .+\)$"
+    )
     assert re.search(rf"^measured +{line}", out, re.MULTILINE)
     assert re.search(r"^ +.+ copies drawn by importance were fresh", out, re.MULTILINE)
 
