@@ -126,7 +126,7 @@ class Candidates:
             first = last
 
     def _columns(self, rows: Ints) -> Pages:
-        return self._held.columns(None if len(rows) == len(self._known) else rows)  # type: ignore[arg-type]
+        return self._held.columns(None if len(rows) == len(self._known) else rows)
 
 
 def best(values: Floats, most: int) -> Ints:

@@ -63,7 +63,7 @@ class Polls:
         """Return what the policy says of copies; None where it does not count."""
         if self._policy.clairvoyant or now <= self._pages.measured_at or not len(rows):
             return None
-        return self._policy.fresh(self._held.columns(rows), now)  # type: ignore[arg-type]
+        return self._policy.fresh(self._held.columns(rows), now)
 
     def _visits(self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, now: float) -> Visits:
         no, none, sized = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64), np.full(len(rows), _SIZE_BYTES)

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from evercrawl.schedule.base import Policy
+from evercrawl.schedule.index import parts, survival
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
     from evercrawl.types import Floats
 
+_AHEAD_S: Final = 90 * 86_400.0  # how far ahead it is looked: what lasts longer is worth no more
 _LONG_S: Final = 1e12  # longer than anything has been stale or held
 
 
 class Notices(Policy):
     """Visit the page that matters most among those whose copies are stale: an upper bound, for made-up worlds only.
 
-    What a visit to a stale page gains is its importance for as long as the copy then stays fresh, about 1 / lam on the
-    mean; of pages that matter as much, one that changes all the time is worth less. A page that was never visited is
-    stale. What is fresh comes last, and of that what was visited longest ago.
+    What a visit to a stale page gains is its importance for as long as the copy then stays fresh, by what is believed
+    of its rate, within three months: so much that, of pages that matter as much, one that changes all the time is worth
+    less, and not so much that one of which nothing is known is never seen. A page that was never visited is stale. What
+    is fresh comes last, and of that what was visited longest ago.
 
     Examples
     --------
@@ -38,9 +41,10 @@ class Notices(Policy):
     clairvoyant: ClassVar[bool] = True
 
     def value(self, pages: Pages, now: float) -> Floats:
-        """Return importance over the rate for what is stale; less than nothing for what is fresh."""
+        """Return importance times how long a copy will be fresh, for what is stale; for what is fresh less than 0."""
         new = np.isnan(pages.visited_at)
-        rate = np.maximum(pages.shape, 1.0) / pages.scale_s
         fresh = ~new & np.isfinite(pages.notice)
         waited_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
-        return np.where(fresh, waited_s / _LONG_S - 1.0, pages.importance / rate)
+        lasts_s = parts(pages.shape, pages.scale_s, _AHEAD_S).fresh
+        lasts_s = lasts_s + _AHEAD_S * survival(pages.shape, pages.scale_s, _AHEAD_S)
+        return np.where(fresh, waited_s / _LONG_S - 1.0, pages.importance * lasts_s)

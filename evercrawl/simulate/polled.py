@@ -73,7 +73,7 @@ class Held:
         """Let it be `now`, between two looks at all pages."""
         self._now = now
 
-    def columns(self, slots: Slots | None) -> Pages:
+    def columns(self, slots: Slots | Ints | None) -> Pages:
         """Return what a policy is told of some pages, or of all."""
         rows: Any = slice(None) if slots is None else slots
         weight, visited_at = self._world.weight[rows], self.visited_at[rows]

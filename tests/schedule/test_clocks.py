@@ -106,6 +106,18 @@ def test_a_batch_is_told_of_once_and_pages_that_change_as_foretold_are_no_batch(
     assert not clocks.jumped(now + CYCLE)
 
 
+def test_where_clocks_are_not_believed_no_batch_is_told_of():
+    clocks, seen_at = watched(rate=0.005, rounds=3)
+    memory = clocks.memory()
+    memory["sites"] = memory["sites"].copy()
+    memory["sites"][:, ADVANTAGE] = -1e6
+    doubted, site = Clocks(CYCLE), np.arange(0, 40, 2)
+    doubted.recall(memory)
+    now = seen_at.max() + 3 * BIN
+    doubted.learn(visits(site, now, seen_at[site], changed=True, site=0, folder=1))
+    assert not doubted.jumped(now)
+
+
 def test_when_the_machines_clock_goes_back_no_exposure_does():
     clocks, seen_at = watched()
     past = seen_at - 3 * CYCLE

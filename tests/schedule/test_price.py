@@ -167,3 +167,21 @@ def test_and_no_longer_than_pages_last(lasts_s, expected_s) -> None:
     for i in range(2000):
         policy.chosen(np.ones(1), 10.0 * i, 300)
     assert policy.patience == pytest.approx(expected_s, rel=0.01)
+
+
+def test_age_alone_is_worth_something_but_where_rates_are_given():
+    """A page that is thought never to change falls due all the same, sooner the more it weighs."""
+    one, none = np.ones(2), np.zeros(2)
+    still = Pages(
+        np.arange(2, dtype=np.uint32), none, np.array([1.0, 5.0]), none, 0.4 * one, 1e12 * one, one, none, none
+    )
+    given_rate = Pages(np.arange(2, dtype=np.uint32), none, one, none, 1e12 * one, 1e24 * one, one, none, none)
+    policy, due = Price(), []
+    for visits in (50, 200):
+        for second in range(visits):
+            policy.chosen(np.full(1, 100.0), float(second), known=10)
+        due.append(policy.due(still, 0.0))
+    assert (due[1] < 0.1 * due[0]).all()
+    assert due[1][1] < due[1][0] < 200 * 10
+    assert policy.value(still, 1000.0)[1] > 10.0
+    assert policy.value(given_rate, 1000.0)[1] < 1e-3
