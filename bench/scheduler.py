@@ -241,7 +241,7 @@ def split(world: World, fetches: int) -> None:
         "politeness": (world.frontier, ["began", "ended", "add_seen", "add_found", "_flush", "_pick", "_open_gates"]),
         "choice": (world.frontier, ["_round"]),
         "kernels": (world.frontier._lots, ["collect", "best", "settle"]),
-        "values": (world.policy, ["value", "due", "chosen"]),
+        "values": (world.policy, ["assess", "fresh", "chosen"]),
     }
     for name, (owner, methods) in names.items():
         for method, spent in part_s(owner, methods, lambda: world.fetches_s(fetches)).items():

@@ -103,6 +103,76 @@ def exposed(
     return Exposed(shape, scale, exposure, waited, on_clock, burst, together, alike)
 
 
+class Tables(NamedTuple):
+    """All that clocks have learned, as arrays."""
+
+    settings: Any
+    pages: Any
+    folders: Any
+    sites: Any
+    cohorts: Any
+    siblings: Any
+    rings: Rings
+
+
+class Told(NamedTuple):
+    """What is thought of a copy; `exposure` tells of each."""
+
+    shape: float
+    scale: float
+    exposure: float
+    speed: float
+    level: float
+    slope: float
+
+
+@compiled
+def tables(
+    settings: Any, page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int,
+    cohort_rows: Any, cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any,
+    changes: Any, expected: Any, clock: Any, rings: int,
+) -> Tables:  # fmt: skip
+    """Return what entries are given as `MEMORY`."""
+    return Tables(
+        view(settings, SETTINGS), view(page_rows, pages), view(folder_rows, folders),
+        view(site_rows, (sites, SITE_COLUMNS)), view(cohort_rows, cohorts), view(sibling_rows, siblings),
+        Rings(
+            view(heads, rings), view(done, rings), view(at, rings),
+            view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
+        ),
+    )  # fmt: skip
+
+
+@compiled
+def by_age(visited_at: float, shape: float, scale: float, now: float) -> Told:
+    """Return what time alone tells of a copy; its exposure is nan where there is none."""
+    return Told(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0)
+
+
+@compiled
+def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> Told:
+    """Return what the clock of its folder tells of a copy; what time does where clocks are not believed, or unknown."""
+    plain = by_age(visited_at, shape, scale, now)
+    if slot >= len(t.pages) or not visited_at <= now:
+        return plain
+    page: Any = t.pages[slot]
+    if page.known != KNOWN:
+        return plain
+    folder: Any = t.folders[page.folder]
+    site: Any = t.sites[folder.site]
+    s, level, slope = t.settings, site[LEVEL], 1.0 + site[SLOPE]
+    renew_site(site, now, s)
+    if not clocked(site, s):
+        return Told(shape, scale, plain.exposure, 1.0, level, slope)
+    renew(folder, site, now, s, t.rings)
+    found = exposed(page, folder, site, t.cohorts, t.siblings, visited_at, now, s, t.rings)
+    speed = 1.0
+    if page.changed_at > 0.0:
+        since_s = max(now - page.changed_at, 0.0)
+        speed += site[FACTOR + BURSTS] * s[BURST] * math.exp(-since_s / s[BURST_LASTS])
+    return Told(found.shape, found.scale, found.exposure, speed, level, slope)
+
+
 @entry(i64, _SLOTS, _FLOATS, i64, f64, *MEMORY, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS)
 def exposures(
     slots: Any, visited_at: Any, n: int, now: float, settings: Any, page_rows: Any, pages: int, folder_rows: Any,
@@ -110,32 +180,14 @@ def exposures(
     heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int,
     shape: Any, scale: Any, exposure: Any, speed: Any, level: Any, slope: Any,
 ) -> int:  # fmt: skip
-    """Write shape and scale of the rate, exposure, and how fast it grows; leave pages alone that were never learned."""
-    which, seen, s = view(slots, n), view(visited_at, n), view(settings, SETTINGS)
-    page_, folder_, site_ = view(page_rows, pages), view(folder_rows, folders), view(site_rows, (sites, SITE_COLUMNS))
-    cohort_, sibling_ = view(cohort_rows, cohorts), view(sibling_rows, siblings)
-    r = Rings(
-        view(heads, rings), view(done, rings), view(at, rings),
-        view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
+    """Write what is thought of copies over what time alone tells of them."""
+    t = tables(
+        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
+        siblings, heads, done, at, changes, expected, clock, rings,
     )  # fmt: skip
-    a, b, x, fast = view(shape, n), view(scale, n), view(exposure, n), view(speed, n)
-    raised, bent = view(level, n), view(slope, n)
+    which, seen, a, b, x = view(slots, n), view(visited_at, n), view(shape, n), view(scale, n), view(exposure, n)
+    fast, raised, bent = view(speed, n), view(level, n), view(slope, n)
     for i in range(n):
-        if which[i] >= pages or not seen[i] <= now:
-            continue
-        page: Any = page_[which[i]]
-        if page.known != KNOWN:
-            continue
-        folder: Any = folder_[page.folder]
-        site: Any = site_[folder.site]
-        raised[i], bent[i] = site[LEVEL], 1.0 + site[SLOPE]
-        renew_site(site, now, s)
-        if not clocked(site, s):
-            continue
-        renew(folder, site, now, s, r)
-        found = exposed(page, folder, site, cohort_, sibling_, seen[i], now, s, r)
-        a[i], b[i], x[i], fast[i] = found.shape, found.scale, found.exposure, 1.0
-        if page.changed_at > 0.0:
-            since_s = max(now - page.changed_at, 0.0)
-            fast[i] += site[FACTOR + BURSTS] * s[BURST] * math.exp(-since_s / s[BURST_LASTS])
+        told = by_clock(np.int64(which[i]), seen[i], a[i], b[i], now, t)
+        a[i], b[i], x[i], fast[i], raised[i], bent[i] = told
     return 0

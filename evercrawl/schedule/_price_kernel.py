@@ -1,124 +1,163 @@
-"""The price policy's inner loops, compiled; `index` has the same in numpy, to be read."""
+"""The price policy's inner loops, compiled: from what is known of pages to values, due times and freshness at once."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.schedule._clock_chances import log1p
+from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
+from evercrawl.schedule._price_worth import due_after, parts
 
-_SMALL: Final = 0.01
-_STEPS: Final = 40
+_LEAST: Final = 1e-6  # of a probability, and of its complement
 _FLOATS: Final = pointer(np.float64)
+_COLUMNS: Final = (pointer(np.uint32), *[_FLOATS] * 7, i64)
+
+
+class Columns(NamedTuple):
+    """Those of `Pages` that the price needs."""
+
+    slot: Any
+    visited_at: Any
+    weight: Any
+    shape: Any
+    scale: Any
+    cost: Any
+    changed: Any
+    notice: Any
+
+
+class Terms(NamedTuple):
+    """What does not depend on the page; `assess` tells of each."""
+
+    now: float
+    price: float
+    patience: float
+    theta: float
+    theta_new: float
+    never: float
+    close: float
+    known: float
 
 
 @compiled
-def _log1p(x: float) -> float:
-    whole = 1.0 + x  # what is lost here is made good by the quotient
-    return x if whole == 1.0 else math.log(whole) * x / (whole - 1.0)
+def _told(c: Columns, i: int, now: float, known: float, t: Tables) -> Told:
+    """Return what is thought of a copy: by its folder's clock, but where its rate is known in seconds."""
+    if c.shape[i] > known:
+        return by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
+    return by_clock(np.int64(c.slot[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
 
 
 @compiled
-def _root(x: float) -> float:
-    return math.exp(0.5 * math.log(x))
+def _longing(c: Columns, first: int, known: float, wanted: float, few: float, weighed: Any) -> float:
+    """Return what a second's age adds to the worth of a copy of weight 1; note what those from `first` on weigh."""
+    total, seen, given = 0.0, 0, False
+    for i in range(first, len(c.slot)):
+        given = given or c.shape[i] > known
+        if not math.isnan(c.visited_at[i]):
+            total += c.weight[i] / c.cost[i]
+            seen += 1
+    if seen:
+        weighed[0] += min(seen / few, 1.0) * (total / seen - weighed[0])
+    return 0.0 if given or not weighed[0] > 0.0 else wanted / weighed[0]
 
 
 @compiled
-def _parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, float, float]:
-    """Return what an age is worth and what makes it dear, for a weight of 1, and by how much both grow a second."""
-    x = t / b
-    length = _log1p(x)
-    fresh_yet = math.exp(-a * length)
-    density = a * fresh_yet / (b + t)
-    dear = max(1.0 - fresh_yet - t * density, 0.0)
-    if (a + 1.0) * x < _SMALL:
-        fresh, harmonic, term = 0.0, 0.0, a * b * x * x
-        for k in range(6):
-            fresh += term / (k + 2)
-            harmonic += term / ((k + 1) * (k + 2))
-            term *= -(a + 1.0 + k) / (k + 1) * x
-    else:
-        z = (a - 1.0) * length
-        if abs(z) < 0.01:
-            whole = b * length * (1.0 - z / 2 * (1.0 - z / 3 * (1.0 - z / 4 * (1.0 - z / 5 * (1.0 - z / 6)))))
-        else:
-            whole = (b - (b + t) * fresh_yet) / (a - 1.0)
-        fresh, harmonic = whole - t * fresh_yet, t - whole
-    worth = (1.0 - theta) * fresh + theta * harmonic
-    return worth, dear, (1.0 - theta) * t * density + theta * (1.0 - fresh_yet), (a + 1.0) * t * density / (b + t)
-
-
-@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, f64, _FLOATS)
-def values(
-    visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    now: float, patience: float, theta: float, theta_new: float, out: Any,
-) -> int:  # fmt: skip
-    """Write what visits at `now` are worth; a page never visited has the age `patience`, and costs both.
+def _value(c: Columns, i: int, s: Terms, longing: float, t: Tables) -> float:
+    """Return what a visit is worth now; a page never visited has the age `patience`, and costs both.
 
     The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
     change seldom there is none, however little it would be worth another visit after `patience`.
     """
-    at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
-    c0, c1, seen, to = view(cost, n), view(changed, n), view(notice, n), view(out, n)
-    for i in range(n):
-        if math.isnan(at[i]):
-            fresh, _, _, _ = _parts(a[i], b[i], patience * max(a[i], 1.0), 0.0)
-            harmonic, _, _, _ = _parts(a[i], b[i], patience, 1.0)
-            to[i] = w[i] * ((1.0 - theta_new) * fresh + theta_new * harmonic) / (c0[i] + c1[i])
-        else:
-            worth, dear, _, _ = _parts(a[i], b[i], max(now - at[i], 0.0) + seen[i] * b[i] / a[i], theta)
-            to[i] = w[i] * worth / (c0[i] + c1[i] * dear)
-    return 0
+    w, c0, c1, visited_at = c.weight[i], c.cost[i], c.changed[i], c.visited_at[i]
+    if math.isnan(visited_at):
+        a, b = c.shape[i], c.scale[i]
+        fresh, _, _, _ = parts(a, b, s.patience * max(a, 1.0), 0.0)
+        harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
+        return float(w * ((1.0 - s.theta_new) * fresh + s.theta_new * harmonic) / (c0 + c1))
+    told = _told(c, i, s.now, s.known, t)
+    a, b = told.shape, told.scale
+    worth, dear, _, _ = parts(a, b, max(told.exposure, 0.0) + c.notice[i] * b / a, s.theta)
+    return float(w * worth / (c0 + c1 * dear) + longing * max(s.now - visited_at, 0.0) * w / c0)
 
 
 @compiled
-def _after(
-    w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
-    close: float,
-) -> float:  # fmt: skip
-    """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
-    if not w > 0.0:
-        return np.inf
-    start = _root(2.0 * price * c0 / (a * b * w))  # as far as the first term of the series goes, and the second
-    low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
-    for _ in range(_STEPS):
-        worth, dear, more, dearer = _parts(a, b, age, theta)
-        worth, more = worth + longing * age, more + longing
-        earned, asked = w * worth, price * (c0 + c1 * dear)
-        if earned < asked:
-            low = age
-            if age >= never:
-                return np.inf
-        else:
-            high = age
-        slope = age * (w * more / earned - price * c1 * dearer / asked) if earned > 0.0 else 0.0
-        following = min(age * math.exp(math.log(asked / earned) / slope), never) if slope > 0.0 else 0.0
-        if abs(following - age) <= close * age:  # the next step would be about the square of this one
-            return following
-        if not low < following < high:
-            following = (
-                _root(low * high) if low > 0.0 and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
-            )
-        age = min(following, never)
-    return age
+def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables) -> float:
+    """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
+    told = _told(c, i, s.now, s.known, t)
+    a, b, w = told.shape, told.scale, c.weight[i]
+    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close)
+    ahead = max(age - c.notice[i] * b / a, 0.0) - told.exposure
+    return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
 
 
-@entry(i64, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, i64, f64, f64, f64, f64, f64, _FLOATS)
-def due(
-    visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    price: float, theta: float, longing: float, never: float, close: float, out: Any,
+@entry(
+    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, *MEMORY, _FLOATS, i64, _FLOATS, i64
+)  # fmt: skip
+def assess(
+    slots: Any, visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
+    now: float, price: float, patience: float, theta: float, theta_new: float, never: float, close: float,
+    known: float, wanted: float, few: float, weighed: Any, settings: Any, page_rows: Any, pages: int,
+    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any,
+    siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int,
+    values: Any, valued: int, dues: Any, due_from: int,
 ) -> int:  # fmt: skip
-    """Write the instants at which visited pages are worth the price; infinity for never.
+    """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
 
-    By a second's age a page is worth `longing` more, times its weight, however it changes.
+    Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
+    asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that.
     """
-    at, w, a, b = view(visited_at, n), view(weight, n), view(shape, n), view(scale, n)
-    c0, c1, seen, to = view(cost, n), view(changed, n), view(notice, n), view(out, n)
+    c = Columns(
+        view(slots, n), view(visited_at, n), view(weight, n), view(shape, n), view(scale, n), view(cost, n),
+        view(changed, n), view(notice, n),
+    )  # fmt: skip
+    t = tables(
+        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
+        siblings, heads, done, at, changes, expected, clock, rings,
+    )  # fmt: skip
+    s, usual = Terms(now, price, patience, theta, theta_new, never, close, known), view(weighed, 1)
+    worth, when = view(values, valued), view(dues, n - due_from)
+    if valued:
+        longing = _longing(c, 0, known, wanted, few, usual)
+        for i in range(valued):
+            worth[i] = _value(c, i, s, longing, t)
+    if due_from < n:
+        longing = _longing(c, due_from, known, wanted, few, usual)
+        for i in range(due_from, n):
+            when[i - due_from] = _due(c, i, s, longing, t)
+    return 0
+
+
+@entry(i64, *_COLUMNS, f64, f64, f64, *MEMORY, _FLOATS)
+def fresh(
+    slots: Any, visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
+    now: float, known: float, deaths: float, settings: Any, page_rows: Any, pages: int,
+    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any,
+    siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int, out: Any,
+) -> int:  # fmt: skip
+    """Write the probability that each copy is fresh; nan where there is none."""
+    c = Columns(
+        view(slots, n), view(visited_at, n), view(weight, n), view(shape, n), view(scale, n), view(cost, n),
+        view(changed, n), view(notice, n),
+    )  # fmt: skip
+    t = tables(
+        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
+        siblings, heads, done, at, changes, expected, clock, rings,
+    )  # fmt: skip
+    to = view(out, n)
     for i in range(n):
-        age = _after(w[i], a[i], b[i], c0[i], c1[i], price, theta, longing, never, close)
-        to[i] = at[i] + max(age - seen[i] * b[i] / a[i], 0.0)
+        if math.isnan(c.visited_at[i]):
+            to[i] = np.nan
+            continue
+        told, fresh_yet = _told(c, i, now, known, t), 1.0
+        if told.exposure > 0.0:
+            said = math.exp(-told.shape * log1p(told.exposure / told.scale))
+            said = min(max(said, _LEAST), 1.0 - _LEAST)
+            fresh_yet = 1.0 / (1.0 + math.exp(told.slope * math.log(1.0 / said - 1.0) - told.level))
+        to[i] = fresh_yet * math.exp(-(c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)))
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.bayes_classes_beliefs import ClassBeliefs
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.price import Price
@@ -76,6 +77,10 @@ class BayesClasses(Price):
     def learn(self, visits: Visits) -> None:
         """Take in what visits say of the classes of their pages."""
         self._beliefs.learn(visits)
+
+    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
+        """Return what `value` and `due` say."""
+        return Policy.assess(self, pages, now, valued, due_from)
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget of each page; a new one has waited for `patience`."""

@@ -141,7 +141,7 @@ class Clocks:
         )
         told = by_age(pages, now)
         columns = (pointer(column) for column in told)
-        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, *self._pointers(), *columns)
+        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, *self.pointers(), *columns)
         return told
 
     def learn(self, visits: Visits) -> None:
@@ -154,6 +154,13 @@ class Clocks:
                 self.set_cycle(self._stretches.cycle_s)
                 self._cohorts.forget_empty(self._pages.upto(0))
             first = last
+
+    def pointers(self) -> tuple[Any, ...]:
+        """Return all that was learned as kernels take it: settings, tables, how long these are, and rings."""
+        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
+        tables = (self._pages.upto(1), *(table.all() for table in groups))
+        pairs = (value for table in tables for value in (pointer(table), len(table)))
+        return (pointer(self._settings), *pairs, *self._rings.pointers())
 
     def jumped(self, now: float) -> bool:
         """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
@@ -219,13 +226,7 @@ class Clocks:
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-        _LEARN["learn"](*(pointer(array) for array in arrays), len(visits), *self._pointers())
-
-    def _pointers(self) -> tuple[Any, ...]:
-        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
-        tables = (self._pages.upto(1), *(table.all() for table in groups))
-        pairs = (value for table in tables for value in (pointer(table), len(table)))
-        return (pointer(self._settings), *pairs, *self._rings.pointers())
+        _LEARN["learn"](*(pointer(array) for array in arrays), len(visits), *self.pointers())
 
     def _tables(self) -> dict[str, Rows]:
         return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}

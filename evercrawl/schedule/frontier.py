@@ -245,9 +245,7 @@ class Frontier(Manners):
         values, keys, pages = _NOTHING, _NOTHING, None
         if len(slots):
             pages = self._columns(slots)
-            values = np.ascontiguousarray(self._policy.value(pages, now)[:valued], np.float64)
-            if due_from < len(slots):
-                keys = np.ascontiguousarray(self._policy.due(pages.part(due_from, len(slots)), now), np.float64)
+            values, keys = self._policy.assess(pages, now, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)

@@ -10,7 +10,6 @@ import numpy as np
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.clocks import Clocks
-from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pacing import Pace
 
@@ -30,8 +29,7 @@ _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
 _LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cycle
 _FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
-_WEIGHED_PAGES: Final = 1000
-_SURE: Final = 1e6  # the shape of a rate that was given, and not learned
+_WEIGHED_PAGES: Final = 1000.0
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
 
@@ -82,6 +80,8 @@ class Price(Policy):
 
     learns: ClassVar[bool] = True
     places: ClassVar[bool] = True
+    _given: ClassVar[float] = 1e6
+    """Rates of a larger shape were given, in seconds, and not learned."""
 
     def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE) -> None:
         self._harmonic = harmonic
@@ -91,38 +91,50 @@ class Price(Policy):
         self.patience = _PATIENCE_S[0]
         self._visits = 0
         self._pace, self._known = Pace(), 0
-        self._weighed = 0.0  # importance over cost of the pages that were seen of late, on the mean
+        self._weighed = np.zeros(1)  # importance over cost of the pages that were seen of late, on the mean
         self._clocks = Clocks()
+
+    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
+        """Return what visits to the first pages are worth, and when the last fall due; see `Policy`."""
+        if not valued or math.isnan(self.price):
+            return super().assess(pages, now, valued, due_from)
+        return self._assess(pages, now, valued, due_from)
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget, I, of each page."""
-        out = np.empty(len(pages.slot))
-        exposed = self._exposures(pages, now)
-        _KERNELS["values"](
-            *_columns(pages, exposed, now - exposed.exposure_s), len(out),
-            now, self.patience, self._harmonic, self._new_harmonic, pointer(out),
-        )  # fmt: skip
-        age_s = np.fmax(now - pages.visited_at, 0.0)  # 0 for those never visited
-        out += self._longing(pages) * age_s * pages.importance / pages.cost
-        return out
+        n = len(pages.slot)
+        return self._assess(pages, now, n, n)[0]
 
     def due(self, pages: Pages, now: float) -> Floats:
         """Return when a visit to each will be worth the price; infinity where it never will."""
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, now))), _LEAST)
-        out = np.empty(len(pages.slot))
-        exposed = self._exposures(pages, now)
-        columns = _columns(pages, exposed, -exposed.exposure_s)
-        _KERNELS["due"](
-            *columns, len(out), self.price, self._harmonic, self._longing(pages), NEVER_S, self._close, pointer(out)
-        )
-        return np.fmax(now, pages.visited_at) + out / exposed.speed
+        return self._assess(pages, now, 0, 0)[1]
 
     def fresh(self, pages: Pages, now: float) -> Floats:
-        """Return the probability that each copy is fresh, by its exposure."""
-        exposed = self._exposures(pages, now)
-        doubt = pages.notice + self.deaths_per_s * np.maximum(now - pages.visited_at, 0.0)
-        return exposed.fresh() * np.exp(-doubt)
+        """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
+        out = np.empty(len(pages.slot))
+        _KERNELS["fresh"](
+            *_columns(pages), now, self._given, self.deaths_per_s, *self._clocks.pointers(), pointer(out)
+        )  # fmt: skip
+        return out
+
+    def _assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
+        """Return values and due times, and note what pages weigh.
+
+        A second's age adds something to the worth of a copy, whatever is believed of its changes: a page that weighs
+        and costs what others do gains a tenth of the price a cycle by it, so that of pages that are thought never to
+        change each is looked at all the same. Where rates are given and need no looking, nothing.
+        """
+        longing = self._harmonic > 0 and self._visits >= _FIRST_VISITS
+        wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
+        values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
+        _KERNELS["assess"](
+            *_columns(pages), now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S, self._close,
+            self._given, wanted, _WEIGHED_PAGES, pointer(self._weighed), *self._clocks.pointers(),
+            pointer(values), valued, pointer(due), due_from,
+        )  # fmt: skip
+        return values, due
 
     def learn(self, visits: Visits) -> None:
         """Let the clocks of folders learn."""
@@ -139,33 +151,6 @@ class Price(Policy):
     def recall(self, memory: dict[str, NDArray[Any]]) -> None:
         """Go on with what the clocks had learned."""
         self._clocks.recall(memory)
-
-    def _exposures(self, pages: Pages, now: float) -> Exposure:
-        """Return how exposed copies are: on the clocks of their folders, but where rates are known in seconds."""
-        exposed = self._clocks.exposures(pages, now)
-        sure = np.asarray(pages.shape) > _SURE
-        if not sure.any():
-            return exposed
-        plain = by_age(pages, now)
-        return Exposure(*(np.where(sure, known, learned) for known, learned in zip(plain, exposed, strict=True)))
-
-    def _longing(self, pages: Pages) -> float:
-        """Return what a second's age adds to the worth of a copy of weight 1, whatever is believed of its changes.
-
-        A page that weighs and costs what others do gains a tenth of the price a cycle by it, so that of pages that
-        are thought never to change each is looked at all the same. Where rates are given and need no looking, nothing.
-        """
-        seen = ~np.isnan(pages.visited_at)
-        weighed = pages.importance[seen] / pages.cost[seen]
-        if len(weighed):
-            self._weighed += min(len(weighed) / _WEIGHED_PAGES, 1.0) * (float(weighed.mean()) - self._weighed)
-        if (
-            self._visits < _FIRST_VISITS
-            or not (self._harmonic > 0 and self._weighed > 0)
-            or (pages.shape > _SURE).any()
-        ):
-            return 0.0
-        return _LONGING * self.price / (self._weighed * self._pace.cycle_s(self._known))
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
@@ -195,8 +180,10 @@ class Price(Policy):
         self.patience = notes.get("patience_s", self.patience)
 
 
-def _columns(pages: Pages, exposed: Exposure, visited_at: Floats) -> list[Any]:
+def _columns(pages: Pages) -> tuple[Any, ...]:
+    """Return the columns that the kernels take, and how long they are."""
     columns = (
-        visited_at, pages.importance, exposed.shape, exposed.scale_s, pages.cost, pages.cost_changed, pages.notice,
+        pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed, pages.notice,
     )  # fmt: skip
-    return [pointer(np.ascontiguousarray(column, np.float64)) for column in columns]
+    pointers = [pointer(np.ascontiguousarray(column, np.float64)) for column in columns]
+    return (pointer(np.ascontiguousarray(pages.slot, np.uint32)), *pointers, len(pages.slot))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.price import Price
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
 
 
 class PriceGamma(Price):
@@ -38,10 +34,7 @@ class PriceGamma(Price):
     """
 
     learns: ClassVar[bool] = False
+    _given: ClassVar[float] = 0.0  # ages count, and rates as the crawl believes them
 
     def __init__(self) -> None:
         super().__init__(harmonic=0.0)
-
-    def _exposures(self, pages: Pages, now: float) -> Exposure:
-        """Return ages, and rates as the crawl believes them."""
-        return by_age(pages, now)

@@ -140,6 +140,23 @@ def test_no_page_at_all_is_no_trouble(name: str) -> None:
         assert world.policy.plan(world.columns(none), 1, world.now) > world.now
 
 
+@EVERY
+def test_both_questions_at_once_have_the_answers_of_each(name: str) -> None:
+    """Of two policies that went the same way, one is asked both, the other each."""
+    worlds = [World(FOUND[name](**OPTIONS.get(name, {}))) for _ in range(2)]
+    for world in worlds:
+        for _ in range(PAGES):
+            world.turn()
+    pages, now = worlds[0].columns(worlds[0].seen()), worlds[0].now
+    n = len(pages.slot)
+    assert n > 4
+    for valued, due_from in ((n - 2, 2), (n, n), (0, 0)):
+        values, due = worlds[0].policy.assess(pages, now, valued, due_from)
+        np.testing.assert_array_equal(worlds[1].policy.value(pages, now)[:valued], values)
+        if due_from < n:
+            np.testing.assert_array_equal(worlds[1].policy.due(pages.part(due_from, n), now), due)
+
+
 @LEARNING
 def test_a_restart_that_is_told_of_the_visits_again_goes_on_as_before(name: str) -> None:
     world = ran(name)

@@ -1,0 +1,76 @@
+"""What an age is worth, and which age is worth the price, compiled; `index` has the same in numpy, to be read."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled
+from evercrawl.schedule._clock_chances import log1p
+
+_SMALL: Final = 0.01
+_STEPS: Final = 40
+
+
+@compiled
+def _root(x: float) -> float:
+    return math.exp(0.5 * math.log(x))
+
+
+@compiled
+def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, float, float]:
+    """Return what an age is worth and what makes it dear, for a weight of 1, and by how much both grow a second."""
+    x = t / b
+    length = log1p(x)
+    fresh_yet = math.exp(-a * length)
+    density = a * fresh_yet / (b + t)
+    dear = max(1.0 - fresh_yet - t * density, 0.0)
+    if (a + 1.0) * x < _SMALL:
+        fresh, harmonic, term = 0.0, 0.0, a * b * x * x
+        for k in range(6):
+            fresh += term / (k + 2)
+            harmonic += term / ((k + 1) * (k + 2))
+            term *= -(a + 1.0 + k) / (k + 1) * x
+    else:
+        z = (a - 1.0) * length
+        if abs(z) < 0.01:
+            whole = b * length * (1.0 - z / 2 * (1.0 - z / 3 * (1.0 - z / 4 * (1.0 - z / 5 * (1.0 - z / 6)))))
+        else:
+            whole = (b - (b + t) * fresh_yet) / (a - 1.0)
+        fresh, harmonic = whole - t * fresh_yet, t - whole
+    worth = (1.0 - theta) * fresh + theta * harmonic
+    return worth, dear, (1.0 - theta) * t * density + theta * (1.0 - fresh_yet), (a + 1.0) * t * density / (b + t)
+
+
+@compiled
+def due_after(
+    w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
+    close: float,
+) -> float:  # fmt: skip
+    """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
+    if not w > 0.0:
+        return np.inf
+    start = _root(2.0 * price * c0 / (a * b * w))  # as far as the first term of the series goes, and the second
+    low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
+    for _ in range(_STEPS):
+        worth, dear, more, dearer = parts(a, b, age, theta)
+        worth, more = worth + longing * age, more + longing
+        earned, asked = w * worth, price * (c0 + c1 * dear)
+        if earned < asked:
+            low = age
+            if age >= never:
+                return np.inf
+        else:
+            high = age
+        slope = age * (w * more / earned - price * c1 * dearer / asked) if earned > 0.0 else 0.0
+        following = min(age * math.exp(math.log(asked / earned) / slope), never) if slope > 0.0 else 0.0
+        if abs(following - age) <= close * age:  # the next step would be about the square of this one
+            return following
+        if not low < following < high:
+            following = (
+                _root(low * high) if low > 0.0 and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
+            )
+        age = min(following, never)
+    return age

@@ -1,0 +1,132 @@
+"""The price's kernel, which asks the clocks and values at once, as `index` and `exposure` say one after the other."""
+
+import numpy as np
+import pytest
+
+from evercrawl.schedule import Pages, index
+from evercrawl.schedule._clock_layout import ADVANTAGE, LEVEL, SLOPE
+from evercrawl.schedule.base import Visits
+from evercrawl.schedule.exposure import Exposure, by_age
+from evercrawl.schedule.price import Price
+from evercrawl.schedule.price_gamma import PriceGamma
+
+DAY = 86_400.0
+BEGAN = 1.8e9
+PAGES, FOLDERS, ROUNDS = 60, 5, 8
+NEW, AHEAD, GIVEN = 7, 8, slice(50, None)  # slots: never visited; visited by a clock that was put back; of a known rate
+
+
+def visits(now: float, first: bool, draw: np.random.Generator) -> Visits:
+    """A visit to every page; those of a folder change together."""
+    slots, yes, none = np.arange(PAGES, dtype=np.uint32), np.ones(PAGES, bool), np.zeros(PAGES)
+    changed = (draw.random(FOLDERS)[slots % FOLDERS] < 0.4) & (draw.random(PAGES) < 0.8) & (not first)
+    return Visits(
+        slots, slots % 2, now + slots, np.full(PAGES, np.nan if first else DAY), yes, ~yes, changed,
+        np.where(draw.random(PAGES) < 0.5, DAY / 3, np.nan), none, none, none.astype(int), ~yes, none.astype(int),
+        slots % FOLDERS + np.uint64(1), slots // np.uint64(4) + np.uint64(1),
+    )  # fmt: skip
+
+
+@pytest.fixture(params=["clocks", "time", "gamma"])
+def policy(request: pytest.FixtureRequest) -> Price:
+    """Clocks that are believed, those that are not, and none; the price is known, and age alone worth something."""
+    draw, policy = np.random.default_rng(1), PriceGamma() if request.param == "gamma" else Price()
+    policy._close = 1e-7
+    for k in range(ROUNDS):
+        policy._clocks.learn(visits(BEGAN + k * DAY, k == 0, draw))
+    memory = {name: rows.copy() for name, rows in policy.memory().items()}
+    memory["sites"][:, ADVANTAGE] = 1e6 if request.param == "clocks" else -1e6
+    memory["sites"][:, LEVEL], memory["sites"][:, SLOPE] = 0.5, 0.3
+    policy.recall(memory)
+    for k in range(200):
+        policy.chosen(np.full(1, 5e4), BEGAN + k * DAY / 30, PAGES)
+    return policy
+
+
+@pytest.fixture
+def pages() -> Pages:
+    draw = np.random.default_rng(2)
+    visited_at = BEGAN + (ROUNDS - 1) * DAY + draw.random(PAGES) * DAY
+    visited_at[NEW], visited_at[AHEAD] = np.nan, BEGAN + 99 * DAY
+    return Pages(
+        np.arange(PAGES, dtype=np.uint32), visited_at, draw.pareto(1.1, PAGES) + 1, np.zeros(PAGES),
+        0.4 + draw.integers(0, 5, PAGES), np.exp(draw.normal(1.5, 1.0, PAGES)) * DAY, 1 + draw.random(PAGES),
+        draw.random(PAGES), np.where(draw.random(PAGES) < 0.3, draw.random(PAGES), 0.0),
+    )  # fmt: skip
+
+
+NOW = BEGAN + (ROUNDS + 2.3) * DAY
+
+
+def known(pages: Pages, rates: bool) -> Pages:
+    """Return the pages, the rates of some of which are given or not."""
+    if rates:
+        pages.shape[GIVEN] *= 1e7
+        pages.scale_s[GIVEN] *= 1e7
+    return pages
+
+
+def exposed(policy: Price, pages: Pages) -> Exposure:
+    """Return what the clocks say, and time where rates are known."""
+    plain = by_age(pages, NOW)
+    if isinstance(policy, PriceGamma):
+        return plain
+    told, sure = policy._clocks.exposures(pages, NOW), pages.shape > 1e6
+    return Exposure(*(np.where(sure, one, other) for one, other in zip(plain, told, strict=True)))
+
+
+def longing(policy: Price, pages: Pages, rates: bool) -> float:
+    """Return what a second is worth: a tenth of the price, over what pages weigh over what they cost, and a cycle."""
+    if rates or isinstance(policy, PriceGamma):
+        return 0.0
+    seen = ~np.isnan(pages.visited_at)
+    weighed = len(seen[seen]) / 1000 * (pages.importance / pages.cost)[seen].mean()  # from zero, by so many pages
+    return 0.1 * policy.price / weighed / policy._pace.cycle_s(PAGES)
+
+
+def test_clocks_tell_more_than_time(pages: Pages, policy: Price, request: pytest.FixtureRequest) -> None:
+    told, plain, visited = exposed(policy, pages), by_age(pages, NOW), ~np.isnan(pages.visited_at)
+    believed = request.node.callspec.params["policy"] == "clocks"
+    assert (told.exposure_s == plain.exposure_s)[visited].all() == (not believed)
+    assert (told.speed > 1).any() == believed
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_values(policy: Price, pages: Pages, rates: bool) -> None:
+    pages = known(pages, rates)
+    told, adds, theta = exposed(policy, pages), longing(policy, pages, rates), policy._harmonic
+    age = told.exposure_s + pages.notice * told.scale_s / told.shape
+    seen = index.index(pages.importance, told.shape, told.scale_s, age, pages.cost, pages.cost_changed, theta)
+    seen += adds * np.maximum(NOW - pages.visited_at, 0.0) * pages.importance / pages.cost
+    waits = policy.patience * np.array([np.maximum(pages.shape, 1.0), np.ones(PAGES)])
+    fresh = index.parts(pages.shape, pages.scale_s, waits[0]).fresh
+    harmonic = index.parts(pages.shape, pages.scale_s, waits[1]).harmonic
+    theta = policy._new_harmonic
+    new = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed)
+    expected = np.where(np.isnan(pages.visited_at), new, seen)
+    assert np.isnan(pages.visited_at).sum() == 1
+    np.testing.assert_allclose(policy.value(pages, NOW), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_due_times(policy: Price, pages: Pages, rates: bool) -> None:
+    """At the age at which a page falls due, a visit is worth the price."""
+    pages = known(pages, rates).take(np.arange(PAGES) != NEW)
+    told, adds = exposed(policy, pages), longing(policy, pages, rates)
+    due = policy.due(pages, NOW)
+    found = np.isfinite(due) & (pages.notice == 0)
+    assert found.sum() > PAGES / 3
+    assert isinstance(policy, PriceGamma) or np.isfinite(due).all()
+    pages, due, told = pages.take(found), due[found], Exposure(*(column[found] for column in told))
+    age = (due - np.fmax(NOW, pages.visited_at)) * told.speed + told.exposure_s
+    dear = index.parts(told.shape, told.scale_s, age).dear
+    worth = index.index(pages.importance, told.shape, told.scale_s, age, harmonic=policy._harmonic)
+    worth = (worth + adds * age * pages.importance) / (pages.cost + pages.cost_changed * dear)
+    np.testing.assert_allclose(worth, policy.price, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_freshness(policy: Price, pages: Pages, rates: bool) -> None:
+    pages, policy.deaths_per_s = known(pages, rates), 1e-7
+    doubt = pages.notice + 1e-7 * np.maximum(NOW - pages.visited_at, 0.0)
+    np.testing.assert_allclose(policy.fresh(pages, NOW), exposed(policy, pages).fresh() * np.exp(-doubt), rtol=1e-12)
