@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import numpy as np
 
 from evercrawl.change.extent import changed
-from evercrawl.crawl.lessons_file import forget, keep, kept_of
+from evercrawl.crawl.lessons_file import file_of, head_of, keep, kept_of
 from evercrawl.crawl.places import places
 from evercrawl.crawl.reader import events
-from evercrawl.errors import NoRoomError
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.kept import Kept
 from evercrawl.store.events import HAS_LINKS, UNCHANGED, Lost, Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Policy
@@ -48,47 +50,64 @@ class Lessons:
     policy
         Is told; it says itself whether it `learns`.
     partition
-        The crawl. Its journal is read once from end to end.
+        The crawl.
+    upto
+        How many events the policy is told of first; all there are, where nothing is said.
+    anew
+        Whether the journal is read from its beginning where nothing was kept of what the policy had learned. Otherwise
+        it is told of nothing then.
+
+    Attributes
+    ----------
+    recalled
+        Whether something had been kept; what came since is read from the journal.
+    troubles
+        What was damaged, a sentence each.
     """
 
-    def __init__(self, policy: Policy, partition: Partition) -> None:
-        self._policy, self._state = policy, partition.state
+    def __init__(self, policy: Policy, partition: Partition, upto: int | None = None, *, anew: bool = True) -> None:
+        self._policy, self._partition, self._state = policy, partition, partition.state
         self._held = Kept(_HELD)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
-        begun = self._recall(partition)
-        for _, _, event in events(partition, partition.journal.sequence, begun):
-            if isinstance(event, Visit):
-                self.learned(event)
-            elif isinstance(event, Lost):
-                self._forget(event.slot)
-        self.tell()
+        upto = partition.journal.sequence if upto is None else upto
+        begun, self.troubles = self._recall(upto)
+        self.recalled = begun is not None
+        if anew or begun is not None:
+            self._read(upto, begun or 0)
 
-    def begin(self, partition: Partition) -> None:
-        """Let what was kept go: from now on the journal is another, and not yet sure to stay."""
-        forget(partition)
+    def copied(self) -> Callable[[], None] | None:
+        """Press what the policy has learned so far, and return what writes that, once the journal is on the disk.
 
-    def remember(self, partition: Partition) -> None:
-        """Keep on disk what the policy has learned; the journal is all written, and nothing follows.
-
-        It is a copy of what the journal says: where there is no room for it, there is none.
+        None where the policy has nothing that would be kept.
         """
         self.tell()
         memory = self._policy.memory()
-        if memory:
-            with contextlib.suppress(NoRoomError):
-                keep(partition, self._policy, memory | {_PAGES: self._held.upto(0)})
+        if not memory:
+            return None
+        memory |= {_PAGES: self._held.upto(0)}
+        head = head_of(self._partition, self._policy, memory)
+        return partial(keep, self._partition.disk, head.sequence, file_of(head, memory))
 
-    def _recall(self, partition: Partition) -> int:
-        """Take up what an earlier run kept, and return the journal's offset where that ends; 0 where there is none."""
-        kept = kept_of(partition, self._policy)
+    def _recall(self, upto: int) -> tuple[int | None, list[str]]:
+        """Take up what was kept, and return the journal's offset where that ends, None where there is nothing."""
+        kept, troubles = kept_of(self._partition, self._policy, upto)
         if kept is not None:
             held = kept.memory.pop(_PAGES, None)
             with contextlib.suppress(ValueError, KeyError):
                 if held is not None and held.dtype == _HELD:
                     self._policy.recall(kept.memory)
                     self._held = Kept(_HELD, rows=held)
-                    return kept.position
-        return 0
+                    return kept.position, troubles
+        return None, troubles
+
+    def _read(self, upto: int, begun: int) -> None:
+        """Learn from the journal's events from an offset on."""
+        for _, _, event in events(self._partition, upto, begun):
+            if isinstance(event, Visit):
+                self.learned(event)
+            elif isinstance(event, Lost):
+                self._forget(event.slot)
+        self.tell()
 
     def learned(self, event: Visit) -> None:
         """Take note of a visit, which the policy is told of at the next `tell`, or before."""

@@ -165,8 +165,6 @@ class Crawl:
             ip_delay_s=config.delay_s / config.connections_per_ip,
             refresh_after_s=config.refresh_after_s,
         )
-        if self._lessons is not None:
-            self._lessons.begin(partition)
         self._random_probes = RandomProbes(
             partition,
             self.frontier,
@@ -203,6 +201,7 @@ class Crawl:
             network.wake,
             disk_wait_s=config.disk_wait_s,
             snapshot_every_s=config.snapshot_every_s,
+            copied=self._lessons.copied if self._lessons is not None else None,
         )
         self._indexing = indexing
         if indexing is not None:
@@ -296,6 +295,8 @@ class Crawl:
             self._storing.changed()
         if self._weight is not None and self._weight.message and not only:
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=self._weight.message))
+        for trouble in self._lessons.troubles if self._lessons is not None else ():
+            self._watch(Progress(at=begun_at, known=self._state.known.count, message=trouble))
         while not self._over(self._clock.now()):
             now = self._clock.now()
             if not self._storing.full:
@@ -491,8 +492,6 @@ class Crawl:
         await self._parsers.settle()
         self._learn()
         await self._storing.finish(hurry=self._reason == "stopped")
-        if self._lessons is not None:
-            self._lessons.remember(self.partition)
         if self._indexing is not None:
             await self._indexing.finish()
 

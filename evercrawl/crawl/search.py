@@ -137,6 +137,7 @@ class Search:
         self._partition = opened(self.directory)
         self._view = View(self._partition, settings(self.directory)[0], SystemClock().now())
         self._standing = Standing(self._view)  # now, and not when the first question is asked
+        self._policy = self._view.believing  # likewise: what it had learned is read
         self._stale = False
         self._read_at = time.perf_counter()
         self._read_took_s = self._read_at - began_s

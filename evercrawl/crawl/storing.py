@@ -36,6 +36,8 @@ class Storing:
         How long a full disk is borne.
     snapshot_every_s
         Time between snapshots.
+    copied
+        Called at the instant that a snapshot is of; what it returns, if anything, writes what else is kept of it.
 
     Attributes
     ----------
@@ -52,6 +54,7 @@ class Storing:
         *,
         disk_wait_s: float,
         snapshot_every_s: float,
+        copied: Callable[[], Callable[[], None] | None] | None = None,
     ) -> None:
         self._partition = partition
         self._journal = partition.journal
@@ -60,6 +63,7 @@ class Storing:
         self._wake = wake
         self._disk_wait_s = disk_wait_s
         self._snapshot_every_s = snapshot_every_s
+        self._copied = copied
         self._sealed: deque[Batch] = deque()
         self._commit: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one after the other
@@ -209,8 +213,11 @@ class Storing:
 
     async def _write_snapshot(self) -> str:
         sequence = self._journal.sequence
+        keep = self._copied() if self._copied is not None else None
         name = await self._partition.snapshot(self.settle, self._offload)
         self._snapshot_sequence = sequence
+        if keep is not None:
+            await self._offload(keep)
         return name
 
     def _write(self) -> None:

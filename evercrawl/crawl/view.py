@@ -77,12 +77,27 @@ class View:
         self.policy = policy_of(config.policy, config.policy_options)
         self.policy.resume(self.state.notes)
         self.policy.deaths_per_s = deaths_of(self.state).per_s
+        self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
+        self._recalled = False
+
+    @cached_property
+    def believing(self) -> Policy:
+        """The policy with what the last snapshot kept of its lessons, and what came since: the crawl's own beliefs.
+
+        Where nothing was kept, it believes what the posteriors of rates say, until it is `informed`.
+        """
+        if self.policy.learns:
+            self._recalled = Lessons(self.policy, self.partition, self._upto, anew=False).recalled
+        return self.policy
 
     @cached_property
     def informed(self) -> Policy:
-        """The policy with what it learned from the visits, which are read once, and a plan, where it makes one."""
-        if self.policy.learns:
-            Lessons(self.policy, self.partition)
+        """The policy with all that it learned from the visits, and a plan, where it makes one.
+
+        The whole journal is read, once, where nothing was kept of what it learned.
+        """
+        if self.believing.learns and not self._recalled:
+            Lessons(self.policy, self.partition, self._upto)
         if self.policy.plans:
             Planning(self.policy, self.state, self.candidates).turn(self.now, len(to_try(self.state)[0]))
         return self.policy
@@ -161,11 +176,12 @@ class View:
     def fresh(self, pages: Pages) -> Floats:
         """Return the probability that the copy held is the page as it is now, shape (n,); nan where none is held.
 
-        The copy of a page that is gone is none any more.
+        It is what the policy believes, whether by clocks of folders or by rates alone. The copy of a page that is gone
+        is none any more.
         """
         seen, rows = self.records(pages.slot)
         held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
-        return np.where(held, self.policy.fresh(pages, self.now), np.nan)
+        return np.where(held, self.believing.fresh(pages, self.now), np.nan)
 
     def earliest_at(self, slots: Slots) -> Floats:
         """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.
@@ -188,7 +204,7 @@ class View:
             return earliest_at
         if np.isnan(self.policy.price):
             return np.full(len(pages.slot), np.nan)
-        return np.where(np.isnan(earliest_at), np.nan, np.maximum(self.policy.due(pages, self.now), earliest_at))
+        return np.where(np.isnan(earliest_at), np.nan, np.maximum(self.believing.due(pages, self.now), earliest_at))
 
 
 def settings(directory: Path) -> tuple[Config, str]:

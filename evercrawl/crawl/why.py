@@ -23,7 +23,7 @@ from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.crawl.view import View
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Pages, Policy
 
 
 def why(view: View, url: str, most: int = 10) -> Why:
@@ -37,6 +37,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
     slot = int(view.state.table.find(keys([url]))[0])
     if slot == NO_SLOT:
         return Why(url, view.now, *outside(view, url))
+    policy = view.informed  # from here on the view believes what the crawl does
     slots, row = np.array([slot], np.uint32), _row(view, slot)
     pages = view.columns(slots)
     history = _history(view, slot, row) if row is not None else None
@@ -52,7 +53,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         history,
         _weight(view, slot, pages, most, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
-        _worth(view, slot, view.candidates(slots)) if state != "retired" else None,
+        _worth(view, policy, slot, view.candidates(slots)) if state != "retired" else None,
     )
 
 
@@ -156,14 +157,14 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
     )  # fmt: skip
 
 
-def _worth(view: View, slot: int, pages: Pages) -> Worth:
+def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
     first, here = ahead(view, slot)
     fresh = float(view.fresh(pages)[0])
     stale = 1.0 if math.isnan(fresh) else 1.0 - fresh
     return Worth(
         view.config.policy,
         "byte" if view.in_bytes else "visit",
-        known(view.informed.value(pages, view.now)[0]),
+        known(policy.value(pages, view.now)[0]),
         known(view.price) if isinstance(view.policy, Price) else None,
         float(pages.cost[0] + pages.cost_changed[0] * stale),
         known(view.due_at(pages)[0]),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store import snapshot
+from evercrawl.store import snapshot, stamped
 from evercrawl.store.archive import Archive, Pointer
 from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Lost, Switched, Visit
@@ -194,6 +194,8 @@ class Partition:
             if writable:  # once the journal has grown past it again, it would look as if it fitted
                 self.disk.remove(loaded.name)
             loaded = None
+        if writable:
+            stamped.forget_later(self.disk, stamped.LESSONS, self.journal.sequence)
         try:
             self._fold(loaded, writable, fold_all)
         except snapshot.OtherSitesError:

@@ -16,7 +16,9 @@ import xxhash
 import zstandard
 
 from evercrawl.errors import StoreError
+from evercrawl.store import stamped
 from evercrawl.store.known import FILE as KNOWN_FILE
+from evercrawl.store.pieces import END, packed, pieces
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.table import CHUNK_SLOTS, Saved
 
@@ -33,7 +35,6 @@ VERSION: Final = 5
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17
-KEPT: Final = 2
 
 
 class Head(msgspec.Struct):
@@ -128,25 +129,24 @@ async def write(
         archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites), state.known.digest(),
         dict(state.wished), state.scheme,
     )  # fmt: skip
-    frames = [MAGIC, _frame(msgspec.msgpack.encode(head))]
+    frames = [MAGIC, packed(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
         copied = array.copy()
         frames.append(await offload(_pack, column, start, copied, journal.sequence))
-    frames.append(_frame(b""))
+    frames.append(END)
     state.urls.sync()
     state.known.flush()
     await commit()
     await offload(state.known.sync)
-    name = f"snapshot-{head.sequence:016x}.bin"
+    name = stamped.stamped(stamped.SNAPSHOT, head.sequence)
     await offload(disk.replace, name, frames)
-    for old in names(disk)[KEPT:]:
-        disk.remove(old)
+    stamped.forget_older(disk, stamped.SNAPSHOT)
     return name
 
 
 def names(disk: Disk) -> list[str]:
     """Return the snapshots there are, newest first."""
-    return sorted(disk.names("snapshot-"), reverse=True)
+    return stamped.names(disk, stamped.SNAPSHOT)
 
 
 def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
@@ -231,17 +231,13 @@ def _column(state: State, column: str) -> NDArray[Any]:
 
 def _pack(column: str, start: int, array: NDArray[Any], sequence: int) -> bytes:
     data = zstandard.ZstdCompressor(level=1).compress(array.tobytes())
-    return _frame(
+    return packed(
         msgspec.msgpack.encode(Piece(column, start, len(array), sequence, data, xxhash.xxh3_64_intdigest(data)))
     )
 
 
 def _digest(names: list[str]) -> int:
     return xxhash.xxh3_64_intdigest("\n".join(names).encode())
-
-
-def _frame(data: bytes) -> bytes:
-    return len(data).to_bytes(8, "little") + xxhash.xxh3_64_digest(data) + data
 
 
 def read(disk: Disk, name: str) -> Loaded:
@@ -254,22 +250,7 @@ def read(disk: Disk, name: str) -> Loaded:
     StoreError
         It was made by a newer version.
     """
-    data = memoryview(disk.read(name, 0, disk.size(name)))
-    if bytes(data[:8]) != MAGIC:
-        raise ValueError("it does not begin as a snapshot does")
-    frames: list[memoryview] = []
-    at = 8
-    while True:
-        size = int.from_bytes(data[at : at + 8], "little")
-        frame = data[at + 16 : at + 16 + size]
-        if len(data) < at + 16 + size or xxhash.xxh3_64_digest(frame) != bytes(data[at + 8 : at + 16]):
-            raise ValueError(f"checksum at offset {at}")
-        if not size:
-            break
-        frames.append(frame)
-        at += 16 + size
-    if not frames:
-        raise ValueError("it is empty")
+    frames = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
     head = msgspec.msgpack.decode(frames[0], type=Head)
     if head.version > VERSION:
         raise StoreError(

@@ -1,14 +1,28 @@
-"""What a policy is told of visits: the same, visit by visit or read back from the journal."""
+"""What a policy is told of visits: the same, visit by visit or read back from the journal, and what of it is kept."""
 
+import os
 from dataclasses import fields
 from email.utils import formatdate
+from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from evercrawl.crawl import lessons
+from evercrawl.config import Config
+from evercrawl.crawl import lessons, lessons_file
 from evercrawl.crawl.lessons import Lessons
-from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.crawl.reader import opened
+from evercrawl.crawl.status import expectations
+from evercrawl.crawl.view import View
+from evercrawl.errors import NoRoomError
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
+from evercrawl.schedule import Pages, Policy, Price, Visits
+from evercrawl.schedule.price_gamma import PriceGamma
+from evercrawl.store import stamped
+from evercrawl.store.partition import Partition
+from evercrawl.store.pieces import pieces
 from evercrawl.types import Floats
 
 SITE, OTHER = "http://example.org", "http://other.example"
@@ -116,41 +130,226 @@ def test_read_back_it_is_the_same(made, listener, monkeypatch):
         np.testing.assert_array_equal(again.column(each.name), live[each.name], err_msg=each.name)
 
 
-def test_what_was_kept_spares_the_journal(made, monkeypatch):
-    """What a policy kept is taken up with all that came since; a damaged file, or another policy, does not count."""
-    from evercrawl.crawl import lessons_file
-    from evercrawl.schedule import Price
+@pytest.fixture
+def taught(made):
+    """A crawl whose policy learns as it goes: two folders of a site, of which each changes as a whole now and then."""
+    made._learner._lessons = made.lessons = Lessons(policy := Price(), made.partition)
+    made.policy, made.texts = policy, [0, 0]
+    made.seed(*(f"{SITE}/{folder}/{page}" for folder in "ab" for page in range(8)))
+    draw = np.random.default_rng(1)
+    for _ in range(8):
+        for folder in range(2):
+            made.texts[folder] += draw.random() < 0.2
+            look(made, folder)
+    return made
 
-    made._learner._lessons = taught = Lessons(taught_policy := Price(), made.partition)
-    made.seed(f"{SITE}/", f"{SITE}/a/x", f"{SITE}/b/x")
-    for text in ("one", "two"):
-        for url in (f"{SITE}/", f"{SITE}/a/x", f"{SITE}/b/x"):
-            made.now += 500.0
-            made.visit(url, made.page(text + url))
-    taught.remember(made.partition)
-    made.now += 500.0
-    made.visit(f"{SITE}/a/x", made.page("three"))
-    read = list[int]()
-    whole = lessons.events
-    monkeypatch.setattr(lessons, "events", lambda *of: (read.append(1) or each for each in whole(*of)))
 
-    def learned() -> tuple[dict[str, np.ndarray], int]:
-        read.clear()
-        Lessons(policy := Price(), made.partition)
-        return policy.memory(), len(read)
+def look(made, folder: int, pages: int = 8) -> None:
+    for page in range(pages):
+        made.now += 5000.0
+        url = f"{SITE}/{'ab'[folder]}/{page}"
+        made.visit(url, made.page(f"{url} {made.texts[folder]}"))
 
-    taught.tell()
-    expected = taught_policy.memory()
-    kept, after = learned()
-    assert after == 1
-    made.partition.disk.replace(lessons_file.FILE, [b"damaged"])
-    folded, all_of_it = learned()
-    assert all_of_it > 6
-    for name, rows in expected.items():
-        np.testing.assert_array_equal(kept[name], rows, err_msg=name)
-        np.testing.assert_array_equal(folded[name], rows, err_msg=name)
-    lessons_file.keep(made.partition, Listener(), expected)
-    assert lessons_file.kept_of(made.partition, taught_policy) is None
-    assert lessons_file.kept_of(made.partition, Listener()) is not None
-    taught.begin(made.partition)
-    assert lessons_file.kept_of(made.partition, Listener()) is None
+
+def keep(made) -> Path:
+    """Keep what was learned as a snapshot does: copied, then written when the journal is."""
+    written = made.lessons.copied()
+    made.save()
+    assert written is not None
+    written()
+    return made.directory / stamped.stamped(stamped.LESSONS, made.partition.journal.sequence)
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Events that lessons read from the journal."""
+    found, whole = [], lessons.events
+    monkeypatch.setattr(lessons, "events", lambda *of: (found.append(each) or each for each in whole(*of)))
+    return found
+
+
+def learned(made, read: list) -> tuple[Lessons, dict[str, np.ndarray], int]:
+    """Return what a start learns, and how many events it reads for it."""
+    read.clear()
+    again = Lessons(policy := Price(), made.partition)
+    return again, policy.memory(), len(read)
+
+
+def same(memory: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
+    assert memory.keys() == other.keys()
+    for name, rows in memory.items():
+        np.testing.assert_array_equal(rows, other[name], err_msg=name)
+
+
+def test_what_was_kept_spares_the_journal(taught, read):
+    """What a policy kept is taken up with all that came since."""
+    keep(taught)
+    taught.texts[0] += 1
+    look(taught, 0, pages=3)
+    taught.lessons.tell()
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, again.troubles, events) == (True, [], 3)
+    same(memory, taught.policy.memory())
+
+
+def test_a_copy_is_of_the_instant_at_which_it_was_made(taught, read):
+    written = taught.lessons.copied()
+    look(taught, 1)
+    taught.save()
+    written()
+    taught.lessons.tell()
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, events) == (True, 8)
+    same(memory, taught.policy.memory())
+
+
+def damaged(file: Path, how: str) -> None:
+    data = bytearray(file.read_bytes())
+    if how == "flip":
+        data[len(data) // 2] ^= 0x10
+    elif how == "cut":
+        del data[len(data) * 2 // 3 :]
+    else:
+        data = bytearray()
+    file.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("how", ["flip", "cut", "empty"])
+def test_damage_gives_way_to_the_older_and_that_to_the_journal(taught, read, how):
+    older, all_of_it = keep(taught), taught.partition.journal.sequence
+    look(taught, 1)
+    newer = keep(taught)
+    expected = taught.policy.memory()
+    damaged(newer, how)
+    again, memory, events = learned(taught, read)
+    assert events == 8
+    same(memory, expected)
+    assert [newer.name in trouble for trouble in again.troubles] == ([] if how == "empty" else [True])
+    damaged(older, how)
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, events) == (False, all_of_it + 8)
+    assert len(again.troubles) == (0 if how == "empty" else 2)
+    same(memory, expected)
+
+
+def test_two_generations_are_kept(taught):
+    files = []
+    for _ in range(3):
+        look(taught, 0, pages=1)
+        files.append(keep(taught))
+    assert [file.exists() for file in files] == [False, True, True]
+
+
+def test_what_another_policy_learned_is_none_of_ours(taught, read):
+    keep(taught)
+
+    class Other(Price):
+        pass
+
+    again = Lessons(Other(), taught.partition)
+    assert (again.recalled, again.troubles) == (False, [])
+    assert len(read) == taught.partition.journal.sequence
+
+
+def test_of_sites_that_are_grouped_otherwise_nothing_is_taken_up(taught, read):
+    keep(taught)
+    taught.state.sites[0] = "another.example"
+    again, _, _ = learned(taught, read)
+    assert (again.recalled, again.troubles) == (False, [])
+
+
+def test_a_journal_that_lost_its_end_has_its_lessons_deleted(taught):
+    older = keep(taught)
+    look(taught, 1)
+    newer = keep(taught)
+    file = next(taught.directory.glob("journal-*"))
+    taught.partition.close()
+    file.write_bytes(file.read_bytes()[:-30])
+    again = Partition(taught.directory, keys, os.urandom, now=taught.now, site=site)
+    assert again.repairs
+    assert older.exists()
+    assert not newer.exists()
+    again.close()
+
+
+def test_lessons_of_another_history_do_not_fit(taught, read):
+    """The number of events is right, the place in the journal is not."""
+    file = keep(taught)
+    head = msgspec.msgpack.decode(pieces(file.read_bytes(), lessons_file.MAGIC)[0], type=lessons_file.Head)
+    look(taught, 0)
+    taught.save()
+    fewer, memory = head.sequence - 2, taught.policy.memory()
+    other = lessons_file.file_of(msgspec.structs.replace(head, sequence=fewer), memory)
+    lessons_file.keep(taught.partition.disk, fewer, other)
+    file.unlink()
+    assert stamped.names(taught.partition.disk, stamped.LESSONS)
+    assert not learned(taught, read)[0].recalled
+
+
+def test_where_there_is_no_room_nothing_is_kept(taught, monkeypatch):
+    older = keep(taught)
+    look(taught, 1)
+
+    def full(name: str, chunks: object) -> None:
+        raise NoRoomError("the disk is full")
+
+    monkeypatch.setattr(taught.partition.disk, "replace", full)
+    newer = keep(taught)
+    assert (older.exists(), newer.exists()) == (True, False)
+
+
+def by_rates(view: View, pages: Pages, taught) -> Floats:
+    """Return P(fresh) without clocks; all policies know by then how fast pages vanish."""
+    plain = PriceGamma()
+    plain.deaths_per_s = taught.policy.deaths_per_s = view.policy.deaths_per_s
+    return plain.fresh(pages, view.now)
+
+
+def test_questions_believe_what_the_clocks_say(taught, read):
+    """Half a folder was found changed: of its other pages a question believes less than their rates say, of those of
+    another folder about as much. It knows what was learned up to the last snapshot, and what came since."""
+    look(taught, 1)
+    keep(taught)
+    taught.texts[0] += 1
+    look(taught, 0, pages=4)
+    taught.lessons.tell()
+    taught.stop()
+    crawl = opened(taught.directory)
+    view = View(crawl, Config(), taught.now + 100.0)
+    pages = view.columns(np.arange(16, dtype=np.uint32))
+    found, plain = view.fresh(pages), by_rates(view, pages, taught)
+    assert len(read) == 4
+    assert (found[4:8] < 0.6 * plain[4:8]).all()
+    assert (found[8:] > 0.8 * plain[8:]).all()
+    np.testing.assert_array_equal(found, taught.policy.fresh(pages, view.now))
+    fresh, _ = expectations(view)
+    assert fresh.fresh == pytest.approx(found.mean())
+    assert view.informed.fresh(pages, view.now).tolist() == found.tolist()
+    assert len(read) == 4, "what was kept is read once"
+    crawl.close()
+
+
+def test_where_nothing_was_kept_questions_believe_the_rates_until_they_have_read_the_journal(taught, read):
+    taught.lessons.tell()
+    taught.stop()
+    crawl = opened(taught.directory)
+    view = View(crawl, Config(), taught.now + 100.0)
+    pages = view.columns(np.arange(16, dtype=np.uint32))
+    np.testing.assert_array_equal(view.fresh(pages), by_rates(view, pages, taught))
+    assert not read
+    assert view.informed is view.policy
+    np.testing.assert_array_equal(view.fresh(pages), taught.policy.fresh(pages, view.now))
+    crawl.close()
+
+
+def test_a_question_to_a_crawl_that_runs_sees_no_further_than_its_own_pages(taught, read):
+    """Lessons that are newer than what the question has read are passed over, for the older."""
+    keep(taught)
+    crawl = opened(taught.directory)
+    look(taught, 0)
+    keep(taught)
+    view = View(crawl, Config(), taught.now)
+    view.fresh(view.columns(np.arange(16, dtype=np.uint32)))
+    assert view.believing.memory()["pages"].tolist() != taught.policy.memory()["pages"].tolist()
+    assert not read, "nothing had come since, as far as it knows"
+    crawl.close()

@@ -96,7 +96,7 @@ def test_rank_counts_those_that_matter_more(made, ask):
 
 def test_belief_is_that_of_prior_and_evidence(made, ask):
     made.fill()
-    found, view = ask("/")
+    found, view = ask("/", policy="price_gamma")
     belief, index = found.change, view.state.record_of(0)
     row = view.state.records.rows[index]
     shape, scale_s = view.priors.prior(0)
@@ -106,6 +106,11 @@ def test_belief_is_that_of_prior_and_evidence(made, ask):
     there = math.exp(-DAY_S * view.policy.deaths_per_s)
     assert belief.fresh == pytest.approx(there * (1 + DAY_S / belief.scale_s) ** -belief.shape)
     assert not belief.dates_trusted
+    by_clocks, view = ask("/")
+    assert by_clocks.change.fresh == pytest.approx(
+        view.informed.fresh(view.columns(np.zeros(1, np.uint32)), view.now)[0]
+    )
+    assert by_clocks.change.fresh != pytest.approx(belief.fresh)
     assert (found.history.visits, found.history.changes, found.history.changed_at) == (2, 1, pytest.approx(made.now))
 
 

@@ -9,7 +9,7 @@ import pytest
 from evercrawl.crawl import storing
 from evercrawl.progress import Limits
 from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.store import snapshot
+from evercrawl.store import snapshot, stamped
 from evercrawl.store.disk import RealDisk
 
 HOSTS = tuple(f"http://h{i}.example" for i in range(6))
@@ -84,7 +84,7 @@ def test_commits_in_threads_while_snapshots_are_written(run, small_pieces):
 @pytest.mark.parametrize("lasts_s", [0.0, 0.13])
 def test_a_start_from_every_snapshot_is_the_fold_of_the_journal(run, tmp_path, small_pieces, lasts_s, monkeypatch):
     """Pages change, fail and are refreshed while pieces are copied; each snapshot is kept and started from."""
-    monkeypatch.setattr(snapshot, "KEPT", 100)
+    monkeypatch.setattr(stamped, "KEPT", 100)
     world = run.World(WEB, seed=5, trouble=0.1)
     ran = run(world, SEEDS, Limits(seconds=150), names=NAMES, offload=Slow(lasts_s), snapshot_every_s=12.0,
               refresh_after_s=30.0)  # fmt: skip
@@ -132,7 +132,7 @@ def test_an_empty_snapshot_and_a_strange_one_are_looked_past(run):
 
 def test_at_most_two_snapshots_are_kept_and_none_is_written_for_nothing(run):
     ran = run(run.World(WEB), SEEDS, Limits(seconds=120), names=NAMES, snapshot_every_s=5.0)
-    assert len(snapshot.names(RealDisk(run.directory))) == snapshot.KEPT
+    assert len(snapshot.names(RealDisk(run.directory))) == stamped.KEPT
     before = {path.name: path.stat().st_mtime_ns for path in run.directory.glob("snapshot-*")}
     run(run.World(WEB), [], Limits(seconds=0.0), names=NAMES)
     assert {path.name: path.stat().st_mtime_ns for path in run.directory.glob("snapshot-*")} == before

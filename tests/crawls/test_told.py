@@ -1,17 +1,21 @@
 """What a policy is told in whole crawls: each visit once, in the journal's order, and before it is asked to choose."""
 
+import contextlib
 from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
+from evercrawl.crawl import lessons
 from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.parsers import Inline
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.progress import Limits
-from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.schedule import Pages, Policy, Price, Visits
+from evercrawl.store import stamped
+from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Outcome
@@ -219,3 +223,49 @@ def test_a_page_whose_content_was_lost_is_one_that_was_never_read(run):
         for row in later[:1]:
             assert np.isnan(row[3])
             assert not row[6], "nobody knows what it was before"
+
+
+def beliefs(policy: Price, now: float) -> np.ndarray:
+    """Return P(fresh) of copies that are a minute old, by clocks and by rates made true; shape (pages,)."""
+    one = np.ones(40)
+    pages = Pages(np.arange(40, dtype=np.uint32), (now - 60) * one, one, one, one, 60 * one, one, one, 0 * one)
+    return policy.fresh(pages, now)
+
+
+@pytest.mark.parametrize("dies_at", [180, 205, 220, 260])
+def test_after_a_crash_a_policy_goes_on_with_what_the_last_snapshot_kept_of_its_lessons(run, dies_at, monkeypatch):
+    world, read, whole = web(run), list[int](), lessons.events
+    with pytest.raises(run.Crash):
+        run(world, SEEDS, Limits(seconds=9000), policy=Price(), disk=run.DyingDisk(run.directory, dies_at), **SETTINGS)
+    kept = stamped.names(RealDisk(run.directory), stamped.LESSONS)
+    assert kept, "it died before the first snapshot"
+    anew = Price()
+    with contextlib.closing(run.restored()) as partition:
+        for name in kept:
+            (run.directory / name).rename(run.directory / f"{name}.aside")
+        Lessons(anew, partition)
+        journal, now = partition.journal.sequence, run.now
+        for name in kept:
+            (run.directory / f"{name}.aside").rename(run.directory / name)
+    monkeypatch.setattr(lessons, "events", lambda *of: (read.append(1) or each for each in whole(*of)))
+    policy, found = Price(), list[np.ndarray]()
+    run(world, SEEDS, Limits(seconds=0), policy=policy, during=lambda _: found.append(beliefs(policy, now)), **SETTINGS)
+    assert len(read) == journal - stamped.stamp(kept[0]) < journal
+    np.testing.assert_allclose(found[0], beliefs(anew, now), rtol=1e-9)
+    assert not np.allclose(found[0], beliefs(Price(), now)), "nothing was learned"
+    ran = run(world, SEEDS, Limits(seconds=300), policy=Price(), **SETTINGS)
+    assert not ran.repairs
+    run.same()
+
+
+def test_damaged_lessons_are_told_of_and_the_crawl_goes_on_without(run):
+    world = web(run)
+    run(world, SEEDS, Limits(seconds=300), policy=Price(), **SETTINGS)
+    for name in stamped.names(RealDisk(run.directory), stamped.LESSONS):
+        (run.directory / name).write_bytes(b"no lessons")
+    ran = run(world, SEEDS, Limits(seconds=300), policy=Price(), **SETTINGS)
+    said = [now.message for now in ran.progress if "lessons" in now.message]
+    assert said
+    assert all("is damaged" in message and "learned again from the journal" in message for message in said)
+    last = run(world, SEEDS, Limits(seconds=30), policy=Price(), **SETTINGS)
+    assert not any("lessons" in now.message for now in last.progress), "they were written anew"

@@ -13,6 +13,7 @@ from evercrawl.store import snapshot
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import HAS_LINKS, Discovery, Found, Passed, Switched, Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.pieces import END, packed
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.transfers import Moved, pack, pack_numbers
 from evercrawl.types import Outcome
@@ -167,7 +168,7 @@ def test_of_a_newer_version_it_says_what_to_do(partition):
     path = partition.directory / write(partition)
     head = snapshot.read(partition.disk, path.name).head
     newer = msgspec.msgpack.encode(msgspec.structs.replace(head, version=99))
-    path.write_bytes(snapshot.MAGIC + snapshot._frame(newer) + snapshot._frame(b""))
+    path.write_bytes(snapshot.MAGIC + packed(newer) + END)
     with pytest.raises(StoreError, match="upgrade evercrawl"):
         snapshot.load(RealDisk(partition.directory))
 
