@@ -269,3 +269,30 @@ def test_damaged_lessons_are_told_of_and_the_crawl_goes_on_without(run):
     assert all("is damaged" in message and "learned again from the journal" in message for message in said)
     last = run(world, SEEDS, Limits(seconds=30), policy=Price(), **SETTINGS)
     assert not any("lessons" in now.message for now in last.progress), "they were written anew"
+
+
+class Batches(Policy):
+    """Visits each page once, then those that were found first; once it hears of a batch, the page that it concerns."""
+
+    def __init__(self, heard_at: float, concerned: int) -> None:
+        self._heard_at, self._heard, self._concerned = heard_at, False, concerned
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        wanted = np.isnan(pages.visited_at) | self._heard & (pages.slot == self._concerned)
+        return 1000.0 * wanted - pages.slot
+
+    def reconsiders(self, now: float) -> bool:
+        news, self._heard = not self._heard and now >= self._heard_at, now >= self._heard_at
+        return news
+
+
+def test_all_pages_are_looked_at_again_when_the_policy_has_heard_of_a_batch(run):
+    """A page far behind comes next. One page is looked at anew for each that is visited, so else it would take long."""
+    world, heard_at = run.World(), run.now + 1800.0
+    links = [f"/{number}" for number in range(60)]
+    world.pages = {f"{A}/": run.html(*links)} | {A + link: run.html() for link in links}
+    settings = SETTINGS | {"probe_share": 0.0}
+    ran = run(world, [f"{A}/"], Limits(seconds=2000), policy=Batches(heard_at, concerned=50), **settings)
+    first, *again = [asked.at for asked in ran.asked(f"{A}/49")]
+    assert first < heard_at
+    assert heard_at <= again[0] < heard_at + 2 * settings["delay_s"]
