@@ -92,6 +92,7 @@ def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats) ->
         rows[0].policy, rows[0].budget, mean("freshness"), *interval(freshness),
         mean("difference"), *interval(less), mean("content_freshness"), mean("age_s"),
         mean("gap_closed"), *interval(gaps), sum(row.difference > 0 for row in rows), len(rows),
+        sum(row.polls for row in rows), sum(row.unchanged for row in rows),
     )  # fmt: skip
 
 

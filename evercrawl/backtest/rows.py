@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+MEAN: Final = "mean"
+"""What stands for the site's name where something is said of the mean over sites."""
 
 
 class Row(NamedTuple):
@@ -80,6 +83,8 @@ class Mean(NamedTuple):
         Sites on which it is fresher than the policy named first.
     sites
         How many there are.
+    polls, unchanged
+        As in `Row`, of all sites together.
     """
 
     policy: str
@@ -97,11 +102,19 @@ class Mean(NamedTuple):
     gap_high: float
     better: int
     sites: int
+    polls: int
+    unchanged: int
 
 
-def as_object(row: Row) -> dict[str, Any]:
-    """Return a row as JSON has it, which knows no nan and no infinity: None stands for both."""
-    return {name: _finite(value) for name, value in row._asdict().items()}
+def as_object(row: Row | Mean) -> dict[str, Any]:
+    """Return a row as JSON has it, which knows no nan and no infinity: None stands for both.
+
+    What both kinds of rows have comes first, and in one order.
+    """
+    values = row._asdict()
+    if isinstance(row, Mean):
+        values = {"site": MEAN} | {name: values[name] for name in Row._fields if name in values} | values
+    return {name: _finite(value) for name, value in values.items()}
 
 
 def _finite(value: Any) -> Any:

@@ -87,7 +87,6 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Replay, and tell what came of it, history by history."""
     from evercrawl.backtest.report import means
-    from evercrawl.backtest.rows import as_object
     from evercrawl.cli.backtest_asked import asked
     from evercrawl.cli.backtest_table import of_all, of_one
 
@@ -100,11 +99,10 @@ def run(args: argparse.Namespace) -> int:
     found = list[Told]()
     for told in _replayed(what):
         found.append(told)
-        _print(
-            [json.dumps(as_object(row)) for row in told.site.rows] if args.json else of_one(told.name, told.site.rows)
-        )
+        _print(_objects(told.site.rows) if args.json else of_one(told.name, told.site.rows))
     mean = means([told.site for told in found], what.setting.seed) if len(found) > 1 else []
-    _print(of_all(mean) if mean and not args.json else [])
+    if mean:
+        _print(_objects(mean) if args.json else of_all(mean))
     _draw(args, found, mean)
     return 0
 
@@ -127,16 +125,23 @@ def _replayed(what: Asked) -> Iterator[Told]:
 
 
 def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:
+    from evercrawl.backtest.rows import MEAN
     from evercrawl.cli import backtest_figure
     from evercrawl.crawl.whole import appearing
 
     if args.plot:
         with appearing(Path(args.plot)) as temporary:
             panels: dict[str, Sequence[Row | Mean]] = {told.name: told.site.rows for told in found}
-            backtest_figure.freshness(panels | ({"mean": mean} if mean else {}), temporary)
+            backtest_figure.freshness(panels | ({MEAN: mean} if mean else {}), temporary)
     if args.calibration:
         with appearing(Path(args.calibration)) as temporary:
             backtest_figure.calibration(found[0].site.rows, [told.calibrations for told in found], temporary)
+
+
+def _objects(rows: Sequence[Row] | Sequence[Mean]) -> list[str]:
+    from evercrawl.backtest.rows import as_object
+
+    return [json.dumps(as_object(row)) for row in rows]
 
 
 def _print(lines: list[str]) -> None:

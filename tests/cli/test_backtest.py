@@ -10,6 +10,7 @@ from evercrawl.cli.backtest_progress import Progress
 from evercrawl.cli.main import main
 
 YEAR = ["--years", "1"]
+TEN = ["site", "policy", "budget", "freshness", "content_freshness", "age_s", "polls", "unchanged", "low", "high"]
 SMALL = ["--sample", "40", "--budget", "0.01,0.02", *YEAR]
 
 
@@ -45,6 +46,33 @@ def test_json_has_an_object_for_each_replay(capsys):
     assert all(one["freshness"] < other["freshness"] for one, other in zip(found[:2], found[2:], strict=True))
     days = 365.25 * 2 / 3
     assert found[1]["polls"] == pytest.approx(0.01 * 40 * days, rel=0.15)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_json_ends_with_the_mean_over_the_histories(capsys, told):
+    """It has the keys that the others begin with; a gap is closed where there is one."""
+    policies = "price,uniform,notices" if told else "price,uniform"
+    flags = ["--sample", "20", "--budget", "0.02", *YEAR, "--policy", policies, "--json"]
+    assert main(["backtest", "peps", "ota-contrib", *flags]) == 0
+    found = rows(capsys)
+    of_sites, of_all = [row for row in found if row["site"] != "mean"], [row for row in found if row["site"] == "mean"]
+    assert found == of_sites + of_all
+    assert [(row["budget"], row["policy"]) for row in of_all] == [(0.02, policy) for policy in policies.split(",")]
+    for mean in of_all:
+        assert list(mean)[:10] == list(of_sites[0])[:10] == TEN
+        sites = [row for row in of_sites if (row["budget"], row["policy"]) == (mean["budget"], mean["policy"])]
+        assert [row["site"] for row in sites] == ["peps", "ota-contrib"]
+        for name in ("freshness", "content_freshness", "age_s", "difference"):
+            assert mean[name] == pytest.approx(sum(row[name] for row in sites) / 2)
+        for name in ("polls", "unchanged"):
+            assert mean[name] == sum(row[name] for row in sites)
+        assert mean["low"] <= mean["freshness"] <= mean["high"]
+        assert mean["sites"] == 2
+        if told:
+            assert mean["gap_closed"] == pytest.approx(sum(row["gap_closed"] for row in sites) / 2)
+            assert mean["gap_low"] <= mean["gap_closed"] <= mean["gap_high"]
+        else:
+            assert mean["gap_closed"] is mean["gap_low"] is None
 
 
 def test_the_same_seed_gives_the_same_pages_and_numbers(capsys):
