@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evercrawl.schedule._planned import Planned
-from evercrawl.schedule.cycle import Cycle
-from evercrawl.schedule.price import Price
-from evercrawl.schedule.uniform import Uniform
-
 if TYPE_CHECKING:
     from evercrawl.backtest.setting import Setting
-    from evercrawl.schedule.base import Policy
+    from evercrawl.schedule.base import Policy, Swaying
 
 
 class Looks(NamedTuple):
@@ -37,25 +32,25 @@ class Looks(NamedTuple):
     stirred: bool = False
 
 
-_EACH_TICK: Final = Looks(1, 0.0)
-_STEADY: Final = Looks(15, 1.0, steady=True)
-_PLANNED: Final = Looks(6, 2.0)
-_PRICED: Final = Looks(4, 1.5, stirred=True)
+_LOOKS: Final[dict[Swaying, Looks]] = {
+    "everything": Looks(1, 0.0),
+    "nothing": Looks(15, 1.0, steady=True),
+    "plans": Looks(6, 2.0),
+    "batches": Looks(4, 1.5, stirred=True),
+}
 
 
 def looks(policy: Policy, setting: Setting) -> Looks:
-    """Return how a policy is replayed; tick by tick where something is told or found meanwhile, or nothing is known.
+    """Return how a policy is replayed, by what sways it; tick by tick where something is told meanwhile.
 
     Examples
     --------
     >>> from evercrawl.backtest.setting import Setting
+    >>> from evercrawl.schedule.uniform import Uniform
     >>> looks(Uniform(), Setting(0.1)).steady, looks(Uniform(), Setting(0.1, discovery="links")).steady
     (True, False)
     """
     if policy.clairvoyant or setting.lastmod > 0:
-        return _EACH_TICK
-    if isinstance(policy, Cycle | Uniform):
-        return _STEADY if setting.discovery == "born" else _PLANNED
-    if isinstance(policy, Price):
-        return _PRICED
-    return _PLANNED if isinstance(policy, Planned) else _EACH_TICK
+        return _LOOKS["everything"]
+    found = _LOOKS[policy.swayed_by]
+    return _LOOKS["plans"] if found.steady and setting.discovery != "born" else found

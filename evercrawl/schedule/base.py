@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Flags: TypeAlias = NDArray[np.bool_]
 
+Swaying: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
+
 Need: TypeAlias = Literal["in_links", "rank", "backlog", "site", "retrieved", "clicked", "facts"]
 """A column that costs memory and time for each page that is known, so that it is kept only where it is asked for."""
 
@@ -204,6 +206,11 @@ class Policy(ABC):
 
     plans: ClassVar[bool] = False
     """Whether it looks at all pages together from time to time, in `plan`."""
+
+    swayed_by: ClassVar[Swaying] = "everything"
+    """What changes the order in which it visits pages again, within the time that a few visits take: `nothing`, where
+    the page comes next that has waited longest; its own `plans`; `batches` of changes, beside prices that move slowly;
+    or anything that visits find. Whoever replays it need not ask it anew meanwhile for what nothing has swayed."""
 
     clairvoyant: ClassVar[bool] = False
     """Whether it is told in `Pages.notice` which copies are stale (infinity) and which are not (0): a yardstick for

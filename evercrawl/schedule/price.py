@@ -16,7 +16,7 @@ from evercrawl.schedule.pacing import Pace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.base import Pages, Swaying, Visits
     from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule._price_kernel")
@@ -80,6 +80,7 @@ class Price(Policy):
 
     learns: ClassVar[bool] = True
     places: ClassVar[bool] = True
+    swayed_by: ClassVar[Swaying] = "batches"
     _given: ClassVar[float] = 1e6
     """Rates of a larger shape were given, in seconds, and not learned."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from evercrawl.schedule._planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Pages, Swaying
     from evercrawl.types import Floats
 
 
@@ -37,6 +37,8 @@ class Uniform(Planned):
     ----------
     Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 4.
     """
+
+    swayed_by: ClassVar[Swaying] = "nothing"
 
     def __init__(self, new_share: float = 0.5, replan: float = 0.125) -> None:
         super().__init__(new_share, replan=replan)
