@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
-from evercrawl.schedule.pacing import Pace
-
 _ENOUGH: Final = 64  # visits of this run that tell more than an earlier run did
+_MEMORY_S: Final = 86_400.0  # the pace is that of the last day,
+_MEMORY_VISITS: Final = 256.0  # and of so many visits at least
 
 
 class Capacity:
     """The pace of a crawl while it had something to do, on a clock that stands still while it had not.
 
     A policy that leaves part of the budget unspent cannot tell the budget from what is spent: it would take its own
-    idleness for the limit, plan for less, and be idler still.
+    idleness for the limit, plan for less, and be idler still. So visits count only with the time since those before
+    them, and only once others followed: the first after a rest say nothing of the pace, and the last before one need
+    not have been all that were possible.
 
     Examples
     --------
@@ -27,30 +30,47 @@ class Capacity:
     >>> capacity.made(1, 3600.0)
     >>> round(capacity.per_s)
     10
+
+    Ten could be made every other day, but there were twelve to make:
+
+    >>> capacity = Capacity()
+    >>> for day in range(0, 60, 6):
+    ...     capacity.begin(day * 86400.0)
+    ...     capacity.made(10, day * 86400.0)
+    ...     capacity.made(10, (day + 2) * 86400.0)
+    ...     capacity.made(2, (day + 4) * 86400.0)
+    ...     capacity.rest((day + 4) * 86400.0)
+    >>> round(86400 * capacity.per_s, 6)
+    5.0
     """
 
     def __init__(self) -> None:
-        self._pace = Pace()
+        self._sum_visits = self._sum_s = 0.0
+        self._last_visits = self._last_s = 0.0  # those made last, and the time since those before them
+        self._at = math.nan  # when they were made; nan for none since the clock began to run
         self._before_per_s, self._visits = 0.0, 0
-        self._stood_s = 0.0
-        self._since: float | None = 0.0  # since when the clock has been standing; None while it runs
+        self._runs = False
 
     def begin(self, now: float) -> None:
         """Let the clock run: from now on there is something to do."""
-        if self._since is not None:
-            self._stood_s += now - self._since
-            self._since = None
+        self._runs = True
 
     def rest(self, now: float) -> None:
         """Let the clock stand: all is done that was to do."""
-        if self._since is None:
-            self._since = now
+        self._runs = False
+        self._last_visits = self._last_s = 0.0
+        self._at = math.nan
 
     def made(self, visits: int, now: float) -> None:
         """Take note of visits that begin at `now`; those made while the clock stands do not count."""
-        if self._since is None:
-            self._visits += visits
-            self._pace.made(visits, now - self._stood_s)
+        if not self._runs:
+            return
+        self._visits += visits
+        if now > self._at or math.isnan(self._at):
+            self._count()
+            self._last_visits, self._last_s = 0.0, 0.0 if math.isnan(self._at) else now - self._at
+            self._at = now
+        self._last_visits += visits
 
     def resume(self, per_s: float) -> None:
         """Go on from what an earlier run found, until the visits of this one say more."""
@@ -58,5 +78,18 @@ class Capacity:
 
     @property
     def per_s(self) -> float:
-        """Visits a second."""
-        return self._before_per_s if self._before_per_s and self._visits < _ENOUGH else self._pace.per_s
+        """Visits a second; one, as long as nothing is known."""
+        if self._before_per_s and self._visits < _ENOUGH:
+            return self._before_per_s
+        known = self._sum_s > 0
+        visits, passed_s = (self._sum_visits, self._sum_s) if known else (self._last_visits, self._last_s)
+        return visits / passed_s if visits and passed_s else self._before_per_s or 1.0
+
+    def _count(self) -> None:
+        """Count the visits made last, now that others followed."""
+        if not self._last_s:
+            return
+        memory_s = max(_MEMORY_S, _MEMORY_VISITS * self._sum_s / self._sum_visits if self._sum_visits else 0.0)
+        kept = math.exp(-self._last_s / memory_s)
+        self._sum_visits = self._sum_visits * kept + self._last_visits
+        self._sum_s = self._sum_s * kept + self._last_s
