@@ -98,7 +98,7 @@ class Tianwang(Policy):
         work_conserving: int = 0,
         direct_after: int = 3,
         retire_after: int = 6,
-        longest: float = 5.0,
+        longest: float = 2.0,
         locality: float = 0.0,
         index_links: int = 30,
         index_bytes: float = 300.0,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Visits
     from evercrawl.types import Floats, Slots
 
+_TRIED: Final = 5.0  # rounds after which a page that is gone is tried again at the latest
+_MOST_DOUBLED: Final = 60
 _SITE: Final = [("checks", "f8"), ("changes", "f8"), ("watched_s", "f8")]
 
 
@@ -22,7 +24,7 @@ def periods_s(rows: NDArray[Any], round_s: float, longest: float, least_per_s: A
     """Return ChangePeriod, how long pages are left alone after a visit (s), shape (n,): 1 / lambda.
 
     A page that was never found changed, of which lambda says that it never will be, is left alone for `longest` rounds;
-    one that was read but once, for a round. One that is gone waits twice as long each time.
+    one that was read but once, for a round. One that is gone waits twice as long each time, up to five rounds or more.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def periods_s(rows: NDArray[Any], round_s: float, longest: float, least_per_s: A
     round_s
         How long it takes to visit all pages.
     longest
-        Rounds between two visits, at most.
+        Rounds between two visits, at most; of pages that are gone five, where it is less.
     least_per_s
         What each page's rate of change is at least taken to be.
 
@@ -46,8 +48,9 @@ def periods_s(rows: NDArray[Any], round_s: float, longest: float, least_per_s: A
     rate = np.maximum(rate_per_s(rows["checks"], rows["changes"], rows["watched_s"]), least_per_s)
     unknown_s = np.where(rows["checks"] > 0, longest * round_s, round_s)
     period_s = np.where(rate > 0, 1.0 / np.where(rate > 0, rate, 1.0), unknown_s)
-    tried_s = np.where(rows["misses"] > 0, np.exp2(rows["misses"]) * np.minimum(period_s, round_s), period_s)
-    return np.minimum(tried_s, longest * round_s)
+    again_s = np.exp2(np.minimum(rows["misses"], _MOST_DOUBLED)) * np.minimum(period_s, round_s)
+    gone = rows["misses"] > 0
+    return np.minimum(np.where(gone, again_s, period_s), np.where(gone, max(_TRIED, longest), longest) * round_s)
 
 
 class SiteRates:
