@@ -20,6 +20,9 @@ _DAY_S: Final = 86_400.0
 _RETRIES: Final = 3  # failures in a row after which a page is treated as one that is gone
 _GONE: Final = 1.5  # times as long is the interval of a page that is gone, each time it is found so
 _GONE_MOST: Final = 0.9  # of the longest interval
+_LATE_S: Final = 30 * _DAY_S
+_TIE: Final = 1e-9  # of the importance: decides among pages that matter the same, and among no others
+_LEAST: Final = 1e-290
 
 
 class Schedule(NamedTuple):
@@ -125,8 +128,9 @@ class NutchAdaptive(Adaptive):
             raise ConfigError(f"shortest, {shortest}, must not be longer than longest, {longest}")
 
     def worth(self, pages: Pages, late_s: Floats) -> Floats:
-        """Return the importance: the generator sorts by score."""
-        return np.maximum(pages.importance, 0.0)
+        """Return the importance, for the generator sorts by score; of equal ones new pages first, then the latest."""
+        late = np.where(np.isnan(pages.visited_at), 1.0, late_s / (late_s + _LATE_S))
+        return np.maximum(pages.importance, _LEAST) * (1.0 + _TIE * late)
 
     def after(self, held: NDArray[Any], visits: Visits, start_s: Floats) -> NDArray[Any]:
         """Return intervals by what the visits found; a first visit finds neither a change nor none."""

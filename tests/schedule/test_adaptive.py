@@ -44,6 +44,14 @@ def test_nutch_takes_the_best_score_of_what_is_due_and_stormcrawler_the_oldest_d
     assert (nutch >= 0).tolist() == (storm >= 0).tolist() == [True, True, False, True]
 
 
+def test_among_pages_that_matter_the_same_nutch_takes_new_ones_and_then_the_one_that_has_been_due_longest() -> None:
+    """Else, where more is due than can be visited, those with high numbers would never be."""
+    waiting = pages([-40 * DAY, -60 * DAY, np.nan, -60 * DAY, -50 * DAY], [1.0, 1.0, 1.0, 1.0 + 1e-6, 1.0])
+    assert NutchAdaptive().value(waiting, 0.0).argsort()[::-1].tolist() == [3, 2, 1, 4, 0]
+    worthless = pages([-40 * DAY, -60 * DAY], [0.0, 0.0])
+    assert NutchAdaptive().value(worthless, 0.0).argmax() == 1
+
+
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_first_visit_tells_nothing_of_change(kind: type[Adaptive]) -> None:
     policy = kind("10d")
