@@ -13,13 +13,14 @@ from evercrawl.schedule.chile_options import checked
 from evercrawl.schedule.chile_rates import Counts
 from evercrawl.schedule.chile_worth import Usual, quality, represented, usual
 from evercrawl.schedule.pacing import Pace
+from evercrawl.schedule.parameters import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.schedule.base import Flags, Need, Pages, Visits
     from evercrawl.types import Floats
 
 _PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
@@ -35,7 +36,8 @@ class Chile(Policy):
     the page brings, so a visit adds **q^a (r_after^b - r^b p^c)**. The formula as it is printed would take the freshest
     page first. What is held of a page that was never read, its URL and what links say, is taken to stay true (p = 1).
     With a = b = c = 1 and links alone it is the myopic rule w (1 - e^(-lambda H)): pages that no visit helps enough,
-    for they weigh little, are left alone for good, which is the policy's own weakness.
+    for they weigh little, are left alone for good, which is the policy's own weakness. So is that it would visit what
+    weighs most again and again, within minutes, were there not a time for which a page is left alone.
 
     Parameters
     ----------
@@ -54,6 +56,8 @@ class Chile(Policy):
         In which order a batch's sites are asked: "largest" for those first that have most pages left in it, "queued"
         for those with most pages never read, "round_robin" for those that were asked least often. (The paper's crawler
         calls site what answers to one name; here it is all names of a domain.)
+    soonest
+        How long a page is left alone after a visit, as long as others wait.
     rates
         lambda: "counts", from counts of changes, as the crawler has it; or "posterior", the mean of what is believed.
 
@@ -75,7 +79,8 @@ class Chile(Policy):
     Volume, Quality and Freshness in Web Crawling, known from the survey of Meng, Wang, Yan (2006), (25) to (27).
     Checked against the source of the authors' crawler, WIRE: the score as a weighted sum times a power of p, the rank
     by "future less current score", both estimators of lambda, batches with a bound of 500 pages a site, no second visit
-    before a time. There a page never read has p = 0. Ours: the two middle orders of hosts, and see `chile_worth`.
+    before a time. There a page never read has p = 0. Ours: how long that time is, the two middle orders of hosts, and
+    see `chile_worth`.
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"facts", "site", "backlog", "retrieved", "clicked"})
@@ -94,11 +99,13 @@ class Chile(Policy):
         batch_pages: int = 10_000,
         site_pages: int = 500,
         host_order: str = "largest",
+        soonest: str = "2h",
         rates: str = "counts",
     ) -> None:
         self._options: dict[str, float | str] = checked(
             {"a": a, "b": b, "c": c, "links": links, "queries": queries, "visits": visits, "url": url,
-             "batch_pages": batch_pages, "site_pages": site_pages, "host_order": host_order, "rates": rates}
+             "batch_pages": batch_pages, "site_pages": site_pages, "host_order": host_order, "soonest": soonest,
+             "rates": rates}
         )  # fmt: skip
         self._counts, self._batch, self._pace, self._usual = Counts(), Batch(), Pace(), Usual()
         self._least = math.nan
@@ -113,12 +120,16 @@ class Chile(Policy):
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
     def value(self, pages: Pages, now: float) -> Floats:
-        """Return the gain, squeezed below 1; for pages of the batch, 1 more and what their site's turn says."""
+        """Return the gain, squeezed below 1; for pages of the batch, 1 more and what their site's turn says.
+
+        For pages that are to be left alone a while, it is 1 less: below that of any other.
+        """
         gains = self.gain(pages, now)
         least = self._least if self._least > 0 else 1.0
         squeezed = gains / (gains + least)
         held = self._batch.holds(gains, pages, np.isnan(pages.visited_at))
-        return np.where(held, 1.0 + self._batch.rank(pages, str(self._options["host_order"])), 0.0) + squeezed
+        planned = np.where(held, 1.0 + self._batch.rank(pages, str(self._options["host_order"])), 0.0)
+        return np.where(self._soon(pages, now), -1.0, planned) + squeezed
 
     def due(self, pages: Pages, now: float) -> Floats:
         """Return when a visit to each will add as much as to the last page of a batch; infinity where it never will."""
@@ -131,7 +142,8 @@ class Chile(Policy):
         level = -np.log1p(-np.where(never, 0.0, part)) / self._number("c") - pages.notice
         with np.errstate(divide="ignore", over="ignore"):
             wait_s = np.maximum(level, 0.0) / self._rate(pages)
-        return np.where(never, np.inf, pages.visited_at + np.where(np.isnan(wait_s), 0.0, wait_s))
+        wait_s = np.maximum(np.where(np.isnan(wait_s), 0.0, wait_s), self._soonest_s)
+        return np.where(never, np.inf, pages.visited_at + wait_s)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Pick the next batch, where the one before is spent, or took twice as long as it should."""
@@ -139,16 +151,27 @@ class Chile(Policy):
             return now + 1.0
         if not self._batch.going(now):
             self._usual = usual(pages)
-            size = self._size(len(pages.slot) + unread)
+            ready = ~self._soon(pages, now)
+            size = self._size(len(pages.slot) + unread, int(ready.sum()) + unread)
             length_s, of_site = size / self._pace.per_s, int(self._number("site_pages"))
-            self._batch.pick(self.gain(pages, now), pages, size, of_site, now, length_s)
+            self._batch.pick(self.gain(pages, now) * ready, pages, size, of_site, now, length_s)
             self._least = self._batch.least
         return now + max(self._batch.left / self._pace.per_s, _SOONEST_S)
 
-    def _size(self, waiting: int) -> int:
-        """Return how many visits a batch is to have."""
+    def _size(self, waiting: int, ready: int) -> int:
+        """Return how many visits a batch is to have, where some of those that wait are not left alone for now."""
         least, most = (math.ceil(part * waiting) for part in _PARTS)
-        return max(min(int(self._number("batch_pages")), max(math.ceil(_USUAL_S * self._pace.per_s), least), most), 1)
+        usual = max(math.ceil(_USUAL_S * self._pace.per_s), least)
+        return max(min(int(self._number("batch_pages")), usual, most, ready), 1)
+
+    @property
+    def _soonest_s(self) -> float:
+        return seconds("chile: soonest", self._options["soonest"])
+
+    def _soon(self, pages: Pages, now: float) -> Flags:
+        """Return which pages were visited so lately that they are left alone."""
+        soon: Flags = now - pages.visited_at < self._soonest_s
+        return soon
 
     def learn(self, visits: Visits) -> None:
         """Count changes, and what is left of the batch."""

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.chile_batch import ORDERS
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import one_of, seconds
 
 Options: TypeAlias = "dict[str, float | str]"
 MOST: Final = 10.0
@@ -37,6 +37,7 @@ def checked(options: Options) -> Options:
     for name in ("batch_pages", "site_pages"):
         if not 1 <= float(options[name]) < math.inf:
             raise ConfigError(f"chile: {name} must be 1 at least, such as 500, not {options[name]}")
+    seconds("chile: soonest", options["soonest"])
     for name, choices in (("host_order", ORDERS), ("rates", RATES)):
         one_of(f"chile: {name}", str(options[name]), choices)
     return options

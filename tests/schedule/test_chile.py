@@ -130,12 +130,12 @@ def test_with_all_exponents_one_it_is_the_myopic_rule():
     gain = Chile().gain(pages, NOW)
     lam = pages.shape / pages.scale_s
     assert gain == pytest.approx(pages.importance * -np.expm1(-lam * (NOW - pages.visited_at)))
-    assert Chile().value(pages, NOW).argsort().tolist() == gain.argsort().tolist()
+    assert Chile(soonest="1ms").value(pages, NOW).argsort().tolist() == gain.argsort().tolist()
 
 
 def test_a_page_falls_due_when_a_visit_adds_as_much_as_the_last_of_a_batch():
     pages = made(4, weight=[1, 2, 4, 0.1], rate_per_day=[1, 0.5, 3, 1], notice=[0, 0, 0.01, 0], text_bytes=4096)
-    policy = Chile(a=1.5, b=0.5, c=2.0)
+    policy = Chile(a=1.5, b=0.5, c=2.0, soonest="1s")
     assert policy.due(pages, NOW).tolist() == pages.visited_at.tolist()  # nothing is known before the first batch
     policy.plan(made(4, weight=[1, 0.1, 0.1, 0.1], text_bytes=4096), 0, NOW)
     due = policy.due(pages, NOW)
@@ -212,7 +212,7 @@ class TestBatches:
         pages = made(300, weight=np.arange(300) + 1.0)
         policy.plan(pages, 0, NOW)
         assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
-        later = made(300, weight=np.arange(300) + 1.0, age_s=[50 * DAY] * 298 + [60.0, 50.0])
+        later = made(300, weight=np.arange(300) + 1.0, age_s=[50 * DAY] * 298 + [7260.0, 7250.0])
         value = policy.value(later, NOW)
         assert value[:298].max() < 1 < value[298:].min()
         policy.chosen(value[[299]], NOW, 300)
@@ -379,11 +379,41 @@ class Myopic(Policy):
 def test_it_is_as_fresh_as_the_myopic_rule_and_far_from_the_optimum(correlation):
     pages, known = population(200, seed=2, correlation=correlation), Conditions(known=True, ticks=25)
     found, plain = (
-        poll(policy, pages, 0.5, cycles=5.0, measured_from=2.0, conditions=known) for policy in (Chile(), Myopic())
+        poll(policy, pages, 0.5, cycles=5.0, measured_from=2.0, conditions=known)
+        for policy in (Chile(soonest="1s"), Myopic())
     )
     assert found.value == pytest.approx(plain.value, abs=0.03)
     assert found.ratio < 0.95
     assert found.unused == 0
+
+
+def test_a_page_is_left_alone_for_a_while_as_long_as_others_wait():
+    pages = made(3, weight=[1000, 1, 2], rate_per_day=[100, 1, 1], age_s=[1800.0, DAY, DAY])
+    for soonest, order in (("1h", [2, 1, 0]), ("20m", [0, 2, 1])):
+        policy = Chile(soonest=soonest, batch_pages=1)
+        assert policy.value(pages, NOW).argsort()[::-1].tolist() == order
+        policy.plan(pages, 0, NOW)
+        assert policy.tables(NOW)["batch"]["slot"].tolist() == order[:1]
+        assert policy.value(pages, NOW).argsort()[::-1].tolist() == order
+        assert (policy.due(pages, NOW) - pages.visited_at >= (3600 if soonest == "1h" else 1200)).all()
+    assert np.isfinite(Chile().value(made(2, age_s=1.0), NOW)).all(), "and where none other waits, it is visited"
+
+
+def test_a_batch_has_no_more_pages_than_are_not_left_alone():
+    policy = Chile(batch_pages=100)
+    policy._pace._visits *= 1000
+    policy.plan(made(20_000, age_s=[DAY] * 7 + [60.0] * 19_993), 0, NOW)
+    assert policy.tables(NOW)["batch"]["slot"].tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_leaving_pages_alone_keeps_what_weighs_most_from_taking_it_all(correlation):
+    pages, known = population(200, seed=1, correlation=correlation), Conditions(known=True, ticks=50)
+    eager, usual = (
+        poll(Chile(soonest=soonest), pages, 1.0, cycles=3.0, measured_from=1.5, conditions=known).ratio
+        for soonest in ("1s", "2h")
+    )
+    assert usual > eager + 0.03
 
 
 def test_a_page_that_pays_to_be_visited_often_does_not_wait_for_a_long_batch_to_end():
