@@ -35,7 +35,8 @@ class Adaptive(Policy):
     start
         The interval of a page that was visited once: a duration, or `cycle`.
     work_conserving
-        1 to go on with what falls due next where nothing is due; 0 to leave the budget unused then, as published.
+        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it; 0 to leave the
+        budget unused then, as published.
     """
 
     learns: ClassVar[bool] = True
@@ -60,9 +61,15 @@ class Adaptive(Policy):
         """
 
     def value(self, pages: Pages, now: float) -> Floats:
-        """Return the worth of pages that are due or new, and for all others by how long they are early, below 0."""
-        late_s = now - np.where(np.isnan(pages.visited_at), now, self.due(pages, now))
-        return np.where(late_s < 0, late_s, self.worth(pages, np.maximum(late_s, 0.0)))
+        """Return the worth of pages that are due or new, and for all others which part of their wait is left, below 0.
+
+        So work is conserved by making all intervals shorter in proportion: by the seconds left, pages that change often
+        would have all that is to spare, and others none.
+        """
+        new = np.isnan(pages.visited_at)
+        due_at = np.where(new, now, self.due(pages, now))
+        late_s, wait_s = now - due_at, np.maximum(due_at - np.where(new, now, pages.visited_at), LEAST_S)
+        return np.where(late_s < 0, late_s / wait_s, self.worth(pages, np.maximum(late_s, 0.0)))
 
     def due(self, pages: Pages, now: float) -> Floats:
         """Return when each falls due by its interval (s since the epoch)."""

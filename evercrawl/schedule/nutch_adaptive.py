@@ -90,7 +90,7 @@ class NutchAdaptive(Adaptive):
     shortest, longest
         Bounds of the interval.
     work_conserving
-        1 to go on with what falls due next where nothing is due.
+        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class NutchAdaptive(Adaptive):
     >>> visited_at, importance = np.array([0.0, -40 * day, np.nan]), np.array([5.0, 1.0, 2.0])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, importance, none, one, one, one, none, none)
     >>> NutchAdaptive().value(pages, now=1 * day)
-    array([-2.5056e+06,  1.0000e+00,  2.0000e+00])
+    array([-0.96666667,  1.        ,  2.        ])
 
     References
     ----------

@@ -66,7 +66,7 @@ class StormcrawlerAdaptive(Adaptive):
         Part of the visits that goes to new pages, while there are any. The original serves all in the order of their
         dates, where a new page's date is that of its discovery.
     work_conserving
-        1 to go on with what falls due next where nothing is due.
+        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class StormcrawlerAdaptive(Adaptive):
     >>> visited_at = np.array([0.0, 9.5 * day])
     >>> pages = Pages(np.arange(2, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
     >>> StormcrawlerAdaptive().value(pages, now=10 * day)
-    array([ 2.9e+00, -4.32e+04])
+    array([ 2.9, -0.5])
 
     References
     ----------

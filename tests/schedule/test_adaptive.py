@@ -189,6 +189,20 @@ def test_a_policy_that_conserves_work_is_never_idle(kind: type[Adaptive]) -> Non
     assert world.visits.sum() > 110
 
 
+@pytest.mark.parametrize("kind", BOTH)
+def test_where_nothing_is_due_all_intervals_are_made_shorter_in_proportion(kind: type[Adaptive]) -> None:
+    """Else pages that change often, whose next visit is always near, would have all that is to spare."""
+    policy = kind("10d", work_conserving=1)
+    policy.learn(visits([0, 1, 2], [0.0] * 3, [0] * 3))
+    policy.learn(visits([0], [2 * DAY], [1]))
+    policy.learn(visits([1, 2], [2 * DAY] * 2, [0] * 2))
+    seen = pages([2 * DAY] * 3)
+    wait_s = policy.due(seen, 2 * DAY) - 2 * DAY
+    assert wait_s[0] < wait_s[1]
+    at = 2 * DAY + 0.9 * wait_s[0]
+    assert policy.value(seen, at) == pytest.approx((at - 2 * DAY) / wait_s - 1.0)
+
+
 def test_new_pages_have_their_share_of_stormcrawlers_visits() -> None:
     policy, taken = StormcrawlerAdaptive(new_share=0.25), []
     waiting = pages([0.0, np.nan])
