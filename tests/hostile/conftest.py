@@ -3,22 +3,22 @@
 import asyncio
 import contextlib
 import os
-import ssl
-import struct
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
+from loopback import CERTIFICATES, Server, Server2
 
 from evercrawl.clock import SystemClock
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.types import Exchange, Request
 
-CERTIFICATES = Path(__file__).parents[1] / "fetch" / "data"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+OPEN = "127.0.9.1"
 OUTSIDE = "127.0.9.0/24"  # stands for the open Internet; every other address is inside
 MOST_SENT_BYTES = 64 << 20  # so that a defence that fails does not fill the machine
 
@@ -45,110 +45,44 @@ class Say:
             pass
 
 
-class Far:
+class Far(Server):
     """A server that says exactly what a test wants, byte by byte.
 
     `replies` maps a path (without its query) to bytes, or to a coroutine function that is given a `Say` and may return
     bytes; after one that returns None the connection is closed. Other paths are not found.
     """
 
-    def __init__(self, replies: dict[str, Any], address: str = "127.0.9.1", *, port: int = 0, pem: str = "") -> None:
-        self.replies, self.address, self.port, self.pem = replies, address, port, pem
-        self.alpn: tuple[str, ...] = ()
+    def __init__(self, replies: dict[str, Any], address: str = OPEN, *, port: int = 0, pem: str = "") -> None:
+        super().__init__(address, port, pem=pem)
+        self.replies = replies
         self.asked: list[str] = []
-        self.heads: list[bytes] = []
-        self.connections = self.sent_bytes = 0
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self.sent_bytes = 0
 
-    async def __aenter__(self) -> Self:
-        context = None
-        if self.pem:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.pem if "/" in self.pem else CERTIFICATES / self.pem)
-            context.set_alpn_protocols(list(self.alpn))
-        self._server = await asyncio.start_server(self._accept, self.address, self.port, ssl=context)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def url(self, path: str = "/", host: str = "") -> str:
-        return f"{'https' if self.pem else 'http'}://{host or self.address}:{self.port}{path}"
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        self._tasks.add(task)
-        self.connections += 1
+    async def answer(self, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        self.asked.append(path)
+        reply, say = self.replies.get(path.partition("?")[0], NOT_FOUND), Say(reader, writer)
         try:
-            await self.speak(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError):
-            pass  # the crawler, or the test, has had enough
-        finally:
-            self._tasks.discard(task)
-            writer.transport.abort()
-
-    async def speak(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            head = await reader.readuntil(b"\r\n\r\n")
-            path = head.split()[1].decode()
-            self.asked.append(path)
-            self.heads.append(head)
-            reply, say = self.replies.get(path.partition("?")[0]), Say(reader, writer)
-            try:
-                if callable(reply):
-                    reply = await reply(say)
-                elif reply is None:
-                    reply = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
-                if reply is None:
-                    await writer.drain()
-                    writer.close()
-                    return
+            if callable(reply):
+                reply = await reply(say)
+            if reply is not None:
                 await say(reply)
-            finally:
-                self.sent_bytes += say.sent_bytes
+        finally:
+            self.sent_bytes += say.sent_bytes
+        return reply is not None
 
 
 Reply = Callable[["Far2", asyncio.StreamWriter, int], Awaitable[None]]
 
 
-class Far2(Far):
+class Far2(Server2):
     """A server of HTTP/2 frames, which `reply(server, writer, stream)` writes."""
 
-    HEADERS, DATA, RESET, SETTINGS, PUSH, PING, AWAY, CONTINUATION = 1, 0, 3, 4, 5, 6, 7, 9
-    END_STREAM, END_HEADERS, PADDED = 1, 4, 8
-    STATUS_200 = b"\x88"
-
     def __init__(self, reply: Reply) -> None:
-        super().__init__({}, pem="site.pem")
-        self.alpn, self.reply = ("h2",), reply
+        super().__init__(OPEN)
+        self.reply = reply
 
-    async def speak(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readexactly(24)
-        writer.write(self.frame(self.SETTINGS, 0, 0, b""))
-        while True:
-            head = await reader.readexactly(9)
-            kind, flags, stream = head[3], head[4], struct.unpack(">I", head[5:])[0]
-            await reader.readexactly(int.from_bytes(head[:3], "big"))
-            if kind == self.SETTINGS and not flags & 1:
-                writer.write(self.frame(self.SETTINGS, 1, 0, b""))
-            if kind == self.HEADERS:
-                self.asked.append("/")
-                await self.reply(self, writer, stream)
-            await writer.drain()
-
-    @staticmethod
-    def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-        return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + struct.pack(">I", stream) + payload
-
-    @staticmethod
-    def field(name: str, value: str) -> bytes:
-        """One literal header field, not indexed, as HPACK writes it (RFC 7541, 6.2.2)."""
-        return b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+    async def answer_stream(self, writer: asyncio.StreamWriter, stream: int) -> None:
+        await self.reply(self, writer, stream)
 
 
 @dataclass
@@ -193,7 +127,7 @@ class Hostile:
         self, far: Any, *, times: int = 1, options: dict[str, Any] | None = None, **fields: Any
     ) -> list[Exchange]:
         """Fetch "/" from a server (or from one that makes this reply), one time after another."""
-        far = far if isinstance(far, Far) else Far({"/": far})
+        far = far if isinstance(far, Server) else Far({"/": far})
         host = "site.test" if far.pem else ""
 
         exchanges: list[Exchange] = []

@@ -61,8 +61,8 @@ def test_no_line_break_of_a_link_or_a_location_makes_a_field_or_a_request(hostil
             b"Content-Length: 0\r\nLocation: " + link.replace("\r\n", "\t").encode() + b"\r\n\r\n"
         )
     hostile.crawl(far, delay_s=0.001)
-    assert len(far.heads) > 20
-    for head in far.heads:
+    assert len(far.requests) > 20
+    for head in far.requests:
         lines = head.decode("latin-1").split("\r\n")
         assert lines[0].startswith("GET /")
         assert lines[0].count(" ") == 2
@@ -108,7 +108,7 @@ def test_a_validator_that_cannot_be_sent_does_not_keep_a_page_from_being_read_ag
     crawled = hostile.crawl(far, policy="breadth_first", refresh_after_s=0.1, seconds=1.0, until_idle=False)
     assert far.asked.count("/") > 1
     assert {visit.error for visit in crawled.visits} == {""}
-    assert any(b"If-None-Match" in head for head in far.heads) == (tag == '"good"')
+    assert any(b"If-None-Match" in head for head in far.requests) == (tag == '"good"')
 
 
 def test_a_validator_with_control_characters_does_not_keep_a_sitemap_from_being_read_again(hostile):

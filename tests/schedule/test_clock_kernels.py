@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from believed import sure
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule._clock_layout import ADVANTAGE, BINS, OWN_RING, PARTS, SIBLINGS
@@ -327,16 +328,6 @@ def told(seed, count=240):
         age = now - changed_at[slot] if draw.random() < 1 / 3 else np.nan
         yield slot, SITES[slot], FOLDERS[slot], NAMES[slot], now, now - visited_at[slot], gone, changed, age
         visited_at[slot] = np.nan if gone else now
-
-
-def sure(clocks):
-    """The same clocks, sure that they foretell better than time."""
-    memory = clocks.memory()
-    memory["sites"] = memory["sites"].copy()
-    memory["sites"][:, ADVANTAGE] = 1e6
-    other = Clocks(CYCLE)
-    other.recall(memory)
-    return other
 
 
 def asked(slots, visited_at):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from believed import sure
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule._clock_layout import ADVANTAGE, FOLDER, GROUP, NAME, PAGE
@@ -33,16 +34,6 @@ def visits(slots, at, seen_at=np.nan, changed=False, age=np.nan, site=0, folder=
 def asked(slots, visited_at):
     one, none = np.ones(len(slots)), np.zeros(len(slots))
     return Pages(np.asarray(slots, np.uint32), one * visited_at, one, none, one, 9 * one, one, none, none)
-
-
-def sure(clocks):
-    """The same clocks, sure that they foretell better than time."""
-    memory = clocks.memory()
-    memory["sites"] = memory["sites"].copy()
-    memory["sites"][:, ADVANTAGE] = 1e6
-    other = Clocks(CYCLE)
-    other.recall(memory)
-    return other
 
 
 def watched(pages=40, rounds=8, rate=0.02, seed=1, batch=()):
