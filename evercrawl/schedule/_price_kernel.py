@@ -75,9 +75,13 @@ def _value(c: Columns, i: int, s: Terms, longing: float, t: Tables) -> float:
     w, c0, c1, visited_at = c.weight[i], c.cost[i], c.changed[i], c.visited_at[i]
     if math.isnan(visited_at):
         a, b = c.shape[i], c.scale[i]
-        fresh, _, _, _ = parts(a, b, s.patience * max(a, 1.0), 0.0)
-        harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
-        return float(w * ((1.0 - s.theta_new) * fresh + s.theta_new * harmonic) / (c0 + c1))
+        if a > 1.0:
+            fresh, _, _, _ = parts(a, b, s.patience * a, 0.0)
+            harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
+            worth = (1.0 - s.theta_new) * fresh + s.theta_new * harmonic
+        else:
+            worth, _, _, _ = parts(a, b, s.patience, s.theta_new)
+        return float(w * worth / (c0 + c1))
     told = _told(c, i, s.now, s.known, t)
     a, b = told.shape, told.scale
     worth, dear, _, _ = parts(a, b, max(told.exposure, 0.0) + c.notice[i] * b / a, s.theta)

@@ -114,6 +114,7 @@ class Clocks:
 
     def __init__(self, cycle_s: float = _DAY_S) -> None:
         self._jumped_at = -np.inf
+        self._pointers: tuple[Any, ...] = ()  # they hold until something is learned
         self._stretches = Stretches()
         self._pages = Kept(PAGE, _NEW_PAGE)
         self._rings = ClockRings(cycle_s / _TICKS)
@@ -154,13 +155,16 @@ class Clocks:
                 self.set_cycle(self._stretches.cycle_s)
                 self._cohorts.forget_empty(self._pages.upto(0))
             first = last
+        self._pointers = ()
 
     def pointers(self) -> tuple[Any, ...]:
         """Return all that was learned as kernels take it: settings, tables, how long these are, and rings."""
-        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
-        tables = (self._pages.upto(1), *(table.all() for table in groups))
-        pairs = (value for table in tables for value in (pointer(table), len(table)))
-        return (pointer(self._settings), *pairs, *self._rings.pointers())
+        if not self._pointers:
+            groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
+            tables = (self._pages.upto(1), *(table.all() for table in groups))
+            pairs = (value for table in tables for value in (pointer(table), len(table)))
+            self._pointers = (pointer(self._settings), *pairs, *self._rings.pointers())
+        return self._pointers
 
     def jumped(self, now: float) -> bool:
         """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
@@ -193,6 +197,7 @@ class Clocks:
             now["told"]
         ):
             raise ValueError("the memory is of clocks of another make")
+        self._pointers = ()
         told = memory["told"].tolist()
         split = len(told) - len(self._settings)
         self._stretches.recall(*told[: split - 1])
@@ -223,6 +228,7 @@ class Clocks:
             rows["known"][there] = GONE
 
     def _teach(self, visits: Visits) -> None:
+        self._pointers = ()  # there are other pages, perhaps
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]

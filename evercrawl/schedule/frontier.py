@@ -80,8 +80,9 @@ class Frontier(Manners):
         self._refresh_after_s = refresh_after_s
         self._lots = Lots(in_order=policy.in_order, reviews=policy.reviews)
         self._choices = 0
-        self._picked = dict[int, tuple[float, bool]]()  # of the last choice, by slot: value, and whether it was new
+        self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
         self._picked_at = 0.0
+        self._returned = set[int]()  # slots of that choice that were put back, or given up
         self._left_alone_until = 0.0  # before that the policy has no page visited
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
@@ -105,11 +106,12 @@ class Frontier(Manners):
 
     def add_found(self, numbers: Sequence[int], first: int) -> None:
         """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
-        self._new.extend(range(first, first + len(numbers)))
-        self._new_hosts.extend(numbers)
-        hosts = self.hosts
-        for number in numbers:
+        hosts, new, new_hosts = self.hosts, self._new, self._new_hosts
+        for number in numbers:  # mostly few
+            new.append(first)
+            new_hosts.append(number)
             hosts[number].new += 1
+            first += 1
         self.new_count += len(numbers)
 
     def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
@@ -183,7 +185,7 @@ class Frontier(Manners):
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
         """Put a chosen page back in front of its host's: something else has to come first."""
-        self._picked.pop(slot, None)
+        self._returned.add(slot)
         self.said.pop(slot, None)
         self._count(host, 1, new=new)
         self._lots.put_back(host.number, slot, new=new)
@@ -191,7 +193,7 @@ class Frontier(Manners):
 
     def give_up(self, host: Host, slot: int) -> None:
         """Let a chosen page go without a visit; it waits no more."""
-        self._picked.pop(slot, None)
+        self._returned.add(slot)
         self.said.pop(slot, None)
         self.release(host)
 
@@ -250,24 +252,31 @@ class Frontier(Manners):
         rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)
         if rows and pages is not None:
-            picked = zip(chosen[-len(rows) :], values[rows].tolist(), strict=True)
-            self._picked |= {slot: (value, new) for (_, slot, new), value in picked}
+            self._picked += chosen[-len(rows) :]
+            self._picked_values.append(values[rows])
             self._picked_at = now
-            self._ask(pages, [row for row in rows if pages.visited_at[row] <= now], now)
+            self._ask(pages, np.array(rows), now)
         return bool(rows or out or added or self._lots.arrived)
 
-    def _ask(self, pages: Pages, seen: list[int], now: float) -> None:
+    def _ask(self, pages: Pages, rows: Ints, now: float) -> None:
         """Ask the policy how likely the copies of chosen pages are to be fresh."""
-        if seen:
-            chosen = pages.take(np.array(seen))
-            self.said |= zip(chosen.slot.tolist(), self._policy.fresh(chosen, now).tolist(), strict=True)
+        rows = rows[pages.visited_at[rows] <= now]
+        if len(rows):
+            chosen = pages.take(rows)
+            self.said.update(zip(chosen.slot.tolist(), self._policy.fresh(chosen, now).tolist(), strict=True))
 
     def _tell(self) -> None:
         """Tell the policy which of the pages that it chose the last time were not put back."""
         if self._picked:
-            values, new = zip(*self._picked.values(), strict=True)
+            values, new = np.concatenate(self._picked_values), [new for _, _, new in self._picked]
+            if self._returned:
+                kept = [i for i, (_, slot, _) in enumerate(self._picked) if slot not in self._returned]
+                values, new = values[kept], [new[i] for i in kept]
             self._picked.clear()
-            self._policy.chosen(np.array(values), self._picked_at, self.seen_count, sum(new))
+            self._picked_values.clear()
+            if new:
+                self._policy.chosen(values, self._picked_at, self.seen_count, sum(new))
+        self._returned.clear()
 
     def _pick(
         self, values: Floats, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]
@@ -278,8 +287,8 @@ class Frontier(Manners):
         """
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
         rows, out, fresh = array("q"), array("I"), 0
-        for number, row, page in self._lots.best(values):
-            if row < 0 or len(rows) == most or values[row] < least:
+        for number, row, page in self._lots.best(values, least):
+            if row < 0 or len(rows) == most:
                 break
             host = hosts[number]
             if host.held or host.in_flight >= per_host or host.ready_at > now:

@@ -12,6 +12,7 @@ stands in two orders of rested hosts, by its first due page and by its best new 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 _KERNELS: Final = Library("evercrawl.schedule._lot_entries")
 _NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # what Linux calls it; Python names it from 3.13 on
+_HUGE: Final[int | None] = getattr(mmap, "MADV_HUGEPAGE", None)
+_SMALL_BYTES: Final = 2 << 20  # of each array, in small pages: a small crawl takes no more memory than it needs
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
 _OWED_AT_ONCE: Final = 1 << 14
@@ -169,14 +172,17 @@ class Lots:
         """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
         return bool(self._counts[3])
 
-    def best(self, values: Floats) -> Iterator[tuple[int, int, int]]:
-        """Yield the hosts that take part, from the best value on: number, best row (-1 for none), and its page.
+    def best(self, values: Floats, least: float) -> Iterator[tuple[int, int, int]]:
+        """Yield the hosts that take part, from the best value down to `least`: number, best row (-1: none), its page.
 
         A page is 2 * slot, + 1 for a new one.
         """
         _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values))
         n = int(self._counts[0])
-        order = np.argsort(-self._best[:n], kind="stable")
+        best = self._best[:n]
+        order = np.argsort(-best, kind="stable")
+        if least > -np.inf:
+            order = order[: np.count_nonzero(best >= least)]
         return zip(*(column.take(order).tolist() for column in (self._hosts, self._row, self._pages)), strict=True)
 
     def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
@@ -199,14 +205,21 @@ def _reserved(dtypes: Sequence[DTypeLike], capacity: int) -> list[NDArray[Any]]:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
     while True:
         try:
-            return [
-                np.frombuffer(mmap.mmap(-1, capacity * np.dtype(kind).itemsize, flags=flags), np.dtype(kind).base)
-                for kind in dtypes
-            ]
+            maps = [mmap.mmap(-1, capacity * np.dtype(kind).itemsize, flags=flags) for kind in dtypes]
+            for memory in maps:
+                _widen(memory)
+            return [np.frombuffer(memory, np.dtype(kind).base) for memory, kind in zip(maps, dtypes, strict=True)]
         except OSError:
             if capacity <= 1 << 16:
                 raise
             capacity //= 2
+
+
+def _widen(memory: mmap.mmap) -> None:
+    """Ask for large pages beyond the beginning: where there is much, finding it takes as long as having it."""
+    if _HUGE is not None and len(memory) > _SMALL_BYTES:
+        with contextlib.suppress(OSError):  # a kernel without them
+            memory.madvise(_HUGE, _SMALL_BYTES, len(memory) - _SMALL_BYTES)
 
 
 assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "kinds of new pages follow each other"  # noqa: PT018
