@@ -29,12 +29,13 @@ def _prefetch(_typing: Any, array: Any, place: Any) -> Any:
     """Return the types of the hint, and what writes it into a function that is being compiled."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
         number = context.cast(builder, arguments[1], signature.args[1], _types.int64)
+        far = builder.mul(number, builder.extract_value(made.strides, 0))
         byte, small = _ir.IntType(8).as_pointer(), _ir.IntType(32)
         kind = _ir.FunctionType(_ir.VoidType(), [byte, small, small, small])
         hint = _cgutils.get_or_insert_function(builder.module, kind, _HINT)
-        address = builder.bitcast(builder.gep(data, [number]), byte)
+        address = builder.gep(builder.bitcast(made.data, byte), [far])
         builder.call(hint, [address, small(_READ), small(_KEEP), small(_DATA)])
         return context.get_dummy_value()
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule._heap_kernels import enter, key_at, leave, slot_at, whole
+from evercrawl.schedule._lot_ahead import see_asleep, see_firsts
 from evercrawl.schedule._lot_changes import pop_asleep
 from evercrawl.schedule._lot_layout import (
     AGAIN,
@@ -55,6 +56,7 @@ def consider(s: Store, r: Rows, h: int) -> None:
     if lot.stamp == s.control[STAMP] or lot.out:
         return
     n = r.counts[0]
+    see_firsts(s, h)
     lot.stamp, lot.spot = s.control[STAMP], n
     r.hosts[n], r.best[n], r.row[n] = h, -np.inf, -1
     r.counts[0] = n + 1
@@ -91,6 +93,10 @@ def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int, in_order: 
         leave(s.resting, h)
         r.counts[3] += 1
         r.hosts[len(r.hosts) - r.counts[3]] = h
+        see_firsts(s, h)
+        see_asleep(s, h)
+    for i in range(1, r.counts[3] + 1):
+        h = whole(r.hosts[len(r.hosts) - i])
         if in_order:
             consider(s, r, h)
         else:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.schedule import _lot_ahead as ahead
 from evercrawl.schedule import _lot_changes as changes
 from evercrawl.schedule import _lot_collect as collecting
 from evercrawl.schedule import _lot_memory as memory
@@ -73,6 +74,8 @@ def sleep(
     """Add pages that are not to be visited before an instant each."""
     s = _store(lots, lines, entries, chunks, control, size)
     numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
+    for i in range(n):
+        ahead.see_bed(s, whole(numbers[i]))
     for i in range(n):
         changes.sleep(s, whole(numbers[i]), whole(pages[i]), instants[i])
     return 0
@@ -176,6 +179,7 @@ def settle(
     """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
+    ahead.see_rows(s, r, view(chosen, n_chosen), n_values - r.counts[2] + n_keys)
     settling.take_rows(s, r, view(chosen, n_chosen))
     blocked = view(out, n_out)
     for i in range(n_out):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled
+from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule._heap_kernels import Heap, Order, heapify, key_at, push, rekey, slot_at, whole
 from evercrawl.schedule._lot_layout import CHUNK, CHUNKS, FREE, FREE_CHUNK, TOP
 
@@ -169,6 +170,8 @@ def bag_out(s: Store, h: int) -> Any:
     """Take the page that has been longest in the bag; there is one."""
     lot = s.lots[h]
     start = (whole(lot.head) - 1) * CHUNK
+    if lot.first == 0:
+        prefetch(s.chunks, (whole(s.chunks[start]) - 1) * CHUNK)
     slot = s.chunks[start + 1 + whole(lot.first)]
     lot.first += 1
     lot.bag -= 1
