@@ -323,10 +323,12 @@ class Crawl:
             self.frontier.said[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._begin(*drawn, now, new=False)
         least = self._leisure.least(self._policy.usual) if self._network.in_flight else -math.inf
+        most = self._config.connections
         while (free := self._free(now)) > 0:
-            chosen = self.frontier.choose(now, free, least)
+            chosen = self.frontier.choose(now, min(free, most), least)
             if not chosen:
                 return
+            most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
             for host, slot, new in chosen:
                 self._begin(host, slot, now, new=new)
 
