@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import webencodings
 
 WINDOW_BYTES = 1024
 """How far into a body browsers look for a declaration."""
 
-_STARTS = (64, 128, 256)  # bytes; a declaration within so many is remembered by them
+_NEAR_BYTES = 512  # a declaration that begins so early is remembered by all that comes before its end
 _MOST_KNOWN = 4096
 _known: dict[bytes, str] = {}  # first bytes of a page -> the encoding they declare
 
@@ -38,6 +39,7 @@ def named(label: str) -> str | None:
     return None if encoding is None else encoding.name
 
 
+@lru_cache(maxsize=256)
 def charset(content_type: str) -> str | None:
     """Return the WHATWG name of the charset that a Content-Type names, None without one that is known.
 
@@ -62,10 +64,10 @@ def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
     >>> prescan(b"<meta http-equiv=Content-Type content='text/html; charset=utf-16'>")
     'utf-8'
     """
-    for size in _STARTS:
-        known = _known.get(body[:size])
-        if known:
-            return known
+    near = body.find(b"charset", 0, _NEAR_BYTES)
+    known = _known.get(body[: body.find(b">", near, window_bytes) + 1]) if near >= 0 else None
+    if known:
+        return known
     head = body[:window_bytes]
     if b"charset" in head.lower():
         at = head.find(b"<")
@@ -81,11 +83,10 @@ def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
 
 def _remember(head: bytes, name: str, at: int) -> None:
     """Remember what the bytes before `at` said, if they are few: those of the pages of a site are the same."""
-    size = next((size for size in _STARTS if at <= size), 0)
-    if size:
+    if at <= 2 * _NEAR_BYTES:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[head[:size]] = name
+        _known[head[:at]] = name
 
 
 def _step(head: bytes, at: int) -> tuple[str | None, int]:
