@@ -27,7 +27,7 @@ INDEX: Final = "urls.idx"  # where each of them ends, u64
 DICTIONARY: Final = "urls.dict"
 
 _WRITE_BYTES: Final = 1 << 16  # blocks are written out when there are this many bytes of them
-_CACHED: Final = 64  # decoded blocks
+_CACHED: Final = 256  # decoded blocks, of some 8 kB each
 _TRAIN_AT: Final = 1 << 12  # blocks known when the dictionary is trained,
 _SAMPLES: Final = 1 << 10  # on this many of them
 
