@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import itertools
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -18,6 +20,7 @@ _TYPES: Final[dict[str, Any]] = {
     "d": ctypes.c_double,
 }
 _lock: Final = RLock()
+_numbers: Final = itertools.count()
 _bytes_of: Final = (ctypes.c_char * 0).from_buffer
 
 
@@ -79,12 +82,11 @@ class Library:
         """Give the object code its place in memory."""
         import llvmlite.binding as llvm
 
-        llvm.initialize_native_target()
-        linker = llvm.create_lljit_compiler(use_jit_link=True)
+        linker = _linker()
         builder = llvm.JITLibraryBuilder().add_object_img(image.code).add_current_process()
         for name in image.entries:
             builder.export_symbol(name)
-        place = builder.link(linker, self.module)
+        place = builder.link(linker, f"{self.module} {next(_numbers)}")  # a name can be linked once
         self._memory = place, linker
         self._entries = {name: _entry(place[name], letters) for name, letters in image.entries.items()}
 
@@ -117,6 +119,16 @@ def _entry(address: int, letters: str) -> Callable[..., Any]:
     return ctypes.CFUNCTYPE(result, *arguments)(address)
 
 
+@functools.cache
+def _linker() -> Any:
+    """Return what links all libraries: to make one takes longer than to link with it."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    return llvm.create_lljit_compiler(use_jit_link=True)
+
+
+@functools.cache
 def _target() -> tuple[str, ...]:
     """Return what object code depends on beside its sources."""
     import llvmlite
