@@ -66,9 +66,10 @@ def _from_file(file: Path) -> dict[str, Value | tuple[Focus, ...]]:
     found: dict[str, Value | tuple[Focus, ...]] = {}
     if "focus" in tables:
         found["focus"] = focus.read(tables.pop("focus"), f"{file}: focus")
+    lines = _lines(text)
     for section, table in tables.items():
         for name, raw in _keys(section, table).items():
-            source = f"{file}{_line(text, section, name)}"
+            source = f"{file}{_line(lines, section, name)}"
             found[name] = read(_known(section, name, source), raw, f"{source}: {name}")
     return found
 
@@ -103,15 +104,21 @@ def _nearest(name: str) -> str:
     return f"did you mean {spellings[near[0]]}?" if near else "docs/SETTINGS.md lists them all"
 
 
-def _line(text: str, section: str, name: str) -> str:
-    """Return " line N" for the key in its table, or "" where the spelling hides it."""
-    table = ""
+def _lines(text: str) -> dict[tuple[str, str], int]:
+    """Return the first line of each key in each table, "" for none; some are missing that the spelling hides."""
+    table, lines = "", dict[tuple[str, str], int]()
     for at, line in enumerate(text.splitlines(), start=1):
         if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
             table = header[1]
-        elif re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*=", line) and table in (section, ""):
-            return f" line {at}"
-    return ""
+        elif key := re.match(r"\s*[\"']?([^\s\"'=]+)[\"']?\s*=", line):
+            lines.setdefault((table, key[1]), at)
+    return lines
+
+
+def _line(lines: dict[tuple[str, str], int], section: str, name: str) -> str:
+    """Return " line N" for the key in its table, or "" where it is not known."""
+    at = lines.get(("", name)) or lines.get((section, name))  # what is in no table comes before all tables
+    return f" line {at}" if at else ""
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
