@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evercrawl.fetch.chunked import Status, dechunk
@@ -143,7 +144,7 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
 def unwrap(exchange: Exchange) -> None:
     """Set `exchange.body`: the wire's bytes with transfer and content codings undone, capped."""
     body, request = exchange.wire, exchange.request
-    codings = _names(exchange.headers.get("content-encoding", ""))
+    codings = [*_names(exchange.headers.get("content-encoding", ""))]
     if exchange.http_version != "2":
         codings += _names(exchange.headers.get("transfer-encoding", ""))
     if codings and codings[-1] == "chunked":
@@ -165,5 +166,6 @@ def _told(codings: list[str]) -> str:
     return text if len(text) <= _TOLD_CHARS else f"{text[:_TOLD_CHARS]}..."
 
 
-def _names(field: str) -> list[str]:
-    return [name for name in (part.strip().lower() for part in field.split(",")) if name] if field else []
+@lru_cache(maxsize=64)
+def _names(field: str) -> tuple[str, ...]:
+    return tuple(name for name in (part.strip().lower() for part in field.split(",")) if name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import brotli
@@ -62,7 +63,7 @@ def decode(body: bytes, content_encoding: str, cap: int) -> Decoded:
     >>> decode(b"<html>", "gzip", 100).body
     b'<html>'
     """
-    names = [name for name in map(_coding_name, content_encoding.split(",")) if name]
+    names = _coding_names(content_encoding)
     if len(names) > MAX_CODINGS:
         return Decoded(b"", "coding")
     whole = True
@@ -77,6 +78,11 @@ def decode(body: bytes, content_encoding: str, cap: int) -> Decoded:
         else:
             whole = whole and ended
     return Decoded(body[:cap], "", not whole or len(body) > cap)
+
+
+@lru_cache(maxsize=64)
+def _coding_names(field: str) -> tuple[str, ...]:
+    return tuple(name for name in map(_coding_name, field.split(",")) if name)
 
 
 def _coding_name(text: str) -> str:

@@ -126,6 +126,7 @@ class Transfer:
         self._refusal = ""
         self._deadline_ms = 0
         self._target = ""
+        self._fields: list[bytes] = []  # what the handle was told last
         self._offers_2 = False
         self._pinned = False
         self._fresh = False
@@ -159,7 +160,10 @@ class Transfer:
         put = self.curl.setopt
         put(pycurl.URL, exchange.request.url)
         put(pycurl.REQUEST_TARGET, self._target)
-        put(pycurl.HTTPHEADER, [*asking.fields, _NO_PROXY_FIELD] if absolute else asking.fields)
+        fields = [*asking.fields, _NO_PROXY_FIELD] if absolute else asking.fields
+        if fields != self._fields:
+            put(pycurl.HTTPHEADER, fields)
+            self._fields = fields
         if exchange.request.head != self._bodiless:
             put(_NOBODY, 1 if exchange.request.head else 0)
             self._bodiless = exchange.request.head
