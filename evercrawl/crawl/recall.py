@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def recall(partition: Partition, slot: int) -> Before:
     """Return what the record of a page and its last event with links say; for a new page, how it was found."""
     state = partition.state
-    cell = int(state.table.record[slot])
+    cell = state.table.record.item(slot)
     index = cell if not cell & NO_RECORD else state.lost.get(slot)
     if index is None:
         return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, member=bool(cell & ROOT))
-    record = state.records.rows[index].item()
+    record = state.records.read(index)
     _, _, ticks, size, digest, simhash, event, history, mark, shape, scale_s, _, changed, _, seen, words, visits = (
         record[:17]
     )

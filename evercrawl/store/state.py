@@ -252,10 +252,10 @@ class State:
         rows = self.records.rows
         if event.visits == 1:
             index, depth = self._new_record(slot)
-            old = rows[index].item()
+            old = self.records.read(index)
         else:
             index = self.table.record.item(slot)
-            old = rows[index].item()
+            old = self.records.read(index)
             depth = old[20]
         outcome = old[19]
         size_bytes, simhash, words = event.size_bytes, event.simhash, event.words
