@@ -72,7 +72,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         unpaid=resolve(base, found.unpaid) if found.unpaid else [],
         withheld=len(set(resolve(base, found.withheld)).difference(targets)) if found.withheld else 0,
         feeds=resolve(base, found.feeds) if found.feeds else [],
-        forms=search_forms(source, base) if any("?" in href for href in hrefs) else [],  # else it has no results
+        forms=search_forms(source, base) if "?" in "".join(hrefs) else [],  # else it has no results
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import msgspec
 import tantivy
@@ -116,8 +116,8 @@ def address_words(url: str) -> str:
     >>> address_words("http://example.org/caf%C3%A9/menu?day=1")
     'example.org/café/menu day=1'
     """
-    parts = urlsplit(url)
-    return unquote(f"{parts.netloc}{parts.path} {parts.query}".strip())[:MOST_ADDRESS_CHARS]
+    address, _, query = url.partition("://")[2].partition("#")[0].partition("?")
+    return unquote(f"{address} {query}".strip())[:MOST_ADDRESS_CHARS]
 
 
 def languages(tag: str) -> list[str]:
