@@ -104,6 +104,29 @@ def still(pages: Population, budget: float, names: Container[str] | None = None)
     return found
 
 
+def visited_once(pages: Population, cycles: float, budget: float) -> float:
+    """Return what is fresh in the later half of a run in which every page is visited once, as a part of the optimum.
+
+    The first cycle visits the pages by importance, and that is all: so it is where intervals are longer than the run.
+
+    Examples
+    --------
+    Two pages that change once a day, visited at six in the morning and at six in the evening; on the day after it:
+
+    >>> from evercrawl.simulate.population import Population
+    >>> two = Population(np.ones(2), np.ones(2), np.zeros(2, np.int64))
+    >>> fresh = visited_once(two, 2.0, 1.0) * two.optimum(1.0).value
+    >>> round(fresh, 3), round(float((np.exp(-0.75) + np.exp(-0.25)) / 2 * (1 - np.exp(-1.0))), 3)
+    (0.395, 0.395)
+    """
+    visited_at = np.empty(len(pages))
+    visited_at[np.argsort(-pages.weight, kind="stable")] = (np.arange(len(pages)) + 0.5) / len(pages) / budget
+    first, last = (days / budget - visited_at for days in (cycles / 2, cycles))
+    lam = pages.lam_per_day
+    fresh = (np.exp(-lam * first) - np.exp(-lam * last)) / (lam * (last - first))
+    return float(np.average(fresh, weights=pages.weight)) / pages.optimum(budget).value
+
+
 def _grouped(weight: Floats, lam: Floats, budget: float, key: str, steps: int = 0) -> Floats:
     groups = grouped(weight, lam, budget, key, _GROUPS, steps)
     return groups.rate[groups.label]

@@ -186,6 +186,21 @@ def test_closed_forms_beside_yardsticks_are_those_of_the_same_pages():
     assert rows[0]["ratio"] in still(population(300, 1, 0.0), 0.1).values()
 
 
+def test_a_run_that_is_over_before_the_first_interval_visits_each_page_once():
+    options = Options(pages=300, turns=4)
+    found = yardsticks.closed_forms(["Nutch, start 30 days"], options, (0.1, 1.0), quiet)
+    once = [row for row in found if row["policy"] == "closed form: visited once"]
+    assert {row["budget"] for row in once} == {1.0}
+    (each,) = (each for each in SYSTEMS if each.label == "nutch_adaptive, 30 days")
+    rows = contest([each], options, (1.0,), quiet)
+    assert [row["ratio"] for row in rows] == pytest.approx([row["ratio"] for row in once], abs=0.005)
+    (claim,) = yardsticks.reaches(rows + once, each.label, each.like, promised=True)
+    assert claim.holds
+    assert "visited once" in str(claim)
+    weak = [row | {"ratio": row["ratio"] - 0.04} for row in rows]
+    assert yardsticks.reaches(weak + once, each.label, each.like, promised=True)[0].holds is False
+
+
 def test_a_budget_in_bytes_goes_farthest_by_the_exact_index_and_each_rule_spends_it():
     kept = byte_costs.by_rule(PAGES, 1, 0.1)
     assert list(kept) == list(byte_costs.PRINTED)
