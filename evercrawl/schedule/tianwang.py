@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Flags, Pages, Visits
     from evercrawl.types import Floats, Ints, Slots
 
-_CYCLES: Final = 8  # a round, where nobody says how long a cycle is
+_CYCLES: Final = 5  # a round, where nobody says how long a cycle is
 _FEWEST: Final = 16  # visits a cycle, then
 _GONE, _SPARE, _LATER, _NEW, _SOONER, _AT_ONCE = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0  # what values begin with
 _KINDS: Final = 3
@@ -50,8 +50,8 @@ class Tianwang(Policy):
     capacity
         N_C, visits a cycle; 0 for as many as the crawl makes in that time.
     cycle
-        How long a cycle is, such as 1d; empty for as long as the capacity takes, or, where that is not given either, an
-        eighth of all known pages.
+        How long a cycle is, such as 1d; empty for as long as the capacity takes, or, where that is not given either, a
+        fifth of all pages that were read.
     work_conserving
         1 to visit something else, soonest due first, where a cycle has nothing left to do; 0 as published.
     direct_after
