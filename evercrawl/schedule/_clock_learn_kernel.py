@@ -193,8 +193,8 @@ def _revisit(
     when = min(max(now - age, since), now) if dated else 0.5 * (since + now)
     on_clock = site[FACTOR + TIME] * (now - when) + site[FACTOR + CLOCK] * passed(folder, site, when, now, s, r)
     learned = _evidence(changed, dated, shape, scale, exposure, on_clock)
-    _note_rings(folder, site, since, now, changed, dated, when, rate, s, r)
     first, scaled = plain(page, site, s)
+    _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
     foretold = likelihood(shape, scale, exposure, changed)
     by_clock = clocked(site, s)
     if by_clock:  # elsewhere nobody is looked at again for what others did

@@ -12,8 +12,9 @@ Gamma distributed. The exposure since a visit is the sum of five parts, each tim
 **Clock.** How far a folder's clock went in each of 256 bins, which reach back about four cycles, is Gamma distributed
 before anything is seen: a site's by its variance per second, and so a folder's in each bin around its site's. Pages
 that were watched through a bin, of rates that sum to E, and that made C changes in it, make it (d / c + C) / (1 / c +
-E), d being the bin's width and c the variance. A change that has no date is spread over the bins in which it can have
-been, as the clock has it.
+E), d being the bin's width and c the variance. The rates are those in seconds, as time alone tells them: with those on
+the clock, both could drift apart, one as much faster as the other is slower. A change that has no date is spread over
+the bins in which it can have been, as the clock has it.
 
 **Factors.** When a visit finds a change, each part has caused a share of it that is its share of the exposure, and of
 rate x exposure / (1 - e^(-rate x exposure)) changes that were made; the factor is what it caused over what it foretold
@@ -78,7 +79,7 @@ _DAY_S: Final = 86_400.0
 _TICKS: Final = 60.0  # bins a cycle
 _SCALES: Final = {  # in seconds, and at most in cycles
     SITE_VARIES: (3 * _DAY_S, 1.5),
-    FOLDER_VARIES: (30 * _DAY_S, 15.0),
+    FOLDER_VARIES: (800 * _DAY_S, 100.0),
     BURST_LASTS: (10 * _DAY_S, 5.0),
     TOGETHER: (3600.0, 1 / 48),
     FIRST_GAP: (60 * _DAY_S, 20.0),

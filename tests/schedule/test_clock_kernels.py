@@ -22,7 +22,7 @@ BEGAN = 1.8e9
 CYCLE = 10 * DAY  # long enough that all that clocks suppose at first is in seconds, not in cycles
 WIDTH = CYCLE / 60
 FIRST = math.floor(BEGAN / WIDTH) - 2 * BINS
-SITE_VARIES, FOLDER_VARIES, LASTS, NEAR, FIRST_GAP = 3 * DAY, 30 * DAY, 10 * DAY, 3600.0, 60 * DAY
+SITE_VARIES, FOLDER_VARIES, LASTS, NEAR, FIRST_GAP = 3 * DAY, 800 * DAY, 10 * DAY, 3600.0, 60 * DAY
 CLOSE = 1e-5  # of what is kept in float32
 
 
@@ -123,10 +123,11 @@ class Readable:
         head = math.floor(now / WIDTH)
         k = np.arange(head - BINS + 1, head + 1)
         begins, ends = k * WIDTH, np.minimum((k + 1) * WIDTH, now)
+        over = (ends - begins) / WIDTH  # of each bin; all of it but of the newest
         passed = ends - begins
         for ring, varies in ((page.site.clock, SITE_VARIES), (page.folder.clock, FOLDER_VARIES)):
             if ring is not None:
-                passed = (passed / varies + ring.changes[k - FIRST]) / (1 / varies + ring.expected[k - FIRST])
+                passed = (passed / varies + ring.changes[k - FIRST]) / (1 / varies + ring.expected[k - FIRST] / over)
         return k, begins, ends, passed
 
     def passed(self, page, since, now):
@@ -211,7 +212,7 @@ class Readable:
     def revisit(self, page, now, interval, changed, age):
         since, dated, site = now - interval, not math.isnan(age), page.site
         shape, scale = self.believed(page)
-        usual, rate, parts, shape_of = self.usual(page), shape / scale, self.parts(page, since, now), self.shape(site)
+        usual, parts, shape_of = self.usual(page), self.parts(page, since, now), self.shape(site)
         full, counts = self.factors(site)
         exposure = sum(count * part for count, part in zip(counts, parts, strict=True))
         when = clip(now - age, since, now) if dated else (since + now) / 2
@@ -233,7 +234,7 @@ class Readable:
         site.excess += (changed - usual * exposure) * (page.changes - usual * page.waited)
         site.spread += usual * exposure * usual * page.waited
         self.note_parts(site, parts, full, counts, (shape, scale, exposure), changed)
-        self.note_rings(page, since, now, changed, dated, when, rate)
+        self.note_rings(page, since, now, changed, dated, when, first / (prior + page.plain_waited))
         site.advantage += better - 0.002 * site.advantage
         kept = math.exp(-0.03 * interval / self.cycle)
         page.changes = max((page.changes + learned[0]) * kept, -0.9 * shape_of)

