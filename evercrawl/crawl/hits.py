@@ -127,4 +127,4 @@ def _text(body: bytes, content_type: str, *, html: bool) -> str:
         return read_text(body, content_type).text
     source, _ = utf8(body, content_type)
     xml = content_type.lower().startswith("application/xhtml+xml")
-    return scan(source, 0, xml=xml).text.tobytes().decode("utf-8", "replace")
+    return scan(source, 0, xml=xml).text.decode("utf-8", "replace")

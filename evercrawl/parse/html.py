@@ -64,7 +64,6 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
     nofollow = not asked.isdisjoint(("nofollow", "none"))
     hrefs = [] if nofollow else found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
     targets, indices = resolve_each(base, hrefs)
-    words = found.text.tobytes()
     document = Document(
         title=" ".join(found.title[:_MOST_CHARS].split())[:MAX_TITLE],
         language=_tag(found.language) or _tag(language),
@@ -76,13 +75,13 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),
-        words=_words(words),
+        words=_words(found.text),
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
         encoding=encoding,
     )
     if text:
-        document.utf8 = words
+        document.utf8 = found.text
         document.anchors = anchors(found.spans, indices, targets.index(url) if url in targets else -1)
     return document
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -29,7 +30,7 @@ class Survey:
     Attributes
     ----------
     text
-        Visible text in UTF-8, white space folded; shape (n,).
+        Visible text in UTF-8, white space folded.
     hrefs
         What links that may be followed say, without fragments, unresolved; some are repeated.
     spans
@@ -45,7 +46,7 @@ class Survey:
         The contents of the meta elements that speak to robots, or to us.
     """
 
-    text: Bytes
+    text: bytes
     hrefs: list[str]
     spans: Spans
     title: str = ""
@@ -67,7 +68,7 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     Examples
     --------
     >>> found = scan(b"<title>A</title><p>one<p>two<a href=' b#c'>three</a>", 10)
-    >>> found.title, found.text.tobytes(), found.hrefs, found.spans.tolist()
+    >>> found.title, found.text, found.hrefs, found.spans.tolist()
     ('A', b'one twothree', ['b'], [[7, 12, 0]])
     """
     text, links, facts, spans = _parts(source, max_links, xml)
@@ -97,8 +98,7 @@ def anchors(spans: Spans, targets: list[int], own: int) -> Spans:
     """
     if not targets:
         return np.empty((0, 3), np.int32)
-    array = np.array(targets, np.int32)
-    left = _KERNELS["lead"](pointer(spans), len(spans), pointer(array), len(array), own)
+    left = _KERNELS["lead"](pointer(spans), len(spans), pointer(array("i", targets)), len(targets), own)
     return spans[:left].copy()
 
 
@@ -138,7 +138,7 @@ _scratch: Final = _Scratch()
 _KEPT_BYTES: Final = 1 << 20  # for longer pages, memory is not held
 
 
-def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Bytes, Spans]:
+def _parts(source: bytes, max_links: int, xml: bool) -> tuple[bytes, Bytes, Bytes, Spans]:
     """Return text, links, facts and spans of a page, as the kernel writes them; two only until the next call."""
     n, memory = len(source), _scratch if len(source) <= _KEPT_BYTES else _Scratch()
     memory.fit(n)
@@ -146,5 +146,5 @@ def _parts(source: bytes, max_links: int, xml: bool) -> tuple[Bytes, Bytes, Byte
     most_spans = min(max_links, n // 8 + 1)
     _KERNELS["scan"](source, n, max_links, xml, *memory.large, most_spans, *memory.small)
     at_text, at_links, at_facts, at_spans = memory.sizes.tolist()
-    text, spans = memory.text[:at_text].copy(), memory.spans[:at_spans].copy()
+    text, spans = memory.text[:at_text].tobytes(), memory.spans[:at_spans].copy()
     return text, memory.links[:at_links], memory.facts[:at_facts], spans

@@ -12,7 +12,7 @@ Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from evercrawl.kernels import Library, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 _KERNELS: Final = Library("evercrawl.parse._simhash_kernel")
 _MASK = (1 << 64) - 1
@@ -47,18 +45,13 @@ def simhash(text: str) -> int:
     >>> simhash("The quick brown fox") == simhash("the  QUICK, brown fox.")
     True
     """
-    source = text.encode("utf-8", "replace")
-    return _simhash(source, len(source))
+    return simhash_bytes(text.encode("utf-8", "replace"))
 
 
-def simhash_bytes(text: NDArray[np.uint8]) -> int:
-    """Return the similarity hash of a text in UTF-8; shape (n,)."""
-    return _simhash(pointer(text), len(text))
-
-
-def _simhash(text: Any, size_bytes: int) -> int:
+def simhash_bytes(text: bytes) -> int:
+    """Return the similarity hash of a text in UTF-8."""
     votes = np.empty(64, np.int32)
-    return int(_KERNELS["simhash"](text, size_bytes, pointer(votes)))
+    return int(_KERNELS["simhash"](text, len(text), pointer(votes)))
 
 
 def distance(a: int, b: int) -> int:

@@ -43,7 +43,7 @@ def gathered(pairs):
 
 def by_scan(source):
     found = scan(source.encode(), 1000)
-    text = found.text.tobytes()
+    text = found.text
     spans = found.spans.tolist()
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     for start, end, _ in spans:
@@ -219,7 +219,7 @@ def test_any_bytes_will_do(data):
 )
 def test_spans_hold_whole_characters(pieces):
     found = scan(b"".join(pieces), 10)
-    text = found.text.tobytes()
+    text = found.text
     for start, end, _ in found.spans.tolist():
         assert text[start] & 0xC0 != 0x80
         assert text[end - 1] != 32
