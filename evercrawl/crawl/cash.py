@@ -119,7 +119,7 @@ class Cashier:
         self._unaudited += visits
         if self._unaudited >= AUDIT_VISITS + self._state.known.count // AUDIT_URLS:
             self._unaudited = 0
-            self._state.audit()
+            self._state.cashbook.audit()
 
     def _transfer(
         self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool

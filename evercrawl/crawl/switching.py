@@ -104,7 +104,7 @@ async def switch(
         if clock.now() >= told_at + TOLD_S:
             told_at = clock.now()
             say(f"importance by {in_words(goal)}: {part:.0%} of the past is judged")
-    partition.state.audit()
+    partition.state.cashbook.audit()
     await _commit(partition, offload)
     partition.switched()
 

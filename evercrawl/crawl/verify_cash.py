@@ -40,7 +40,7 @@ def check_cash(partition: Partition, folded: State, upto: int, found: Findings) 
         The fold of its first `upto` events.
     """
     accounts = folded.accounts
-    there, owed = max(accounts.sources(), 1.0), folded.owed()
+    there, owed = max(accounts.sources(), 1.0), folded.cashbook.owed()
     if not abs(owed) <= WORST * there:
         found.blame(f"cash: {owed:.3g} of {there:g} is too much (below 0: has gone)")
     found.measure("cash in all", abs(owed) / there)

@@ -230,8 +230,8 @@ class Partition:
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, _end(event))
             given_up = given_up or isinstance(event, Lost)
-        self.state.saved = None  # what is folded from now on is in no snapshot
-        if loaded is not None and not self.state.balance():
+        self.state.cashbook.saved = None  # what is folded from now on is in no snapshot
+        if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
         if given_up:  # the archive was cut in between
             self._archive_end = max(map(_end, self._named()), default=(0, 0))
@@ -329,7 +329,7 @@ class Partition:
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
         """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshot.write`."""
-        self.state.audit()
+        self.state.cashbook.audit()
         return await snapshot.write(self.state, self.journal, self.disk, self.archive.end, commit, offload)
 
     def flush(self) -> None:

@@ -203,7 +203,7 @@ def restore(state: State, loaded: Loaded) -> None:
     state.index_originals()
     state.find_lost()
     copied = np.array([piece.sequence for piece in cash], np.uint64)
-    state.saved = Saved(head.known, copied, max((piece.count for piece in cash[:-1]), default=CHUNK_SLOTS))
+    state.cashbook.saved = Saved(head.known, copied, max((piece.count for piece in cash[:-1]), default=CHUNK_SLOTS))
 
 
 def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]]:

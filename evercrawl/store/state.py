@@ -14,14 +14,12 @@ import numpy as np
 from evercrawl.store import transfers
 from evercrawl.store.accounts import Accounts
 from evercrawl.store.arena import reserve
-from evercrawl.store.codec import encode_slot
+from evercrawl.store.cashbook import Cashbook
 from evercrawl.store.events import (
     CHANGED,
     DATE_FALSE,
     DATE_TRUE,
     HAS_LINKS,
-    JOINS,
-    LEAVES,
     LISTED_FALSE,
     LISTED_TRUE,
     UNCHANGED,
@@ -37,10 +35,11 @@ from evercrawl.store.events import MEMBER as MEMBER_NOW
 from evercrawl.store.events import NEAR as NEAR_NOW
 from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
+from evercrawl.store.originals import Originals
 from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED, Records
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
-from evercrawl.store.table import NO_RECORD, ROOT, KeyMap, Saved, Table
+from evercrawl.store.table import NO_RECORD, ROOT, Table
 from evercrawl.store.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -56,7 +55,6 @@ RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses t
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
-UNNOTICED: Final = 1e-6  # of all cash: what may be missing before it counts as lost
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
 RETIRED: Final = 6  # visits in a row that find a page gone, after which it is asked for no more
 
@@ -98,6 +96,8 @@ class State:
         Sites by index, and the index of each host's, u32 by host.
     accounts
         Cash that is in no page's cell.
+    cashbook
+        Moves cash as events say, and knows how much there is.
     born
         The clock G when each URL became known, f32 by slot, where cash goes round; 0 for those known since before the
         scheme was another. Empty under other schemes, which have no use for it.
@@ -105,8 +105,6 @@ class State:
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     notes
         Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots.
-    saved
-        What the snapshot had that this was restored from; None where there was none.
     """
 
     def __init__(
@@ -125,7 +123,6 @@ class State:
         self.epoch = epoch
         self.keys = keys
         self._site = site
-        self._read = read
         self.known = KnownLog(disk, known, writable=writable)
         self.urls = UrlLog.open(disk, known, tail or [], writable=writable)
         self.table = Table()
@@ -139,7 +136,6 @@ class State:
         self.accounts = Accounts(handout=self.scheme.handout)
         self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
-        self.saved: Saved | None = None
         self.notes: dict[str, float] = {}
         self.away: dict[int, float] = {}  # host -> leave it alone until then
         self.wished: dict[int, float] = {}  # the same by its answers alone, whoever was silent since
@@ -147,8 +143,8 @@ class State:
         self.visits = 0
         self.changes = 0
         self.wire_bytes = 0
-        self._digests = KeyMap(1 << 20)
-        self._originals: Slots = reserve(np.uint32, 1 << 28)
+        self._originals = Originals()
+        self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
 
     def host_number(self, name: str, new: list[str]) -> int:
         """Return the number of a host; a new one gets the next number and is added to `new`, to be admitted later."""
@@ -231,9 +227,9 @@ class State:
         if isinstance(event, Visit):
             self._visited(event, pointer)
             self._count_dates(event)
-            self._settle(event, number, held)
+            self.cashbook.settle(event, number, held)
         elif isinstance(event, Passed):
-            self._passed(event, number, held)
+            self.cashbook.passed(event, number, held)
         elif isinstance(event, Switched):
             self._switched(event.scheme)
         elif isinstance(event, Lost):
@@ -245,7 +241,7 @@ class State:
         cells = self.table.record[new]
         self.born[new] = self.accounts.total  # nothing where births are not noted
         for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
-            self._join(found.first_slot + place, found.hosts[place], number)
+            self.cashbook.join(found.first_slot + place, found.hosts[place], number)
 
     def _visited(self, event: Visit, pointer: int) -> None:
         slot, flags = event.slot, event.flags
@@ -271,7 +267,7 @@ class State:
             wire = wire if flags & UNCHANGED else min(event.wire_bytes, 0xFFFFFFFF)
         if event.transfer:
             history, mark = transfers.unpack_kept(event.transfer)
-            self._keep(index, event.kept)
+            self.cashbook.keep(index, event.kept)
         if event.evidence:
             shape, scale_s = transfers.unpack_evidence(event.evidence)
         if event.changed_at:
@@ -296,7 +292,7 @@ class State:
             if event.status:
                 self.wished[event.host] = event.retry_at
         if event.outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and outcome == Outcome.OK):
-            self._originals[self._digests.intern_one(event.digest)] = slot
+            self._originals.note(event.digest, slot)
 
     def _new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of the record of a page that has none, and the page's depth."""
@@ -316,71 +312,9 @@ class State:
                 if event.flags & flag:
                     row[column] += 1
 
-    def _settle(self, event: Visit, number: int, held: Visit | None) -> None:
-        """Move the cash that a visit moved."""
-        if event.flags & JOINS:
-            self._join(event.slot, event.host, number)
-        if event.flags & LEAVES:
-            given = self.accounts.leave(int(self.site_of[event.host]))
-            self.accounts.virtual += given - self._pay(event.slot, given, number)
-        if not event.transfer:
-            return
-        moved = transfers.unpack(event.transfer)
-        own = event if event.flags & HAS_LINKS else None
-        if held is None and event.links and (own is None or moved.takes_back):
-            held = self._recall(event.links)
-        self._hand_on(own or held, event.joined)
-        arrived = self._pay(event.slot, -moved.moved, number)
-        arrived += self._pay_along(own or held, moved.internal, moved.external, number)
-        if moved.takes_back:
-            arrived += self._pay_along(held, -moved.back_internal, -moved.back_external, number)
-        self.accounts.virtual -= arrived
-        self.accounts.total += moved.moved
-        self.accounts.spend()
-
-    def _passed(self, event: Passed, number: int, held: Visit | None) -> None:
-        """Move the cash that a page passed on without a visit."""
-        moved = transfers.unpack(event.transfer)
-        index = self.table.record.item(event.slot)
-        if index & NO_RECORD:
-            index = self.lost[event.slot]
-        row = self.records.rows[index]
-        row["importance"], row["mark"] = moved.history, moved.mark
-        self._keep(index, event.kept)
-        if held is None and event.links:
-            held = self._recall(event.links)
-        self._hand_on(held, event.joined)
-        arrived = self._pay(event.slot, -moved.moved, number)
-        arrived += self._pay_along(held, moved.internal, moved.external, number)
-        self.accounts.virtual -= arrived
-        self.accounts.total += moved.moved
-        self.accounts.spend()
-
-    def _keep(self, index: int, kept: bytes) -> None:
-        """Keep of a page what the scheme says."""
-        if kept:
-            self.records.kept[index] = transfers.unpack_numbers(kept)
-
-    def _hand_on(self, links: Visit | None, joined: bytes) -> None:
-        """Keep of the page that another leads to what the scheme says, where it has got that one's window."""
-        if joined:
-            assert links is not None, "a window goes where a link leads"
-            index = self.record_of(links.alias)
-            index = self.lost[links.alias] if index is None else index
-            history, mark, *kept = transfers.unpack_numbers(joined)
-            row = self.records.rows[index]
-            row["importance"], row["mark"] = history, mark
-            if kept:
-                self.records.kept[index] = kept
-
     def _switched(self, scheme: Scheme) -> None:
-        """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile."""
         self.become(scheme)
-        rows = self.records.rows[: self.records.count]
-        rows["importance"] = rows["mark"] = 0.0
-        self.table.cash[: self.known.count] = 0.0
-        self.accounts.begin(handout=scheme.handout, trusted=[scheme.trusts(site) for site in self.sites])
-        self.accounts.spend()
+        self.cashbook.begin_anew(handout=scheme.handout, trusted=[scheme.trusts(site) for site in self.sites])
         self.notes.pop("price", None)  # it was in another unit
 
     def become(self, scheme: Scheme) -> None:
@@ -393,32 +327,6 @@ class State:
     def _births(self) -> NDArray[np.float32]:
         births: NDArray[np.float32] = reserve(np.float32, len(self.table.cash) if self.scheme.handout else 0)
         return births
-
-    def _join(self, slot: int, host: int, number: int) -> None:
-        given = self.accounts.join(int(self.site_of[host]))
-        if given:
-            self.accounts.virtual -= self._pay(slot, -given, number) + given
-        self.accounts.spend()
-
-    def _pay(self, slot: int, amount: float, number: int) -> float:
-        """Add to the cash of one page; return what arrived."""
-        if self.saved is None:
-            return self.table.give(slot, amount)
-        return self.table.pay_links(encode_slot(slot), b"", amount, 0.0, number + 1, self.saved)
-
-    def _pay_along(self, links: Visit | None, internal: float, external: float, number: int) -> float:
-        """Pay each of the links of an event; return what arrived."""
-        if links is None or not (internal or external):
-            return 0.0
-        if links.alias != NO_SLOT:
-            return self._pay(links.alias, external, number)
-        return self.table.pay_links(links.targets, links.external, internal, external, number + 1, self.saved)
-
-    def _recall(self, pointer: int) -> Visit:
-        assert self._read is not None, "a state without a journal cannot look back"
-        event = self._read(pointer)
-        assert isinstance(event, Visit), "links are those of a visit"
-        return event
 
     def _lost(self, slot: int) -> None:
         index = int(self.table.record[slot])
@@ -433,35 +341,6 @@ class State:
             self.table.record[slot] = NO_RECORD | spread | int(facts["hops"]) << 8 | int(facts["depth"])
             self.lost[slot] = index
 
-    def owed(self) -> float:
-        """Return the sum of all cash, the virtual page's included, less what there should be: 0, by the law of cash.
-
-        That is 1 where the virtual page spends. Else it is 0, because cells do not hold the constant sources.
-        """
-        cells = float(self.table.cash[: self.known.count].sum(dtype=np.float64))
-        return cells + self.accounts.held() - (1.0 if self.accounts.handout else 0.0)
-
-    def audit(self) -> None:
-        """Assert the law of cash; what may be missing is what rounding explains."""
-        owed = self.owed()
-        assert abs(owed) <= UNNOTICED * self._all_cash(), f"{owed:.3g} of {self._all_cash():g} cash came from nowhere"
-
-    def balance(self) -> bool:
-        """Let the virtual page have what rounding left over; return False where more is missing than that.
-
-        Of payments that a snapshot has already, it is not known any more what of them was rounded away, in cells that
-        may hold more than all cash there is, less than nothing among them.
-        """
-        owed = self.owed()
-        cells = float(np.abs(self.table.cash[: self.known.count]).sum(dtype=np.float64))
-        if not abs(owed) <= UNNOTICED * (self._all_cash() + cells):
-            return False
-        self.accounts.virtual -= owed
-        return True
-
-    def _all_cash(self) -> float:
-        return max(self.accounts.sources(), 1.0)
-
     def find_lost(self) -> None:
         """Learn again, from the records, which pages' contents were lost and not yet fetched again."""
         slots = self.records.rows["slot"][: self.records.count]
@@ -470,18 +349,12 @@ class State:
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""
-        rows = self.records.rows[: self.records.count]
-        rows = rows[(rows["outcome"] == Outcome.OK) & (rows["digest"] != 0)]
-        numbers, _ = self._digests.intern(np.ascontiguousarray(rows["digest"]))
-        self._originals[numbers[::-1]] = rows["slot"][::-1]
+        self._originals.index(self.records.rows[: self.records.count])
 
     def original(self, digest: int) -> int:
         """Return the slot of a page whose last content had this digest; NO_SLOT where none has."""
-        number = self._digests.find_one(digest)
-        if number is None:
-            return NO_SLOT
-        slot = int(self._originals[number])
-        index = self.record_of(slot)
+        slot = self._originals.find(digest)
+        index = self.record_of(slot) if slot != NO_SLOT else None
         row = self.records.rows[index] if index is not None else None
         return slot if row is not None and int(row["digest"]) == digest and row["outcome"] == Outcome.OK else NO_SLOT
 

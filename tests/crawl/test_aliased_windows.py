@@ -65,7 +65,7 @@ def test_the_target_weighs_at_once_what_both_did(begun, name):
     after = weights(crawl)
     assert after[TARGET] == pytest.approx(before[MOVED] + before[TARGET], rel=0.15)
     assert history(crawl, MOVED) == 0  # not counted twice
-    crawl.state.audit()
+    crawl.state.cashbook.audit()
     crawl.stop()
     assert verify(crawl.directory).wrong == []  # the journal folds to the windows that the snapshot has
 

@@ -39,7 +39,7 @@ def test_a_page_too_coarse_to_give_a_little_gives_nothing(made):
     for _ in range(300):
         made.visit(f"{SITE}/a", made.page("/a", f"{SITE}/out"))
     assert float(row_of(made, f"{SITE}/a")["importance"]) == before == pytest.approx(1 / 3)
-    made.state.audit()
+    made.state.cashbook.audit()
 
 
 @pytest.mark.parametrize("status", [301, 302])
@@ -52,7 +52,7 @@ def test_a_ring_of_redirects_does_not_blow_up(made, status):
     total = sum(float(row_of(made, f"{SITE}{path}")["importance"]) for path in ("/", "/a", "/b"))
     assert total < 13.0  # 0.85 goes round, as between two pages that link to each other alone
     assert not (row_of(made, f"{SITE}/a")["alias"] != NO_SLOT and row_of(made, f"{SITE}/b")["alias"] != NO_SLOT)
-    made.state.audit()
+    made.state.cashbook.audit()
 
 
 def test_a_redirect_beyond_the_limit_leaves_what_was_given(made):
@@ -82,4 +82,4 @@ def test_what_a_lost_page_has_had_is_not_lost(made):
     made.visit(f"{SITE}/", made.page("Home", "/b"))
     assert cell(made, f"{SITE}/a") == pytest.approx(0.0, abs=1e-7)
     assert unpack(last_visit(made).transfer).takes_back
-    made.state.audit()
+    made.state.cashbook.audit()

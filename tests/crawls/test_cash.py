@@ -109,7 +109,7 @@ def test_after_a_crash_at_any_operation_the_laws_hold(crawl, scheme):
         if (run.directory / "crawl.json").exists():
             for open_it in (run.folded, run.restored):
                 partition = open_it()
-                assert abs(partition.state.owed()) < 1e-9
+                assert abs(partition.state.cashbook.owed()) < 1e-9
                 partition.close()
     crawl(5, Limits(seconds=30), scheme)
     laws(run)

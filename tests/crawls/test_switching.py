@@ -133,7 +133,7 @@ def test_after_a_crash_at_any_step_of_a_switch_no_cash_is_missing(run, goals, mo
             run.now += 5.0
         for open_it in (run.folded, run.restored):
             partition = open_it()
-            assert abs(partition.state.owed()) < 1e-9
+            assert abs(partition.state.cashbook.owed()) < 1e-9
             begun["midst" if partition.unswitched else "done"] += 1
             view = View(partition, Config(), run.now)
             assert view.importance.sum() == pytest.approx(1.0)
@@ -197,7 +197,7 @@ def test_a_switch_that_is_asked_to_end_goes_on_where_it_was(run, goal, monkeypat
             said += ran.said
             partition = run.folded()
             done = not partition.unswitched
-            assert abs(partition.state.owed()) < 1e-9
+            assert abs(partition.state.cashbook.owed()) < 1e-9
             partition.close()
             if done:
                 break

@@ -210,7 +210,7 @@ def test_nothing_is_made_or_lost(handout, seed, steps):
             else:
                 for _ in range(4):
                     crawl.step(may_lose=True)
-                    assert abs(crawl.partition.state.owed()) < 1e-9
+                    assert abs(crawl.partition.state.cashbook.owed()) < 1e-9
         crawl.save()
         with (
             closing(crawl.partition) as live,
@@ -218,8 +218,8 @@ def test_nothing_is_made_or_lost(handout, seed, steps):
             closing(crawl.opened(writable=False)) as restored,
         ):
             assert restored.repairs == []
-            assert abs(folded.state.owed()) < 1e-9
-            assert abs(restored.state.owed()) < 1e-9
+            assert abs(folded.state.cashbook.owed()) < 1e-9
+            assert abs(restored.state.cashbook.owed()) < 1e-9
             same(live, folded, exactly="r" not in steps or "s" not in steps)
             same(restored, folded, exactly=False)
 

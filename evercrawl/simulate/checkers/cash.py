@@ -43,5 +43,5 @@ class CashConserved(Checker):
     def _look(self, when: str) -> None:
         assert self._life is not None
         state = self._life.partition.state
-        owed, there = state.owed(), max(state.accounts.sources(), 1.0)
+        owed, there = state.cashbook.owed(), max(state.accounts.sources(), 1.0)
         self.expect(abs(owed) <= MOST * there, f"{owed:.3g} of {there:g} cash came from nowhere {when}")

@@ -1,0 +1,45 @@
+"""Which page first had each content, by its digest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl.store.arena import reserve
+from evercrawl.store.table import KeyMap
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Slots
+
+
+class Originals:
+    """Digest -> slot of the page that had this content when it was last noted; it may have other content by now.
+
+    >>> originals = Originals()
+    >>> originals.note(7, 3)
+    >>> originals.find(7), originals.find(8) == NO_SLOT
+    (3, True)
+    """
+
+    def __init__(self) -> None:
+        self._digests = KeyMap(1 << 20)
+        self._slots: Slots = reserve(np.uint32, 1 << 28)
+
+    def note(self, digest: int, slot: int) -> None:
+        """Take note that a page has this content, and is no copy."""
+        self._slots[self._digests.intern_one(digest)] = slot
+
+    def find(self, digest: int) -> int:
+        """Return the slot noted last; NO_SLOT where none was."""
+        number = self._digests.find_one(digest)
+        return NO_SLOT if number is None else int(self._slots[number])
+
+    def index(self, rows: NDArray[Any]) -> None:
+        """Learn from records, in the order of first visits, which page first had each content."""
+        rows = rows[(rows["outcome"] == Outcome.OK) & (rows["digest"] != 0)]
+        numbers, _ = self._digests.intern(np.ascontiguousarray(rows["digest"]))
+        self._slots[numbers[::-1]] = rows["slot"][::-1]
