@@ -14,7 +14,7 @@ from evercrawl.schedule._price_worth import due_after, parts
 
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _FLOATS: Final = pointer(np.float64)
-_COLUMNS: Final = (pointer(np.uint32), *[_FLOATS] * 7, i64)
+_COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64)
 
 
 class Columns(NamedTuple):
@@ -41,6 +41,14 @@ class Terms(NamedTuple):
     never: float
     close: float
     known: float
+    deaths: float
+
+
+@compiled
+def _columns(slots: Any, columns: Any, n: int) -> Columns:
+    """Return what entries are given as `_COLUMNS`: slots, all else in one piece, and how many pages there are."""
+    rows = view(columns, (7, n))
+    return Columns(view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6])
 
 
 @compiled
@@ -66,26 +74,41 @@ def _longing(c: Columns, first: int, known: float, wanted: float, few: float, we
 
 
 @compiled
-def _value(c: Columns, i: int, s: Terms, longing: float, t: Tables) -> float:
-    """Return what a visit is worth now; a page never visited has the age `patience`, and costs both.
+def _value_of_new(c: Columns, i: int, s: Terms) -> float:
+    """Return what a first visit is worth: the page has the age `patience`, and costs both.
 
     The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
     change seldom there is none, however little it would be worth another visit after `patience`.
     """
-    w, c0, c1, visited_at = c.weight[i], c.cost[i], c.changed[i], c.visited_at[i]
-    if math.isnan(visited_at):
-        a, b = c.shape[i], c.scale[i]
-        if a > 1.0:
-            fresh, _, _, _ = parts(a, b, s.patience * a, 0.0)
-            harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
-            worth = (1.0 - s.theta_new) * fresh + s.theta_new * harmonic
-        else:
-            worth, _, _, _ = parts(a, b, s.patience, s.theta_new)
-        return float(w * worth / (c0 + c1))
-    told = _told(c, i, s.now, s.known, t)
-    a, b = told.shape, told.scale
+    a, b = c.shape[i], c.scale[i]
+    if a > 1.0:
+        fresh, _, _, _ = parts(a, b, s.patience * a, 0.0)
+        harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
+        worth = (1.0 - s.theta_new) * fresh + s.theta_new * harmonic
+    else:
+        worth, _, _, _ = parts(a, b, s.patience, s.theta_new)
+    return float(c.weight[i] * worth / (c.cost[i] + c.changed[i]))
+
+
+@compiled
+def _value(c: Columns, i: int, s: Terms, longing: float, told: Told) -> float:
+    """Return what another visit is worth now."""
+    a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
     worth, dear, _, _ = parts(a, b, max(told.exposure, 0.0) + c.notice[i] * b / a, s.theta)
-    return float(w * worth / (c0 + c1 * dear) + longing * max(s.now - visited_at, 0.0) * w / c0)
+    return float(w * worth / (c0 + c.changed[i] * dear) + longing * max(s.now - c.visited_at[i], 0.0) * w / c0)
+
+
+@compiled
+def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
+    """Return the probability that a copy is fresh, as `Exposure` has it, and that it is not announced or dead."""
+    doubt = c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)
+    if not told.exposure > 0.0:
+        return math.exp(-doubt)
+    said = math.exp(-told.shape * log1p(told.exposure / told.scale))
+    said = min(max(said, _LEAST), 1.0 - _LEAST)
+    if told.level != 0.0 or told.slope != 1.0:
+        said = 1.0 / (1.0 + math.exp(told.slope * math.log(1.0 / said - 1.0) - told.level))
+    return said if doubt == 0.0 else said * math.exp(-doubt)
 
 
 @compiled
@@ -99,35 +122,38 @@ def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables) -> float:
 
 
 @entry(
-    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, *MEMORY, _FLOATS, i64, _FLOATS, i64
+    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, *MEMORY,
+    _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
 )  # fmt: skip
 def assess(
-    slots: Any, visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    now: float, price: float, patience: float, theta: float, theta_new: float, never: float, close: float,
-    known: float, wanted: float, few: float, weighed: Any, settings: Any, page_rows: Any, pages: int,
-    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any,
-    siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int,
-    values: Any, valued: int, dues: Any, due_from: int,
+    slots: Any, columns: Any, n: int, now: float, price: float, patience: float, theta: float, theta_new: float,
+    never: float, close: float, known: float, deaths: float, wanted: float, few: float, weighed: Any, settings: Any,
+    page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any,
+    cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any,
+    clock: Any, rings: int, values: Any, valued: int, dues: Any, due_from: int, freshness: Any, claimed: int,
 ) -> int:  # fmt: skip
     """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
+
+    Of the first `claimed` of those that are valued, the probability that copies are fresh is written, nan for none.
 
     Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
     asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that.
     """
-    c = Columns(
-        view(slots, n), view(visited_at, n), view(weight, n), view(shape, n), view(scale, n), view(cost, n),
-        view(changed, n), view(notice, n),
-    )  # fmt: skip
+    c = _columns(slots, columns, n)
     t = tables(
         settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
         siblings, heads, done, at, changes, expected, clock, rings,
     )  # fmt: skip
-    s, usual = Terms(now, price, patience, theta, theta_new, never, close, known), view(weighed, 1)
-    worth, when = view(values, valued), view(dues, n - due_from)
+    s, usual = Terms(now, price, patience, theta, theta_new, never, close, known, deaths), view(weighed, 1)
+    worth, when, likely = view(values, valued), view(dues, n - due_from), view(freshness, claimed)
     if valued:
         longing = _longing(c, 0, known, wanted, few, usual)
         for i in range(valued):
-            worth[i] = _value(c, i, s, longing, t)
+            new = math.isnan(c.visited_at[i])
+            told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
+            worth[i] = _value_of_new(c, i, s) if new else _value(c, i, s, longing, told)
+            if i < claimed:
+                likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
     if due_from < n:
         longing = _longing(c, due_from, known, wanted, few, usual)
         for i in range(due_from, n):
@@ -137,31 +163,21 @@ def assess(
 
 @entry(i64, *_COLUMNS, f64, f64, f64, *MEMORY, _FLOATS)
 def fresh(
-    slots: Any, visited_at: Any, weight: Any, shape: Any, scale: Any, cost: Any, changed: Any, notice: Any, n: int,
-    now: float, known: float, deaths: float, settings: Any, page_rows: Any, pages: int,
-    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any,
-    siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int, out: Any,
+    slots: Any, columns: Any, n: int, now: float, known: float, deaths: float, settings: Any, page_rows: Any,
+    pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
+    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
+    rings: int, out: Any,
 ) -> int:  # fmt: skip
     """Write the probability that each copy is fresh; nan where there is none."""
-    c = Columns(
-        view(slots, n), view(visited_at, n), view(weight, n), view(shape, n), view(scale, n), view(cost, n),
-        view(changed, n), view(notice, n),
-    )  # fmt: skip
+    c = _columns(slots, columns, n)
     t = tables(
         settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
         siblings, heads, done, at, changes, expected, clock, rings,
     )  # fmt: skip
     to = view(out, n)
     for i in range(n):
-        if math.isnan(c.visited_at[i]):
-            to[i] = np.nan
-            continue
-        told, fresh_yet = _told(c, i, now, known, t), 1.0
-        if told.exposure > 0.0:
-            said = math.exp(-told.shape * log1p(told.exposure / told.scale))
-            said = min(max(said, _LEAST), 1.0 - _LEAST)
-            fresh_yet = 1.0 / (1.0 + math.exp(told.slope * math.log(1.0 / said - 1.0) - told.level))
-        to[i] = fresh_yet * math.exp(-(c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)))
+        new = math.isnan(c.visited_at[i])
+        to[i] = np.nan if new else _fresh(c, i, now, deaths, _told(c, i, now, known, t))
     return 0
 
 

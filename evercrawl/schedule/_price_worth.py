@@ -15,17 +15,13 @@ _STEPS: Final = 40
 
 
 @compiled
-def _root(x: float) -> float:
-    return math.exp(0.5 * math.log(x))
-
-
-@compiled
 def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, float, float]:
     """Return what an age is worth and what makes it dear, for a weight of 1, and by how much both grow a second."""
     x = t / b
     length = log1p(x)
     fresh_yet = math.exp(-a * length)
-    density = a * fresh_yet / (b + t)
+    per_s = 1.0 / (b + t)
+    density = a * fresh_yet * per_s
     dear = max(1.0 - fresh_yet - t * density, 0.0)
     if (a + 1.0) * x < _SMALL:
         fresh, harmonic, term = 0.0, 0.0, a * b * x * x
@@ -41,7 +37,7 @@ def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, flo
             whole = (b - (b + t) * fresh_yet) / (a - 1.0)
         fresh, harmonic = whole - t * fresh_yet, t - whole
     worth = (1.0 - theta) * fresh + theta * harmonic
-    return worth, dear, (1.0 - theta) * t * density + theta * (1.0 - fresh_yet), (a + 1.0) * t * density / (b + t)
+    return worth, dear, (1.0 - theta) * t * density + theta * (1.0 - fresh_yet), (a + 1.0) * t * density * per_s
 
 
 @compiled
@@ -52,7 +48,8 @@ def due_after(
     """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
     if not w > 0.0:
         return np.inf
-    start = _root(2.0 * price * c0 / (a * b * w))  # as far as the first term of the series goes, and the second
+    start: float = (2.0 * price * c0 / (a * b * w)) ** 0.5  # as far as two terms of the series go
+    following: float
     low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
     for _ in range(_STEPS):
         worth, dear, more, dearer = parts(a, b, age, theta)
@@ -64,13 +61,15 @@ def due_after(
                 return np.inf
         else:
             high = age
-        slope = age * (w * more / earned - price * c1 * dearer / asked) if earned > 0.0 else 0.0
+        slope = age * w * more / earned if earned > 0.0 else 0.0
+        if c1 > 0.0 and earned > 0.0:
+            slope -= age * price * c1 * dearer / asked
         following = min(age * math.exp(math.log(asked / earned) / slope), never) if slope > 0.0 else 0.0
         if abs(following - age) <= close * age:  # the next step would be about the square of this one
             return following
         if not low < following < high:
             following = (
-                _root(low * high) if low > 0.0 and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
+                (low * high) ** 0.5 if low > 0.0 and high < np.inf else (high / 16.0 if low == 0.0 else low * 16.0)
             )
         age = min(following, never)
     return age

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -184,6 +184,24 @@ _of_pages: Final = attrgetter(*(column.name for column in fields(Pages)))
 _of_visits: Final = attrgetter(*(column.name for column in fields(Visits)))
 
 
+class Assessed(NamedTuple):
+    """What a policy says of the pages among which a choice is made.
+
+    Attributes
+    ----------
+    values
+        Of the first pages, as `Policy.value` has them.
+    due
+        Of the last pages, as `Policy.due` has them; some may be among the first as well.
+    fresh
+        Of the first pages, as `Policy.fresh` has it; None where that is to be asked for what was chosen alone.
+    """
+
+    values: Floats
+    due: Floats
+    fresh: Floats | None = None
+
+
 class Policy(ABC):
     """An order in which to visit the pages whose hosts have rested."""
 
@@ -240,15 +258,15 @@ class Policy(ABC):
         """
         return -self.value(pages, now)
 
-    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
+    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
         """Return the value of the first `valued` pages, and when those from `due_from` on fall due: all of a choice.
 
-        A policy that can say both at once more quickly does.
+        A policy that can say all at once more quickly does.
         """
         values = np.ascontiguousarray(self.value(pages, now)[:valued], np.float64)
         if due_from == len(pages.slot):
-            return values, np.zeros(0)
-        return values, np.ascontiguousarray(self.due(pages.part(due_from, len(pages.slot)), now), np.float64)
+            return Assessed(values, np.zeros(0))
+        return Assessed(values, np.ascontiguousarray(self.due(pages.part(due_from, len(pages.slot)), now), np.float64))
 
     def fresh(self, pages: Pages, now: float) -> Floats:
         """Return the probability that each page's copy is as the page is at `now`, shape (n,); nan without a visit.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Assessed, Policy
 from evercrawl.schedule.bayes_classes_beliefs import ClassBeliefs
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.price import Price
@@ -78,8 +78,8 @@ class BayesClasses(Price):
         """Take in what visits say of the classes of their pages."""
         self._beliefs.learn(visits)
 
-    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
-        """Return what `value` and `due` say."""
+    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
+        """Return what `value` and `due` say, of classes."""
         return Policy.assess(self, pages, now, valued, due_from)
 
     def value(self, pages: Pages, now: float) -> Floats:

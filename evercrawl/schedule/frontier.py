@@ -244,10 +244,10 @@ class Frontier(Manners):
         added = len(self._new)
         slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
         del self._new_hosts[:], self._new[:]
-        values, keys, pages = _NOTHING, _NOTHING, None
+        values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
         if len(slots):
             pages = self._columns(slots)
-            values, keys = self._policy.assess(pages, now, valued, due_from)
+            values, keys, fresh = self._policy.assess(pages, now, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out = self._pick(values, now, most, least, chosen)
         self._lots.settle(values, keys, rows, out)
@@ -255,15 +255,15 @@ class Frontier(Manners):
             self._picked += chosen[-len(rows) :]
             self._picked_values.append(values[rows])
             self._picked_at = now
-            self._ask(pages, np.array(rows), now)
+            self._note_fresh(pages, np.array(rows), fresh, now)
         return bool(rows or out or added or self._lots.arrived)
 
-    def _ask(self, pages: Pages, rows: Ints, now: float) -> None:
-        """Ask the policy how likely the copies of chosen pages are to be fresh."""
+    def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, now: float) -> None:
+        """Note how likely the copies of chosen pages are to be fresh; ask the policy where it did not say."""
         rows = rows[pages.visited_at[rows] <= now]
         if len(rows):
-            chosen = pages.take(rows)
-            self.said.update(zip(chosen.slot.tolist(), self._policy.fresh(chosen, now).tolist(), strict=True))
+            likely = self._policy.fresh(pages.take(rows), now) if fresh is None else fresh[rows]
+            self.said.update(zip(pages.slot[rows].tolist(), likely.tolist(), strict=True))
 
     def _tell(self) -> None:
         """Tell the policy which of the pages that it chose the last time were not put back."""

@@ -93,21 +93,24 @@ class Manners:
     def began(self, host: Host, now: float) -> None:
         """Take note of a request to `host` that starts now."""
         host.in_flight += 1
-        if now + host.delay_s > host.ready_at:
-            host.ready_at = now + host.delay_s
+        ready_at = now + host.delay_s
+        if ready_at > host.ready_at:
+            host.ready_at = ready_at
         address = host.address
         if address is not None:
             address.in_flight += 1
-            if now + self._ip_delay_s > address.ready_at:
-                address.ready_at = now + self._ip_delay_s
+            ready_at = now + self._ip_delay_s
+            if ready_at > address.ready_at:
+                address.ready_at = ready_at
         if self._per_host > 1:
             self._rest(host)
 
     def ended(self, host: Host, now: float) -> None:
         """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
         host.in_flight -= 1
-        if self._per_host == 1 and now + host.delay_s > host.ready_at:
-            host.ready_at = now + host.delay_s
+        ready_at = now + host.delay_s
+        if ready_at > host.ready_at and self._per_host == 1:
+            host.ready_at = ready_at
         address = host.address
         if address is not None:
             address.in_flight -= 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Assessed, Policy
 from evercrawl.schedule.clocks import Clocks
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pacing import Pace
@@ -95,22 +95,22 @@ class Price(Policy):
         self._weighed = np.zeros(1)  # importance over cost of the pages that were seen of late, on the mean
         self._clocks = Clocks()
 
-    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
-        """Return what visits to the first pages are worth, and when the last fall due; see `Policy`."""
+    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
+        """Return what visits to the first pages are worth, how fresh these are, and when the last fall due."""
         if not valued or math.isnan(self.price):
             return super().assess(pages, now, valued, due_from)
-        return self._assess(pages, now, valued, due_from)
+        return self._assess(pages, now, valued, due_from, fresh=True)
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget, I, of each page."""
         n = len(pages.slot)
-        return self._assess(pages, now, n, n)[0]
+        return self._assess(pages, now, n, n).values
 
     def due(self, pages: Pages, now: float) -> Floats:
         """Return when a visit to each will be worth the price; infinity where it never will."""
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, now))), _LEAST)
-        return self._assess(pages, now, 0, 0)[1]
+        return self._assess(pages, now, 0, 0).due
 
     def fresh(self, pages: Pages, now: float) -> Floats:
         """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
@@ -120,8 +120,8 @@ class Price(Policy):
         )  # fmt: skip
         return out
 
-    def _assess(self, pages: Pages, now: float, valued: int, due_from: int) -> tuple[Floats, Floats]:
-        """Return values and due times, and note what pages weigh.
+    def _assess(self, pages: Pages, now: float, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
+        """Return values and due times, freshness too if asked, and note what pages weigh.
 
         A second's age adds something to the worth of a copy, whatever is believed of its changes: a page that weighs
         and costs what others do gains a tenth of the price a cycle by it, so that of pages that are thought never to
@@ -130,12 +130,13 @@ class Price(Policy):
         longing = self._harmonic > 0 and self._visits >= _FIRST_VISITS
         wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
         values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
+        likely = np.empty(valued if fresh else 0)
         _KERNELS["assess"](
             *_columns(pages), now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S, self._close,
-            self._given, wanted, _WEIGHED_PAGES, pointer(self._weighed), *self._clocks.pointers(),
-            pointer(values), valued, pointer(due), due_from,
+            self._given, self.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self._weighed), *self._clocks.pointers(),
+            pointer(values), valued, pointer(due), due_from, pointer(likely), len(likely),
         )  # fmt: skip
-        return values, due
+        return Assessed(values, due, likely)
 
     def learn(self, visits: Visits) -> None:
         """Let the clocks of folders learn."""
@@ -181,10 +182,10 @@ class Price(Policy):
         self.patience = notes.get("patience_s", self.patience)
 
 
-def _columns(pages: Pages) -> tuple[Any, ...]:
-    """Return the columns that the kernels take, and how long they are."""
+def _columns(pages: Pages) -> tuple[Any, Any, int]:
+    """Return the columns that the kernels take, in one piece but for the slots, and how long they are."""
     columns = (
         pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed, pages.notice,
     )  # fmt: skip
-    pointers = [pointer(np.ascontiguousarray(column, np.float64)) for column in columns]
-    return (pointer(np.ascontiguousarray(pages.slot, np.uint32)), *pointers, len(pages.slot))
+    whole = np.concatenate(columns, dtype=np.float64)
+    return pointer(np.ascontiguousarray(pages.slot, np.uint32)), pointer(whole), len(pages.slot)

@@ -151,10 +151,12 @@ def test_both_questions_at_once_have_the_answers_of_each(name: str) -> None:
     n = len(pages.slot)
     assert n > 3
     for valued, due_from in ((n - 2, 2), (n, n), (0, 0)):
-        values, due = worlds[0].policy.assess(pages, now, valued, due_from)
+        values, due, fresh = worlds[0].policy.assess(pages, now, valued, due_from)
         np.testing.assert_array_equal(worlds[1].policy.value(pages, now)[:valued], values)
         if due_from < n:
             np.testing.assert_array_equal(worlds[1].policy.due(pages.part(due_from, n), now), due)
+        if fresh is not None:
+            np.testing.assert_array_equal(worlds[1].policy.fresh(pages, now)[:valued], fresh)
 
 
 @LEARNING
