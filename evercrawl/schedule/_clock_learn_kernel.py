@@ -187,7 +187,7 @@ def _revisit(
     renew(folder, site, now, s, r)
     was: Exposed = exposed(page, folder, site, cohorts, siblings, since, now, s, r)
     shape, scale, exposure = was.shape, was.scale, max(was.exposure, 1e-9)
-    rate, usual = shape / scale, usual_rate(folder, site)
+    usual = usual_rate(folder, site)
     _note_spread(page, site, usual, exposure, changed)
     _note_parts(was, exposure, changed, site, s)
     when = min(max(now - age, since), now) if dated else 0.5 * (since + now)
