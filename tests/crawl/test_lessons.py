@@ -12,9 +12,11 @@ import pytest
 from evercrawl.config import Config
 from evercrawl.crawl import lessons, lessons_file
 from evercrawl.crawl.lessons import Lessons
+from evercrawl.crawl.outlook import outlook
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.status import expectations
 from evercrawl.crawl.view import View
+from evercrawl.crawl.why import why
 from evercrawl.errors import NoRoomError
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
@@ -324,6 +326,9 @@ def test_questions_believe_what_the_clocks_say(taught, read):
     np.testing.assert_array_equal(found, taught.policy.fresh(pages, view.now))
     fresh, _ = expectations(view)
     assert fresh.fresh == pytest.approx(found.mean())
+    by_worth = np.average(found, weights=view.candidates(pages.slot).importance)
+    assert outlook(view).fresh == pytest.approx(by_worth)
+    assert why(view, f"{SITE}/a/7").change.fresh == pytest.approx(found[7])
     assert view.informed.fresh(pages, view.now).tolist() == found.tolist()
     assert len(read) == 4, "what was kept is read once"
     crawl.close()
