@@ -5,6 +5,9 @@
 A crawl without network and disk: pages are chosen, asked for, answered and put back, half of them new ones, while time
 passes. Columns are gathered from arrays, as a crawl does. Exits 1 when a goal is missed.
 
+The goal is about choosing, among pages that were never learned from; where the policy keeps clocks of folders, what
+it takes to learn from a visit, and to choose with what was learned, is told at the end.
+
 Memory is that of what is kept to choose by: of a page that was visited, its place in the queues of its host, measured,
 and the fields of its record that `price` has its columns from; of a site, all that grows with each, measured.
 """
@@ -26,6 +29,8 @@ from figures import Figure
 from evercrawl import catalog, schedule
 from evercrawl.change.prior import SitePriors
 from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule._clock_layout import ADVANTAGE
+from evercrawl.schedule.base import Visits
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.store.accounts import SITE
 from evercrawl.store.records import RECORD
@@ -33,9 +38,10 @@ from evercrawl.store.records import RECORD
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.types import Slots
+    from evercrawl.types import Floats, Slots
 
 DAY = 86400.0
+TOLD = 4096  # visits at once, when a crawl begins
 COLUMNS = np.dtype(
     [("visited_at", "f8"), ("importance", "f8"), ("spare", "f8"), ("shape", "f8"), ("scale_s", "f8"), ("cost", "f8"),
      ("cost_changed", "f8"), ("notice", "f8"), ("host", "u4"), ("filled", "u4")]
@@ -109,7 +115,8 @@ class World:
         self.frontier.fill(self.rows["host"][pages // 2 : pages], slots[pages // 2 :], new=True)
         self.underway: list[Any] = []
         self.found: list[tuple[list[int], int]] = []
-        self.chosen = 0
+        self.before_at = np.zeros(0)  # when the pages underway were visited before
+        self.draw = draw
 
     def columns(self, slots: Slots) -> Pages:
         """Gather what the policy is told."""
@@ -141,6 +148,9 @@ class World:
     def pass_time(self) -> None:
         """Let the world go on: what is not the scheduler's work."""
         slots = [slot for _, slot, _ in self.underway]
+        for slot in slots:
+            self.frontier.said.pop(slot, None)  # whoever makes the visit takes it away
+        self.before_at = self.rows["visited_at"][slots]
         self.rows["visited_at"][slots] = self.now
         self.now += self.step_s
 
@@ -151,6 +161,39 @@ class World:
         hosts = self.rows["host"][self.known : last].tolist()
         self.found = [(hosts[i : i + self.new], self.known + i) for i in range(0, len(hosts), self.new or 1)]
         self.known = last
+
+    def visits(self, slots: Slots, interval_s: Floats) -> Visits:
+        """Return visits that were just made, of pages in sixteen folders a host; they change as is believed."""
+        row, yes, none = self.rows[slots], np.ones(len(slots), bool), np.zeros(len(slots))
+        with np.errstate(invalid="ignore"):
+            changed = self.draw.random(len(slots)) < -np.expm1(-row["shape"] / row["scale_s"] * interval_s)
+        folder = row["host"].astype(np.uint64) * np.uint64(16) + slots % np.uint64(16) + np.uint64(1)
+        return Visits(
+            slots, row["host"], row["visited_at"], interval_s, yes, ~yes, changed, none * np.nan, none, none,
+            none.astype(int), ~yes, none.astype(int), folder, np.zeros(len(slots), np.uint64),
+        )  # fmt: skip
+
+    def teach(self) -> None:
+        """Tell the policy of all visits before, in order."""
+        visited_at = self.rows["visited_at"]
+        slots = np.flatnonzero(~np.isnan(visited_at)).astype(np.uint32)
+        slots = slots[visited_at[slots].argsort()]
+        for first in range(0, len(slots), TOLD):
+            some = slots[first : first + TOLD]
+            self.policy.learn(self.visits(some, np.full(len(some), np.nan)))
+
+    def learning_s(self, fetches: int) -> tuple[float, float]:
+        """Return the CPU time of so many fetches, and that of learning from them, a batch at a time."""
+        choosing, learning, done = 0.0, 0.0, 0
+        while done < fetches:
+            slots = np.array([slot for _, slot, _ in self.underway], np.uint32)
+            visits = self.visits(slots, self.rows["visited_at"][slots] - self.before_at)
+            start = time.process_time()
+            self.policy.learn(visits)
+            learning += time.process_time() - start
+            choosing += self.fetches_s(len(slots)) * len(slots)
+            done += len(slots)
+        return choosing / done, learning / done
 
     def fetches_s(self, fetches: int, batch: int = 0) -> float:
         """Return the CPU time of so many fetches, a batch at a time."""
@@ -229,9 +272,28 @@ def main() -> int:
         print(figure)
     if not o.json:
         split(world, o.fetches)
+    if policy.places:
+        figures += told(world, o.fetches)
+        for figure in figures[-3:]:
+            print(figure)
     if o.json:
         print(json.dumps([asdict(figure) for figure in figures]))
     return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
+
+
+def told(world: World, fetches: int) -> list[Figure]:
+    """Return what it takes to learn, and to choose by what was learned of pages and believed of their folders."""
+    world.teach()
+    choosing, learning = world.learning_s(fetches)
+    memory = {name: rows.copy() for name, rows in world.policy.memory().items()}
+    memory["sites"][:, ADVANTAGE] = 1e6
+    world.policy.recall(memory)
+    believed, _ = world.learning_s(fetches)
+    return [
+        Figure("CPU of learning, a visit", learning * 1e6, "us"),
+        Figure("CPU a fetch, the policy having learned", choosing * 1e6, "us"),
+        Figure("the same, clocks believed everywhere", believed * 1e6, "us"),
+    ]
 
 
 def split(world: World, fetches: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule._clock_chances import log1p
 from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
 from evercrawl.schedule._price_worth import due_after, parts
@@ -57,6 +58,17 @@ def _told(c: Columns, i: int, now: float, known: float, t: Tables) -> Told:
     if c.shape[i] > known:
         return by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
     return by_clock(np.int64(c.slot[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
+
+
+@compiled
+def _see(c: Columns, t: Tables) -> None:
+    """Ask memory for what is learned of pages, then of their folders: it lies anywhere."""
+    for i in range(len(c.slot)):
+        if c.slot[i] < len(t.pages):
+            prefetch(t.pages, np.int64(c.slot[i]))
+    for i in range(len(c.slot)):
+        if c.slot[i] < len(t.pages):
+            prefetch(t.folders, np.int64(t.pages[np.int64(c.slot[i])].folder))
 
 
 @compiled
@@ -144,6 +156,7 @@ def assess(
         settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
         siblings, heads, done, at, changes, expected, clock, rings,
     )  # fmt: skip
+    _see(c, t)
     s, usual = Terms(now, price, patience, theta, theta_new, never, close, known, deaths), view(weighed, 1)
     worth, when, likely = view(values, valued), view(dues, n - due_from), view(freshness, claimed)
     if valued:

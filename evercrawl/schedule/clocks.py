@@ -115,7 +115,8 @@ class Clocks:
 
     def __init__(self, cycle_s: float = _DAY_S) -> None:
         self._jumped_at = -np.inf
-        self._pointers: tuple[Any, ...] = ()  # they hold until something is learned
+        self._pointers: tuple[Any, ...] = ()  # they hold while tables have so many rows
+        self._counts: tuple[int, ...] = ()
         self._stretches = Stretches()
         self._pages = Kept(PAGE, _NEW_PAGE)
         self._rings = ClockRings(cycle_s / _TICKS)
@@ -155,16 +156,17 @@ class Clocks:
             if self._stretches.passed(last - first, float(visits.at[last - 1])):
                 self.set_cycle(self._stretches.cycle_s)
                 self._cohorts.forget_empty(self._pages.upto(0))
+                self._counts = ()  # rows may lie elsewhere, and be as many
             first = last
-        self._pointers = ()
 
     def pointers(self) -> tuple[Any, ...]:
         """Return all that was learned as kernels take it: settings, tables, how long these are, and rings."""
-        if not self._pointers:
-            groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
-            tables = (self._pages.upto(1), *(table.all() for table in groups))
-            pairs = (value for table in tables for value in (pointer(table), len(table)))
-            self._pointers = (pointer(self._settings), *pairs, *self._rings.pointers())
+        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
+        pages = self._pages.upto(1)
+        counts = (len(pages), len(self._rings), *[len(group) for group in groups])
+        if counts != self._counts:
+            pairs = (value for table in (pages, *[g.all() for g in groups]) for value in (pointer(table), len(table)))
+            self._pointers, self._counts = (pointer(self._settings), *pairs, *self._rings.pointers()), counts
         return self._pointers
 
     def jumped(self, now: float) -> bool:
@@ -198,7 +200,7 @@ class Clocks:
             now["told"]
         ):
             raise ValueError("the memory is of clocks of another make")
-        self._pointers = ()
+        self._counts = ()
         told = memory["told"].tolist()
         split = len(told) - len(self._settings)
         self._stretches.recall(*told[: split - 1])
@@ -229,7 +231,6 @@ class Clocks:
             rows["known"][there] = GONE
 
     def _teach(self, visits: Visits) -> None:
-        self._pointers = ()  # there are other pages, perhaps
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
