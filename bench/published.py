@@ -48,6 +48,7 @@ ALL: Final = {
     "uniform": Published("uniform", {}, (0.791, 0.922, 0.976, 0.993)),
     "importance_proportional": Published("importance_proportional", {}, (0.812, 0.933, 0.982, 0.994)),
     "nutch_adaptive": Published("nutch_adaptive", {}, (0.768, 0.861, 0.887, 0.889)),
+    "nutch_adaptive, stretch=0": Published("nutch_adaptive", {"stretch": 0}, (0.768, 0.861, 0.887, 0.889)),
     "nutch_adaptive, all used": Published("nutch_adaptive", {"work_conserving": 1}, (0.789, 0.896, 0.974, 0.993)),
     "stormcrawler_adaptive": Published("stormcrawler_adaptive", {}, (0.781, 0.922, 0.974, 0.976)),
     "tianwang": Published("tianwang", {}, (0.718, 0.778, 0.804, 0.755)),

@@ -20,6 +20,7 @@ _DAY_S: Final = 86_400.0
 _RETRIES: Final = 3  # failures in a row after which a page is treated as one that is gone
 _GONE: Final = 1.5  # times as long is the interval of a page that is gone, each time it is found so
 _GONE_MOST: Final = 0.9  # of the longest interval
+_SHIFTED_MOST: Final = 0.9  # of an interval that is shorter than the time since the last change
 _LATE_S: Final = 30 * _DAY_S
 _TIE: Final = 1e-9  # of the importance: decides among pages that matter the same, and among no others
 _LEAST: Final = 1e-290
@@ -44,13 +45,15 @@ def adapt(
     sync: float = 0.3,
     least_s: float = 60.0,
     most_s: float = 365 * _DAY_S,
+    stretch: bool = True,
 ) -> Schedule:
     """Return the schedule after visits at the instants `at`.
 
     Whatever the interval, it is no shorter than the time since the last change, delta, and the next visit comes
     earlier by the part `sync` of delta. (The documentation of the original says that an interval longer than delta
-    becomes delta; the code does the opposite.) Where delta is longer than the longest interval nothing is shifted, for
-    otherwise the page would always be due.
+    becomes delta; the code does the opposite.) Without `stretch` it stays as it is, and a visit comes after a tenth of
+    it at the earliest. Where delta is longer than the longest interval nothing is shifted, for otherwise the page would
+    always be due.
 
     Examples
     --------
@@ -66,9 +69,11 @@ def adapt(
     changed = np.asarray(columns[3], np.bool_)
     modified_at = np.where(changed, at, modified_at)
     delta_s = at - modified_at
-    interval_s = np.maximum(interval_s * np.where(changed, 1 - decrease, 1 + increase), delta_s)
-    interval_s = np.clip(interval_s, least_s, most_s)
+    adapted_s = interval_s * np.where(changed, 1 - decrease, 1 + increase)
+    interval_s = np.clip(np.maximum(adapted_s, delta_s if stretch else 0.0), least_s, most_s)
     shift_s = np.where(delta_s > most_s, 0.0, sync * delta_s)
+    if not stretch:
+        shift_s = np.minimum(sync * delta_s, _SHIFTED_MOST * interval_s)
     return Schedule(interval_s, at - shift_s + interval_s, modified_at)
 
 
@@ -89,6 +94,9 @@ class NutchAdaptive(Adaptive):
         How much longer an interval becomes, how much shorter, and how far the next visit moves towards the change.
     shortest, longest
         Bounds of the interval.
+    stretch
+        1 for intervals no shorter than the time since the last change, as the original's code has it; 0 for intervals
+        that only what visits find makes longer, which keeps pages fresher that change seldom.
     work_conserving
         1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it.
 
@@ -117,11 +125,15 @@ class NutchAdaptive(Adaptive):
         sync: float = 0.3,
         shortest: str = "1m",
         longest: str = "365d",
+        stretch: int = 1,
         work_conserving: int = 0,
     ) -> None:
         super().__init__(start, work_conserving)
         if not (0 <= increase <= 10 and 0 <= decrease < 1 and 0 <= sync < 1):
             raise ConfigError("increase must be from 0 to 10, decrease and sync from 0 to below 1")
+        if stretch not in (0, 1):
+            raise ConfigError(f"stretch must be 0 or 1, not {stretch!r}")
+        self._stretch = bool(stretch)
         self._rates = {"increase": increase, "decrease": decrease, "sync": sync}
         self._least_s, self._most_s = seconds("shortest", shortest, LEAST_S), seconds("longest", longest, LEAST_S)
         if self._least_s > self._most_s:
@@ -137,7 +149,7 @@ class NutchAdaptive(Adaptive):
         first = np.isnan(held["modified_at"])
         interval_s = np.where(np.isnan(held["interval_s"]), start_s, held["interval_s"])
         adapted = adapt(interval_s, held["modified_at"], visits.at, visits.changed, **self._rates,
-                        least_s=self._least_s, most_s=self._most_s)  # fmt: skip
+                        least_s=self._least_s, most_s=self._most_s, stretch=self._stretch)  # fmt: skip
         failures = np.where(visits.read, 0, np.minimum(held["failures"], 254) + 1)
         gone = ~visits.read & (visits.gone | (failures > _RETRIES))
         longer_s = np.minimum(_GONE * interval_s, _GONE_MOST * self._most_s)

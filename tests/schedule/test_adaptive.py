@@ -52,6 +52,17 @@ def test_among_pages_that_matter_the_same_nutch_takes_new_ones_and_then_the_one_
     assert NutchAdaptive().value(worthless, 0.0).argmax() == 1
 
 
+def test_without_stretch_nutchs_intervals_are_as_long_as_visits_make_them() -> None:
+    for stretch, interval, due in ((True, 100.0, 170.0), (False, 14.0, 100.0 + 1.4)):
+        after = adapt(10 * DAY, 0.0, 100 * DAY, False, stretch=stretch)
+        assert (after.interval_s / DAY, after.due_at / DAY) == pytest.approx((interval, due))
+    for stretch, due in ((1, 170.0), (0, 100.0 + 1.4)):
+        policy = NutchAdaptive("10d", stretch=stretch)
+        policy.learn(visits([0], [0.0], [0]))
+        policy.learn(visits([0], [100 * DAY], [0]))
+        assert due_at(policy, 100 * DAY) == pytest.approx(due * DAY)
+
+
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_first_visit_tells_nothing_of_change(kind: type[Adaptive]) -> None:
     policy = kind("10d")
@@ -219,6 +230,7 @@ def test_new_pages_have_their_share_of_stormcrawlers_visits() -> None:
         (NutchAdaptive, {"start": "soon"}),
         (NutchAdaptive, {"work_conserving": 2}),
         (NutchAdaptive, {"decrease": 1.0}),
+        (NutchAdaptive, {"stretch": 2}),
         (NutchAdaptive, {"shortest": "2d", "longest": "1d"}),
         (StormcrawlerAdaptive, {"increase": -1.0}),
         (StormcrawlerAdaptive, {"shortest": "1s"}),
