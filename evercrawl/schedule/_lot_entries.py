@@ -157,17 +157,18 @@ def collect(
     return collecting.gather_again(s, r, r.counts[1], 0 if in_order else (again + 1) // 2)
 
 
-@entry(i64, *_STORE, *_ROWS, _FLOATS, i64)
+@entry(i64, *_STORE, *_ROWS, _FLOATS, i64, f64, _FLOATS, _SLOTS, _INTS)
 def rank(
     lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
     slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
-    values: Any, n: int,
+    values: Any, n: int, least: float, keys: Any, spots: Any, lined: Any,
 ) -> int:  # fmt: skip
-    """Find the best row of each host, given the rows' values."""
+    """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there."""
     s = _store(lots, lines, entries, chunks, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     settling.rank(s, r, view(values, n))
-    return 0
+    m = MOST_HOSTS
+    return int(settling.line_up(r, least, view(keys, m), view(spots, m), view(lined, (3, m))))
 
 
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule._heap_kernels import enter, key_at, leave, place_of, rekey, slot_at, whole
+from evercrawl.schedule._heap_kernels import (
+    Heap,
+    enter,
+    key_at,
+    leave,
+    place_of,
+    push,
+    rekey,
+    remove,
+    slot_at,
+    whole,
+)
 from evercrawl.schedule._lot_changes import offered, pop_awake, pop_short, stand, withdraw
 from evercrawl.schedule._lot_layout import ADDED, AGAIN, AWAKE, DONE, RANKED, SHORT, STAMP, WOKEN
 from evercrawl.schedule._lot_memory import (
@@ -39,6 +50,21 @@ def rank(s: Store, r: Rows, values: Any) -> None:
         if r.row[spot] >= 0:
             kind = r.kinds[r.row[spot]]
             r.pages[spot] = 2 * whole(r.slots[r.row[spot]]) + (kind in (SHORT, ADDED, RANKED))
+
+
+@compiled
+def line_up(r: Rows, least: float, keys: Any, spots: Any, lined: Any) -> int:
+    """Write the hosts whose best value is `least` or more, their rows and pages, the best first; return how many."""
+    n, heap = 0, Heap(keys, spots, 0, 1)
+    for spot in range(r.counts[0]):
+        if r.best[spot] >= least:
+            push(heap, n, -r.best[spot], spot)
+            n += 1
+    for i in range(n):
+        spot = whole(spots[0])
+        lined[0, i], lined[1, i], lined[2, i] = r.hosts[spot], r.row[spot], r.pages[spot]
+        remove(heap, n - i, 0)
+    return n
 
 
 @compiled

@@ -82,6 +82,9 @@ class Lots:
         self._hosts, self._best = np.zeros(MOST_HOSTS, np.uint32), np.zeros(MOST_HOSTS)
         self._row, self._pages = np.zeros(MOST_HOSTS, np.int64), np.zeros(MOST_HOSTS, np.int64)
         self._counts: Ints = np.zeros(4, np.int64)
+        self._lined: Ints = np.zeros((3, MOST_HOSTS), np.int64)  # hosts by their best values: numbers, rows, pages
+        self._keys, self._spots = np.zeros(MOST_HOSTS), np.zeros(MOST_HOSTS, np.uint32)
+        self._lines_up = tuple(part.ctypes.data for part in (self._keys, self._spots, self._lined))
         memory = (self._lots, self._lines, self._entries, self._chunks, self._control)
         self._memory = (*(part.ctypes.data for part in memory), self._size)  # addresses: quicker than pointers
         rows = (self._slots, self._of, self._places, self._kinds, self._hosts, self._best, self._row)
@@ -177,13 +180,8 @@ class Lots:
 
         A page is 2 * slot, + 1 for a new one.
         """
-        _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values))
-        n = int(self._counts[0])
-        best = self._best[:n]
-        order = np.argsort(-best, kind="stable")
-        if least > -np.inf:
-            order = order[: np.count_nonzero(best >= least)]
-        return zip(*(column.take(order).tolist() for column in (self._hosts, self._row, self._pages)), strict=True)
+        n = _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values), least, *self._lines_up)
+        return zip(*self._lined[:, :n].tolist(), strict=True)
 
     def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
         """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place."""
