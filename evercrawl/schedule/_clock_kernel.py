@@ -18,6 +18,7 @@ from evercrawl.schedule._clock_layout import (
     COHORT,
     FACTOR,
     FOLDER,
+    FOLDER_VARIES,
     GROUP,
     JOINED,
     KNOWN,
@@ -25,6 +26,7 @@ from evercrawl.schedule._clock_layout import (
     NAME,
     NONE,
     PAGE,
+    PLAIN_WAITED,
     RATE,
     SETTINGS,
     SHAPE,
@@ -33,6 +35,7 @@ from evercrawl.schedule._clock_layout import (
     SLOPE,
     STAYED,
     TIME,
+    WAITED,
 )
 from evercrawl.schedule._clock_rings import Rings, passed, renew
 from evercrawl.schedule._clock_sites import GAPS, clocked, renew_site
@@ -71,6 +74,13 @@ def usual_rate(folder: Any, site: Any) -> float:
 def usual_joining(site: Any, kind: int) -> float:
     """Return how often pages of a site do what their like did: cohorts are kind 0, siblings 1."""
     return float((site[JOINED + kind] + 0.5) / (site[JOINED + kind] + site[STAYED + kind] + 5.0))
+
+
+@compiled
+def seconds(site: Any) -> float:
+    """Return how long a second on the clocks of a site takes on the mean: only by that can sites be compared."""
+    few = GAPS / site[RATE]
+    return float((site[PLAIN_WAITED] + few) / (site[WAITED] + few))
 
 
 @compiled
@@ -116,7 +126,11 @@ class Tables(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What is thought of a copy; `exposure` tells of each."""
+    """What is thought of a copy; `exposure` tells of each.
+
+    `mates` is how many others of its folder its next visit tells of, and `jump` by how much their exposure grows if it
+    finds a change; 0 where another page is to tell.
+    """
 
     shape: float
     scale: float
@@ -124,6 +138,8 @@ class Told(NamedTuple):
     speed: float
     level: float
     slope: float
+    mates: float
+    jump: float
 
 
 @compiled
@@ -144,9 +160,15 @@ def tables(
 
 
 @compiled
+def _jump(site: Any, rate: float, s: Any) -> float:
+    """Return how far a folder's clock is thought to have gone at once, where a page of that rate is found changed."""
+    return float(site[FACTOR + CLOCK] * s[FOLDER_VARIES] / (1.0 + s[FOLDER_VARIES] * rate))
+
+
+@compiled
 def by_age(visited_at: float, shape: float, scale: float, now: float) -> Told:
     """Return what time alone tells of a copy; its exposure is nan where there is none."""
-    return Told(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0)
+    return Told(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @compiled
@@ -163,14 +185,17 @@ def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: floa
     s, level, slope = t.settings, site[LEVEL], 1.0 + site[SLOPE]
     renew_site(site, now, s)
     if not clocked(site, s):
-        return Told(shape, scale, plain.exposure, 1.0, level, slope)
+        return Told(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0)
     renew(folder, site, now, s, t.rings)
     found = exposed(page, folder, site, t.cohorts, t.siblings, visited_at, now, s, t.rings)
     speed = 1.0
     if page.changed_at > 0.0:
         since_s = max(now - page.changed_at, 0.0)
         speed += site[FACTOR + BURSTS] * s[BURST] * math.exp(-since_s / s[BURST_LASTS])
-    return Told(found.shape, found.scale, found.exposure, speed, level, slope)
+    unit = seconds(site)
+    mates = folder.pages - 1.0 if folder.scout == slot and folder.pages > 1.0 else 0.0
+    jump = _jump(site, found.shape / found.scale, s) * unit if mates > 0.0 else 0.0
+    return Told(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
 
 
 @entry(i64, _SLOTS, _FLOATS, i64, f64, *MEMORY, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS)
@@ -189,5 +214,5 @@ def exposures(
     fast, raised, bent = view(speed, n), view(level, n), view(slope, n)
     for i in range(n):
         told = by_clock(np.int64(which[i]), seen[i], a[i], b[i], now, t)
-        a[i], b[i], x[i], fast[i], raised[i], bent[i] = told
+        a[i], b[i], x[i], fast[i], raised[i], bent[i], _, _ = told
     return 0

@@ -25,10 +25,11 @@ PAGE: Final = np.dtype(
 belongs; whether it is known (UNKNOWN, KNOWN or GONE); and the evidence in plain seconds."""
 
 FOLDER: Final = np.dtype(
-    [("site", "u4"), ("ring", "u4"), ("pages", "f4"), ("changes", "f4"), ("waited_s", "f8")], align=True
+    [("site", "u4"), ("ring", "u4"), ("pages", "f4"), ("changes", "f4"), ("waited_s", "f8"), ("scout", "u4")],
+    align=True,
 )
-"""Of each folder: its site's row, its ring, how many of its pages were visited, and how often they changed in how
-long, on its clock."""
+"""Of each folder: its site's row, its ring, how many of its pages were visited, how often they changed in how long, on
+its clock, and the page whose next visit tells most of the others: the one that was visited last."""
 
 GROUP: Final = np.dtype([("newest_at", "f8"), ("joined", "f4"), ("stayed", "f4")], align=True)
 """Of pages that changed together before: when one of them changed last, and how many of the others

@@ -38,7 +38,7 @@ from evercrawl.schedule._clock_layout import (
     UNKNOWN,
     WIDTH,
 )
-from evercrawl.schedule._clock_rings import Rings, expect, found, own_ring, passed, renew, ring_of, spread
+from evercrawl.schedule._clock_rings import Rings, bin_of, expect, found, own_ring, passed, renew, ring_of, spread
 from evercrawl.schedule._clock_sites import (
     PLAIN_SHAPE,
     clocked,
@@ -54,6 +54,7 @@ from evercrawl.schedule._clock_truing import note_claim
 
 _FLOATS: Final = pointer(np.float64)
 _LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
+_RESTLESS: Final = 2.0  # times as fast as is usual
 _DAY_TOGETHER: Final = 24.0  # cohorts share an hour, siblings a day
 
 
@@ -136,12 +137,16 @@ def _note_rings(
 ) -> None:  # fmt: skip
     """Note what a visit saw in the folder's ring and in the site's."""
     own, whole = own_ring(folder, site), ring_of(site)
-    count = at_least_one(rate * passed(folder, site, since, now, s, r))
+    low, high = since, now
+    if changed and dated:  # where in its bin says nothing: changes of a batch are made at one instant
+        bin_at = bin_of(when, s[WIDTH]) * s[WIDTH]
+        low, high = max(since, bin_at), min(now, bin_at + s[WIDTH])
+    count = at_least_one(rate * (passed(folder, site, low, now, s, r) - passed(folder, site, high, now, s, r)))
     for k in range(1 if own == whole else 2):
         ring = whole if k else own
-        expect(ring, when if changed and dated else since, now, rate, s[WIDTH], r)
+        expect(ring, low, now, rate, s[WIDTH], r)
         if changed and dated:
-            found(ring, when, s[WIDTH], r)
+            found(ring, when, count, s[WIDTH], r)
         elif changed:
             spread(ring, folder, site, since, now, count, s, r)
 
@@ -210,6 +215,13 @@ def _revisit(
         page.changed_at = when
 
 
+@compiled
+def _tells(page: Any, folder: Any, site: Any) -> bool:
+    """Tell whether a page's changes say something of others of its folder: those of a restless page do not."""
+    usual = usual_rate(folder, site)
+    return bool((site[SHAPE] + page.changes) / (site[SHAPE] / usual + page.waited_s) < _RESTLESS * usual)
+
+
 @entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, i64, *MEMORY)
 def learn(
     slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, n: int, settings: Any, page_rows: Any,
@@ -232,6 +244,9 @@ def learn(
         site: Any = site_[folder.site]
         if page.known != KNOWN:
             _first(page, folder, site, sibling_)
+            folder.scout = which[i]
         elif gap[i] == gap[i]:
             _revisit(page, folder, site, cohort_, sibling_, when_at[i], max(gap[i], 0.0), news[i], aged[i], s, r)
+            if _tells(page, folder, site) or folder.scout == which[i]:
+                folder.scout = which[i]
     return 0

@@ -117,11 +117,11 @@ def expect(ring: int, since: float, until: float, rate: float, width: float, r: 
 
 
 @compiled
-def found(ring: int, when: float, width: float, r: Rings) -> None:
-    """Note in a ring a change whose date is known."""
+def found(ring: int, when: float, count: float, width: float, r: Rings) -> None:
+    """Note in a ring a change whose date is known, and those that it may have hidden."""
     k = bin_of(when, width)
     if ring and k > r.heads[ring] - BINS:
-        r.changes[ring, k % BINS] += 1.0
+        r.changes[ring, k % BINS] += count
 
 
 @compiled

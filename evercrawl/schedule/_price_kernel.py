@@ -13,6 +13,7 @@ from evercrawl.schedule._clock_chances import log1p
 from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
 from evercrawl.schedule._price_worth import due_after, parts
 
+_NOTHING: Final = 1e-300
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _FLOATS: Final = pointer(np.float64)
 _COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64)
@@ -103,11 +104,28 @@ def _value_of_new(c: Columns, i: int, s: Terms) -> float:
 
 
 @compiled
-def _value(c: Columns, i: int, s: Terms, longing: float, told: Told) -> float:
+def _mates_weigh(c: Columns, i: int, s: Terms, usual: float, told: Told) -> float:
+    """Return what those pages weigh that are to be visited too if a visit finds a change, in the mean.
+
+    They are taken to be like the page itself, but to weigh no more than pages do.
+    """
+    if told.mates == 0.0 or not s.price > 0.0:
+        return 0.0
+    a, b, later = told.shape, told.scale, told.exposure + told.jump
+    w = min(c.weight[i], usual * c.cost[i])
+    alike = 1.0 - math.exp(a * (log1p(max(told.exposure, 0.0) / b) - log1p(later / b)))
+    worth, _, _, _ = parts(a, b, later, 0.0)
+    gained = 1.0 - s.price * (c.cost[i] + c.changed[i]) / max(w * worth, _NOTHING)  # of what their visits are worth
+    return float(told.mates * alike * max(gained, 0.0) * w)
+
+
+@compiled
+def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: float) -> float:
     """Return what another visit is worth now."""
     a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
     worth, dear, _, _ = parts(a, b, max(told.exposure, 0.0) + c.notice[i] * b / a, s.theta)
-    return float(w * worth / (c0 + c.changed[i] * dear) + longing * max(s.now - c.visited_at[i], 0.0) * w / c0)
+    longed = longing * max(s.now - c.visited_at[i], 0.0) * w / c0
+    return float((w + _mates_weigh(c, i, s, usual, told)) * worth / (c0 + c.changed[i] * dear) + longed)
 
 
 @compiled
@@ -124,10 +142,12 @@ def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
 
 
 @compiled
-def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables) -> float:
+def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
     """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
     told = _told(c, i, s.now, s.known, t)
     a, b, w = told.shape, told.scale, c.weight[i]
+    w += _mates_weigh(c, i, s, usual, told)
+    longing *= c.weight[i] / max(w, _NOTHING)
     age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close)
     ahead = max(age - c.notice[i] * b / a, 0.0) - told.exposure
     return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
@@ -164,13 +184,13 @@ def assess(
         for i in range(valued):
             new = math.isnan(c.visited_at[i])
             told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
-            worth[i] = _value_of_new(c, i, s) if new else _value(c, i, s, longing, told)
+            worth[i] = _value_of_new(c, i, s) if new else _value(c, i, s, longing, told, usual[0])
             if i < claimed:
                 likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
     if due_from < n:
         longing = _longing(c, due_from, known, wanted, few, usual)
         for i in range(due_from, n):
-            when[i - due_from] = _due(c, i, s, longing, t)
+            when[i - due_from] = _due(c, i, s, longing, t, usual[0])
     return 0
 
 

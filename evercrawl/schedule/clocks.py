@@ -23,6 +23,13 @@ rate x exposure / (1 - e^(-rate x exposure)) changes that were made; the factor 
 **Rates.** The mean of a folder's rates is shrunk to the site's, and that to the crawl's. How they spread is told by
 whether a page's past excess over its folder foretells its next.
 
+**One for all.** The page of a folder that was visited last tells, when it is visited again, of all others since then:
+if it changed, so did they perhaps. Its visit is therefore worth as much as if it weighed, besides itself, what those
+weigh that would be visited then (`price`). So folders of which nobody thinks that they change are looked at too.
+
+**Seconds.** A site's clock may run faster or slower than time does on the mean of all visits. What is told is in the
+seconds of that mean, for sites compete by how long copies last.
+
 **Whether to believe it.** At each visit to a site the probability of what it found, by the clocks, is held against that
 by time alone, a Gamma belief of each page's rate in seconds. Clocks are believed where the sum of the differences, in
 the logarithm, over about the last 500 visits and with what the whole crawl has seen, is more than a margin.

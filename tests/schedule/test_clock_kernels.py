@@ -149,6 +149,10 @@ class Readable:
         everywhere = (self.crawl.changes + 1) / (self.crawl.waited + FIRST_GAP)
         return (site.changes + 3) / (site.waited + 3 / everywhere)
 
+    def seconds(self, site):
+        few = 3 / self.rate(site)
+        return (site.plain_waited + few) / (site.waited + few)
+
     def factors(self, site):
         """What each part would count for if it were surely of use, and what it counts for."""
         first, full = (0.2, 0.8, 1, 1, 1), []
@@ -270,10 +274,12 @@ class Readable:
 
     def note_rings(self, page, since, now, changed, dated, when, rate):
         k, begins, ends, passed = self.bins(page, now)
-        inside = np.maximum(ends - np.maximum(begins, when if changed and dated else since), 0)
+        in_bin = k == math.floor(when / WIDTH)
+        low = since if not (changed and dated) else max(since, math.floor(when / WIDTH) * WIDTH)
+        inside = np.maximum(ends - np.maximum(begins, low), 0)
         whole, made = self.passed(page, since, now), np.zeros(BINS)
         if changed and dated:
-            made[k == math.floor(when / WIDTH)] = 1
+            made[in_bin] = at_least_one(rate * (passed * inside / np.maximum(ends - begins, 1e-9))[in_bin].sum())
         elif changed:
             made = at_least_one(rate * whole) * passed * inside / np.maximum(ends - begins, 1e-9) / whole
         for ring in self.rings(page):
@@ -350,8 +356,10 @@ def test_the_kernels_say_what_the_readable_version_says(seed):
     found = sure(clocks).exposures(asked(there, [visited_at[slot] for slot in there]), now)
     for i, slot in enumerate(there):
         page = readable.pages[slot]
-        assert (found.shape[i], found.scale_s[i]) == pytest.approx(readable.believed(page), rel=CLOSE), slot
-        assert found.exposure_s[i] == pytest.approx(readable.exposure(page, visited_at[slot], now), rel=CLOSE), slot
+        (shape, scale), unit = readable.believed(page), readable.seconds(page.site)
+        assert (found.shape[i], found.scale_s[i]) == pytest.approx((shape, unit * scale), rel=CLOSE), slot
+        exposure = unit * readable.exposure(page, visited_at[slot], now)
+        assert found.exposure_s[i] == pytest.approx(exposure, rel=CLOSE), slot
     sites = clocks.memory()["sites"]
     for row, site in zip(sites, readable.sites.values(), strict=True):
         assert row[ADVANTAGE] == pytest.approx(site.advantage, rel=CLOSE, abs=CLOSE)
