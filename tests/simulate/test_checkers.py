@@ -18,8 +18,8 @@ from evercrawl.simulate.simulation import simulate
 from evercrawl.simulate.weather import Climate
 from evercrawl.simulate.world import BEGAN_AT, End, Life, World, drawn
 from evercrawl.store.archive import Archive
+from evercrawl.store.cashbook import Cashbook
 from evercrawl.store.journal import Journal
-from evercrawl.store.state import State
 
 SETTINGS = Config(scope="any", delay_s=1.0, refresh_after_s=60.0, policy="breadth_first", index=False)
 FAIR = Climate(fine_s=1e9, latency_s=0.1)
@@ -112,12 +112,12 @@ def test_pages_visited_too_soon(monkeypatch):
 
 
 def test_cash_that_is_lost(monkeypatch):
-    pay = State._pay
+    pay = Cashbook._pay
 
-    def forgetful(self: State, slot: int, amount: float, number: int) -> float:
+    def forgetful(self: Cashbook, slot: int, amount: float, number: int) -> float:
         return pay(self, slot, amount * 0.999, number) / 0.999
 
-    monkeypatch.setattr(State, "_pay", forgetful)
+    monkeypatch.setattr(Cashbook, "_pay", forgetful)
     assert "cash came from nowhere after event" in broken(life())
 
 
