@@ -95,15 +95,18 @@ def _meet(group: Any, site: Any, kind: int, since: float, changed: bool, when: f
 
 @compiled
 def _evidence(
-    changed: bool, dated: bool, shape: float, scale: float, length: float, since_change: float
+    changed: bool, dated: bool, shape: float, scale: float, length: float, own: float, since_change: float
 ) -> tuple[float, float, float]:
-    """Return what a visit adds to the shape and scale of a rate, and how long the page had lasted, about."""
+    """Return what a visit adds to the shape and scale of a rate, and how long the page had lasted, about.
+
+    That others changed is told in units of the page's own rate, and so says nothing of that: `own` is without it.
+    """
     if not changed:
-        return 0.0, length, length
+        return 0.0, own, own
     if dated:
         return 1.0, since_change, since_change
     more, longer = moments(shape, scale, length)
-    return more, longer, 0.5 * length
+    return more, longer, 0.5 * own
 
 
 @compiled
@@ -140,7 +143,7 @@ def _note_rings(
     low, high = since, now
     if changed and dated:  # where in its bin says nothing: changes of a batch are made at one instant
         bin_at = bin_of(when, s[WIDTH]) * s[WIDTH]
-        low, high = max(since, bin_at), min(now, bin_at + s[WIDTH])
+        low, high = bin_at, min(now, bin_at + s[WIDTH])
     count = at_least_one(rate * (passed(folder, site, low, now, s, r) - passed(folder, site, high, now, s, r)))
     for k in range(1 if own == whole else 2):
         ring = whole if k else own
@@ -197,7 +200,8 @@ def _revisit(
     _note_parts(was, exposure, changed, site, s)
     when = min(max(now - age, since), now) if dated else 0.5 * (since + now)
     on_clock = site[FACTOR + TIME] * (now - when) + site[FACTOR + CLOCK] * passed(folder, site, when, now, s, r)
-    learned = _evidence(changed, dated, shape, scale, exposure, on_clock)
+    own = max(exposure - site[FACTOR + COHORT] * was.together - site[FACTOR + SIBLING] * was.alike, 1e-9)
+    learned = _evidence(changed, dated, shape, scale, exposure, own, on_clock)
     first, scaled = plain(page, site, s)
     _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
     foretold = likelihood(shape, scale, exposure, changed)
@@ -207,7 +211,7 @@ def _revisit(
     said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
     note_claim(math.exp(said), not changed, site)
     note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)
-    plainly = _evidence(changed, dated, first, scaled, gap, now - when)
+    plainly = _evidence(changed, dated, first, scaled, gap, gap, now - when)
     _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))
     note_lengths(changed, learned[2], plainly[2], folder, site, s)
     _note_groups(page, site, cohorts, siblings, since, changed, when, dated, s)

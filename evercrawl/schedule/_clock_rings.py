@@ -60,14 +60,11 @@ def _advance(ring: int, head: int, r: Rings) -> None:
 
 
 @compiled
-def _goes(ring: int, k: int, passed: float, over: float, part: float, r: Rings) -> float:
-    """Return how far a clock went in bin `k`, of which a part is over, and which was thought to go `passed` in that.
-
-    `over` is one through its variance.
-    """
+def _goes(ring: int, k: int, passed: float, over: float, r: Rings) -> float:
+    """Return how far a clock went in bin `k`, that was thought to go `passed`; `over` is one through its variance."""
     if ring == 0 or k <= r.heads[ring] - BINS:  # the machine's clock was ahead of now once: this bin has gone
         return passed
-    return float((passed * over + r.changes[ring, k % BINS]) / (over + r.expected[ring, k % BINS] / part))
+    return float((passed * over + r.changes[ring, k % BINS]) / (over + r.expected[ring, k % BINS]))
 
 
 @compiled
@@ -80,10 +77,10 @@ def renew(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
     _advance(own, head, r)
     total, over_site, over_folder = 0.0, 1.0 / s[SITE_VARIES], 1.0 / s[FOLDER_VARIES]
     for age in range(BINS):
-        part = max((now - head * s[WIDTH]) / s[WIDTH], 1e-6) if age == 0 else 1.0
-        passed = _goes(whole, head - age, part * s[WIDTH], over_site, part, r)
+        wide = now - head * s[WIDTH] if age == 0 else s[WIDTH]
+        passed = _goes(whole, head - age, wide, over_site, r)
         if own != whole:
-            passed = _goes(own, head - age, passed, over_folder, part, r)
+            passed = _goes(own, head - age, passed, over_folder, r)
         total += passed
         r.clock[own, age] = total
     r.done[own], r.at[own] = head, now
@@ -108,10 +105,15 @@ def passed(folder: Any, site: Any, since: float, now: float, s: Any, r: Rings) -
 
 @compiled
 def expect(ring: int, since: float, until: float, rate: float, width: float, r: Rings) -> None:
-    """Note in a ring that a page of that rate was watched for a time."""
+    """Note in a ring that a page of that rate was watched for a time.
+
+    Of the bin that has just begun it counts what is over: were it little that was seen, what was found there would have
+    come in no time.
+    """
     head = r.heads[ring] if ring else -1
     for k in range(max(bin_of(since, width), head - BINS + 1), head + 1):
-        share = (min(until, (k + 1) * width) - max(since, k * width)) / width
+        over = max(min(until - k * width, width), 1e-6 * width)  # how much of the bin is over
+        share = (min(until, (k + 1) * width) - max(since, k * width)) / over
         if share > 0.0:
             r.expected[ring, k % BINS] += rate * share
 

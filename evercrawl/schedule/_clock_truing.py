@@ -19,7 +19,7 @@ from evercrawl.schedule._clock_layout import CURVED, LEVEL, SLOPE
 
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _PRIOR: Final = 10.0  # curvature that the line is worth which changes nothing
-_FADES: Final = 0.001  # of what is known, a visit
+_FADES: Final = 0.01  # of what is known, a visit
 _LEVEL_MOST: Final = 3.0
 _SLOPES: Final = (-0.7, 3.0)
 

@@ -123,11 +123,10 @@ class Readable:
         head = math.floor(now / WIDTH)
         k = np.arange(head - BINS + 1, head + 1)
         begins, ends = k * WIDTH, np.minimum((k + 1) * WIDTH, now)
-        over = (ends - begins) / WIDTH  # of each bin; all of it but of the newest
         passed = ends - begins
         for ring, varies in ((page.site.clock, SITE_VARIES), (page.folder.clock, FOLDER_VARIES)):
             if ring is not None:
-                passed = (passed / varies + ring.changes[k - FIRST]) / (1 / varies + ring.expected[k - FIRST] / over)
+                passed = (passed / varies + ring.changes[k - FIRST]) / (1 / varies + ring.expected[k - FIRST])
         return k, begins, ends, passed
 
     def passed(self, page, since, now):
@@ -226,12 +225,14 @@ class Readable:
         prior = 0.4 / ((site.plain_changes + 3) / (site.plain_waited + 3 / everywhere))
         better = log_likelihood(shape, scale, exposure, changed)
         better -= log_likelihood(first, prior + page.plain_waited, interval, changed)
+        own = sum(count * part for count, part in zip(counts[:3], parts, strict=False))  # not what others did
         learned, plain = (
-            (0.0, length, length) if not changed
+            (0.0, mine, mine) if not changed
             else (1.0, before, before) if dated
-            else (*posterior(a, b, length), length / 2)
-            for a, b, length, before in (
-                (shape, scale, exposure, on_clock), (first, prior + page.plain_waited, interval, now - when)
+            else (*posterior(a, b, length), mine / 2)
+            for a, b, length, mine, before in (
+                (shape, scale, exposure, own, on_clock),
+                (first, prior + page.plain_waited, interval, interval, now - when),
             )
         )  # fmt: skip
 
@@ -275,7 +276,7 @@ class Readable:
     def note_rings(self, page, since, now, changed, dated, when, rate):
         k, begins, ends, passed = self.bins(page, now)
         in_bin = k == math.floor(when / WIDTH)
-        low = since if not (changed and dated) else max(since, math.floor(when / WIDTH) * WIDTH)
+        low = since if not (changed and dated) else math.floor(when / WIDTH) * WIDTH
         inside = np.maximum(ends - np.maximum(begins, low), 0)
         whole, made = self.passed(page, since, now), np.zeros(BINS)
         if changed and dated:
@@ -283,7 +284,7 @@ class Readable:
         elif changed:
             made = at_least_one(rate * whole) * passed * inside / np.maximum(ends - begins, 1e-9) / whole
         for ring in self.rings(page):
-            ring.expected[k - FIRST] += rate * inside / WIDTH
+            ring.expected[k - FIRST] += rate * inside / np.maximum(ends - begins, 1e-9)
             ring.changes[k - FIRST] += made
 
     def meet(self, group, site, kind, since, changed, when, dated, near):
