@@ -43,6 +43,7 @@ some self-exciting and mutually exciting point processes: bursts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -74,12 +75,17 @@ from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.schedule.numbering import Numbering
     from evercrawl.schedule.rows import Rows
 
+PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
+"""What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that
+changed with it; those of its name; and that one page stands for its folder."""
 _ASK: Final = Library("evercrawl.schedule._clock_kernel")
 _LEARN: Final = Library("evercrawl.schedule._clock_learn_kernel")
 _DAY_S: Final = 86_400.0
@@ -93,6 +99,7 @@ _SCALES: Final = {  # in seconds, and at most in cycles
 }
 _BURST: Final = 2.0
 _FORGET: Final = 0.03
+_STEADY: Final = 1e-3  # of a clock that goes as time does
 _BATCH: Final = 3.0  # standard deviations
 _LOOKS: Final = 8.0  # a cycle, at most, for batches
 _NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
@@ -108,6 +115,8 @@ class Clocks:
     ----------
     cycle_s
         About how long it takes to visit all pages once, before it can be told from visits.
+    without
+        Of `PARTS`, those that are left out, to see what they are good for.
 
     Examples
     --------
@@ -120,7 +129,9 @@ class Clocks:
     [1.0, 9.0, 2.0, 1.0]
     """
 
-    def __init__(self, cycle_s: float = _DAY_S) -> None:
+    def __init__(self, cycle_s: float = _DAY_S, without: Collection[str] = ()) -> None:
+        assert set(without) <= set(PARTS), "there is such a part"
+        self._without = without
         self._jumped_at = -np.inf
         self._pointers: tuple[Any, ...] = ()  # they hold while tables have so many rows
         self._counts: tuple[int, ...] = ()
@@ -129,7 +140,7 @@ class Clocks:
         self._rings = ClockRings(cycle_s / _TICKS)
         self._places, self._cohorts = Places(self._rings), Cohorts()
         self._settings = np.zeros(SETTINGS)
-        self._settings[BURST], self._settings[FORGET] = _BURST, _FORGET
+        self._settings[BURST], self._settings[FORGET] = 0.0 if "burst" in without else _BURST, _FORGET
         self.set_cycle(cycle_s)
 
     def set_cycle(self, cycle_s: float) -> None:
@@ -138,6 +149,8 @@ class Clocks:
         self._settings[CYCLE] = cycle_s
         for scale, (most_s, cycles) in _SCALES.items():
             self._settings[scale] = min(most_s, cycles * cycle_s)
+        if "clock" in self._without:
+            self._settings[SITE_VARIES] = self._settings[FOLDER_VARIES] = _STEADY
         if self._rings.fit(cycle_s / _TICKS):
             self._places.forget_renewal()
         self._settings[WIDTH] = self._rings.width_s
@@ -156,6 +169,10 @@ class Clocks:
 
     def learn(self, visits: Visits) -> None:
         """Take note of what visits found, no page twice; how they are parted into calls makes no difference."""
+        if "exposure" in self._without:
+            return
+        if "siblings" in self._without:
+            visits = replace(visits, name=None)
         first = 0
         while first < len(visits):
             last = min(first + self._stretches.left(), len(visits))
@@ -228,7 +245,10 @@ class Clocks:
         self._stretches.known += int(new.sum())
         self._places.place(seen.take(new), rows)
         self._teach(seen)
-        self._cohorts.join(seen.take(new | seen.changed), rows, self._settings[TOGETHER])
+        if "cohorts" not in self._without:
+            self._cohorts.join(seen.take(new | seen.changed), rows, self._settings[TOGETHER])
+        if "mates" in self._without:
+            self._places.folders.all()["scout"] = NONE
 
     def _note_gone(self, slots: NDArray[Any]) -> None:
         if len(slots):

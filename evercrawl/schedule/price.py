@@ -9,9 +9,10 @@ import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.base import Assessed, Policy
-from evercrawl.schedule.clocks import Clocks
+from evercrawl.schedule.clocks import PARTS, Clocks
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pacing import Pace
+from evercrawl.schedule.parameters import one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ _NEW_HARMONIC: Final = 0.05  # of new pages: the patience with them has an end, 
 _PATIENCE_CYCLES: Final = 20.0
 _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
 _LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cycle
+_PARTS: Final = (*PARTS, "age")
 _FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
 _WEIGHED_PAGES: Final = 1000.0
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
@@ -50,6 +52,14 @@ class Price(Policy):
         is 0, it is at least 0.05 for new pages, so that none is left unread.
     close
         When a due time is close enough: the last step of the search, as a part of the age.
+    without
+        Parts that are left out, to see what they are good for, such as `burst,cohorts`: `exposure`, `clock`, `burst`,
+        `cohorts`, `siblings`, `mates` (see `clocks`), and `age`, that age alone is worth something.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such part.
 
     Attributes
     ----------
@@ -84,7 +94,8 @@ class Price(Policy):
     _given: ClassVar[float] = 1e6
     """Rates of a larger shape were given, in seconds, and not learned."""
 
-    def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE) -> None:
+    def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE, without: str = "") -> None:
+        left_out = frozenset(one_of("price: without", part.strip(), _PARTS) for part in without.split(",") if part)
         self._harmonic = harmonic
         self._new_harmonic = max(harmonic, _NEW_HARMONIC) if harmonic > 0 else 0.0
         self._close = close
@@ -93,7 +104,8 @@ class Price(Policy):
         self._visits = 0
         self._pace, self._known = Pace(), 0
         self._weighed = np.zeros(1)  # importance over cost of the pages that were seen of late, on the mean
-        self._clocks = Clocks()
+        self._longs = harmonic > 0 and "age" not in left_out
+        self._clocks = Clocks(without=left_out - {"age"})
 
     def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
         """Return what visits to the first pages are worth, how fresh these are, and when the last fall due."""
@@ -127,7 +139,7 @@ class Price(Policy):
         and costs what others do gains a tenth of the price a cycle by it, so that of pages that are thought never to
         change each is looked at all the same. Where rates are given and need no looking, nothing.
         """
-        longing = self._harmonic > 0 and self._visits >= _FIRST_VISITS
+        longing = self._longs and self._visits >= _FIRST_VISITS
         wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
         values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
         likely = np.empty(valued if fresh else 0)
