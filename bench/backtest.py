@@ -3,12 +3,13 @@
     python bench/backtest.py HISTORIES --jobs 4
     python bench/backtest.py HISTORIES --only speed
     python bench/backtest.py HISTORIES --only intervals
+    python bench/backtest.py HISTORIES --only ablation --budget 0.02
 
 HISTORIES is a folder of histories. `gaps` prints the gap closed (see docs/CLI.md, evercrawl backtest) of each site but
 those left out, with and without validators, and how well P(fresh) is calibrated; `pooled` the same with all of them
 under one budget; `poisson` the freshness lost against the plain Gamma index on made-up pages that change at random;
-`speed` polls a second of CPU, on one core; `intervals` how much wider intervals are for drawing whole folders. Exits 1
-when a goal is missed.
+`speed` polls a second of CPU, on one core; `intervals` how much wider intervals are for drawing whole folders;
+`ablation` the gap closed when each part of the default policy is left out. Exits 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from evercrawl.backtest.report import means, of_site
 from evercrawl.backtest.runs import make, planned
 from evercrawl.backtest.setting import DAY_S, Setting
 from evercrawl.histories import History, find, read
+from evercrawl.schedule import clocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from evercrawl.backtest.rows import Row
     from evercrawl.backtest.runs import Made
 
-PARTS = ("gaps", "pooled", "poisson", "speed", "intervals")
+PARTS = ("gaps", "pooled", "poisson", "speed", "intervals", "ablation")
 BUDGETS = (0.005, 0.02, 0.1, 0.5)
 DATED = {0.005: 0.42, 0.02: 0.46, 0.1: 0.52, 0.5: 0.54}
 UNDATED = {0.005: 0.37, 0.02: 0.40, 0.1: 0.48, 0.5: 0.49}
@@ -60,6 +62,7 @@ def main() -> int:
     o.budget = sorted(o.budget or BUDGETS)
     parts: Mapping[str, Any] = {
         "gaps": gaps, "pooled": pooled_gaps, "poisson": poisson, "speed": speed, "intervals": intervals,
+        "ablation": ablation,
     }  # fmt: skip
     figures = [figure for part in o.only or PARTS for figure in shown(parts[part](o))]
     return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
@@ -98,6 +101,18 @@ def pooled_gaps(o: argparse.Namespace) -> Iterable[Figure]:
             yield Figure(f"gap closed, pooled, {name}, {row.budget:g}", row.gap_closed, "", at_least=goal)
 
 
+def ablation(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield the gap closed, mean of the sites and of all under one budget, without each part of the policy."""
+    for part in ("", *clocks.PARTS, "age"):
+        options = [f"{o.policy}.without={part}"] if part else []
+        for name, groups in (("sites", [(path,) for path in o.paths]), ("pooled", [tuple(o.paths)])):
+            made = replayed(o, groups, [o.policy, "uniform", "notices"], Setting(o.budget[0], sample=o.sample), options)
+            rows = [row for each in made for row in said(each).rows if row.policy == o.policy]
+            for budget in o.budget:
+                mean = statistics.fmean(row.gap_closed for row in rows if row.budget == budget)
+                yield Figure(f"gap closed, {name}, {budget:g}, {f'without {part}' if part else 'whole'}", mean, "")
+
+
 def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[OfSite], list[OfSite]]:
     """Return what is said of each group with validators and without; the yardsticks do not know of them."""
     dated = replayed(o, groups, [o.policy, "uniform", "notices"], Setting(o.budget[0], sample=o.sample))
@@ -111,10 +126,11 @@ def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[Of
 
 
 def replayed(
-    o: argparse.Namespace, groups: list[tuple[Path, ...]], policies: list[str], setting: Setting
-) -> list[list[Made]]:
+    o: argparse.Namespace, groups: list[tuple[Path, ...]], policies: list[str], setting: Setting,
+    options: Sequence[str] = (),
+) -> list[list[Made]]:  # fmt: skip
     """Return what came of the replays of each group."""
-    plan = planned(groups, choices(policies), o.budget, setting)
+    plan = planned(groups, choices(policies, options), o.budget, setting)
     coming = make([run for group in plan for run in group], o.jobs, tick)
     made = [[next(coming) for _ in group] for group in plan]
     print("\r\x1b[2K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
