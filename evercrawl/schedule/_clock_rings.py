@@ -146,10 +146,13 @@ def expect(ring: int, since: float, until: float, rate: float, width: float, r: 
     come in no time.
     """
     head = r.heads[ring] if ring else -1
-    for k in range(max(bin_of(since, width), head - BINS + 1), head + 1):
+    oldest, begin, end = head - BINS + 1, bin_of(since, width), min(bin_of(until, width), head)
+    for k in range(max(begin + 1, oldest), end):  # watched from their beginning to their end
+        r.expected[ring, k % BINS] += rate
+    for k in range(begin, end + 1, max(end - begin, 1)):
         over = max(min(until - k * width, width), 1e-6 * width)  # how much of the bin is over
         share = (min(until, (k + 1) * width) - max(since, k * width)) / over
-        if share > 0.0:
+        if share > 0.0 and k >= oldest:
             r.expected[ring, k % BINS] += rate * share
 
 
