@@ -25,7 +25,7 @@ PAGE: Final = np.dtype(
 belongs; whether it is known (UNKNOWN, KNOWN or GONE); and the evidence in plain seconds."""
 
 FOLDER: Final = np.dtype(
-    [("site", "u4"), ("ring", "u4"), ("pages", "f4"), ("changes", "f4"), ("waited_s", "f8"), ("scout", "u4")],
+    [("site", "u4"), ("ring", "u4"), ("pages", "f4"), ("scout", "u4"), ("changes", "f8"), ("waited_s", "f8")],
     align=True,
 )
 """Of each folder: its site's row, its ring, how many of its pages were visited, how often they changed in how long, on

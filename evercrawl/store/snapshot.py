@@ -131,8 +131,8 @@ async def write(
     )  # fmt: skip
     frames = [MAGIC, packed(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
-        copied = array.copy()
-        frames.append(await offload(_pack, column, start, copied, journal.sequence))
+        copied = array.tobytes()  # a copy of rows leaves between their fields what memory held
+        frames.append(await offload(_pack, column, start, len(array), copied, journal.sequence))
     frames.append(END)
     state.urls.sync()
     state.known.flush()
@@ -229,11 +229,9 @@ def _column(state: State, column: str) -> NDArray[Any]:
     return columns[column]
 
 
-def _pack(column: str, start: int, array: NDArray[Any], sequence: int) -> bytes:
-    data = zstandard.ZstdCompressor(level=1).compress(array.tobytes())
-    return packed(
-        msgspec.msgpack.encode(Piece(column, start, len(array), sequence, data, xxhash.xxh3_64_intdigest(data)))
-    )
+def _pack(column: str, start: int, count: int, rows: bytes, sequence: int) -> bytes:
+    data = zstandard.ZstdCompressor(level=1).compress(rows)
+    return packed(msgspec.msgpack.encode(Piece(column, start, count, sequence, data, xxhash.xxh3_64_intdigest(data))))
 
 
 def _digest(names: list[str]) -> int:

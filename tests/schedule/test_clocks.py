@@ -276,6 +276,12 @@ def test_cohorts_that_nobody_is_in_are_forgotten_and_those_that_are_stay():
     assert pages["cohort"][48] == pages["cohort"][49]
 
 
+@pytest.mark.parametrize("kind", [PAGE, FOLDER, GROUP, NAME])
+def test_rows_have_no_room_between_their_fields(kind):
+    """They are kept on disk; what lies there is what memory held before, and no two files would be the same."""
+    assert kind.itemsize == sum(kind[name].itemsize for name in kind.names)
+
+
 def test_a_memory_of_another_make_is_not_recalled():
     clocks, seen_at = watched()
     pages = asked(np.arange(40), seen_at)

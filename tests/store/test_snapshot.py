@@ -5,7 +5,9 @@ import asyncio
 import random
 
 import msgspec
+import numpy as np
 import pytest
+import zstandard
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import keys
@@ -64,6 +66,26 @@ def test_what_is_written_is_read(partition):
     assert (head.sequence, head.known, head.records, head.hosts, head.visits) == (41, 100, 40, ["a.example"], 40)
     assert head.tail == [f"http://a.example/{i}" for i in range(96, 100)]
     assert {piece.column for piece in loaded.pieces} == {"cash", "record", "records"}
+
+
+def test_nothing_is_written_that_memory_held_before(partition):
+    """Between a record's fields there is room that nobody writes; what is copied to there would be chance."""
+    rows = partition.state.records.rows
+    inside = sorted(place for name in rows.dtype.names for place in _bytes_of(rows.dtype, name))
+    between = sorted(set(range(rows.dtype.itemsize)) - set(inside))
+    assert between, "else there is nothing to look at"
+    for size in (40, 40 * rows.dtype.itemsize):
+        spoilt = [np.full(size, 0xAB, np.uint8) for _ in range(100)]
+        del spoilt
+    loaded = snapshot.read(partition.disk, write(partition))
+    (records,) = (piece for piece in loaded.pieces if piece.column == "records")
+    raw = np.frombuffer(zstandard.ZstdDecompressor().decompress(records.data), np.uint8)
+    assert not raw.reshape(-1, rows.dtype.itemsize)[:, between].any()
+
+
+def _bytes_of(kind, name) -> range:
+    field, offset = kind.fields[name][:2]
+    return range(offset, offset + field.itemsize)
 
 
 def test_what_a_scheme_keeps_of_pages_is_there_too(partition, monkeypatch):
