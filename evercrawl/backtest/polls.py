@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,6 +11,8 @@ from evercrawl.change.calibration import Calibration
 from evercrawl.schedule.base import Visits
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.backtest.recorded import Recorded
     from evercrawl.backtest.truth import Truth
     from evercrawl.schedule.base import Policy
@@ -50,25 +53,28 @@ class Polls:
             return seen
         now = float(at[0])
         interval_s = now - self._held.visited_at[rows]
-        told = self._told(rows[~np.isnan(interval_s)], now)
+        later = ~np.isnan(interval_s)
+        said = self._said(rows, later, now)
         seen = self._world.visit(rows, now)
-        if told is not None:
-            self.calibration.add(told, self._world.fresh[~np.isnan(interval_s)])
+        if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
+            self.calibration.add(said[later], self._world.fresh[later])
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
         if self._policy.learns:
-            self._policy.learn(self._visits(rows, interval_s, seen, age_s, now))
+            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, now))
         return seen
 
-    def _told(self, rows: Ints, now: float) -> Floats | None:
-        """Return what the policy says of copies; None where it does not count."""
-        if self._policy.clairvoyant or now <= self._pages.measured_at or not len(rows):
-            return None
-        return self._policy.fresh(self._held.columns(rows), now)
+    def _said(self, rows: Ints, later: NDArray[np.bool_], now: float) -> Floats:
+        """Return what the policy says of copies; nan where there are none, or nobody asks."""
+        said = np.full(len(rows), math.nan)
+        asked = self._policy.learns or now > self._pages.measured_at
+        if asked and later.any() and not self._policy.clairvoyant:
+            said[later] = self._policy.fresh(self._held.columns(rows[later]), now)
+        return said
 
-    def _visits(self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, now: float) -> Visits:
+    def _visits(self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, said: Floats, now: float) -> Visits:
         no, none, sized = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64), np.full(len(rows), _SIZE_BYTES)
         return Visits(
             rows.astype(np.uint32), self._pages.site[rows], np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
-            self._folder[rows], self._pages.name[rows],
+            self._folder[rows], self._pages.name[rows], said,
         )  # fmt: skip

@@ -16,6 +16,7 @@ from evercrawl.crawl.reader import events
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.kept import Kept
 from evercrawl.store.events import HAS_LINKS, UNCHANGED, Lost, Visit
+from evercrawl.store.said import unpack
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _HELD: Final = np.dtype(
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
-     ("folder", "u8"), ("name", "u8")]
+     ("folder", "u8"), ("name", "u8"), ("said", "f8")]
 )  # fmt: skip
 
 
@@ -146,6 +147,7 @@ class Lessons:
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
             event.wire_bytes, int(held["size"]), int(held["links"]), relinked,
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
+            unpack(event.said)[0] if event.said else np.nan,
         )  # fmt: skip
 
     def _place(self, rows: NDArray[Any]) -> None:

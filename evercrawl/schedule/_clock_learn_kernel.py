@@ -50,7 +50,7 @@ from evercrawl.schedule._clock_sites import (
     plain,
     renew_site,
 )
-from evercrawl.schedule._clock_truing import note_claim
+from evercrawl.schedule._clock_truing import note_claim, odds, unbent
 
 _FLOATS: Final = pointer(np.float64)
 _LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
@@ -186,9 +186,9 @@ def _note_spread(page: Any, site: Any, usual: float, exposure: float, changed: b
 @compiled
 def _revisit(
     page: Any, folder: Any, site: Any, cohorts: Any, siblings: Any, now: float, gap: float, changed: bool, age: float,
-    s: Any, r: Rings,
+    claim: float, s: Any, r: Rings,
 ) -> None:  # fmt: skip
-    """Take in what a visit after the first found."""
+    """Take in what a visit after the first found; `claim` as `note_claim` has it, nan where nothing was said."""
     since, dated = now - gap, age == age
     site[RENEWED], r.done[own_ring(folder, site)] = -1.0, -1  # whoever asked for values meanwhile makes no difference
     renew_site(site, now, s)
@@ -208,8 +208,10 @@ def _revisit(
     by_clock = clocked(site, s)
     if by_clock:  # elsewhere nobody is looked at again for what others did
         note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
-    said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
-    note_claim(math.exp(said), not changed, site)
+    if claim != claim:
+        said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
+        claim = odds(math.exp(said))
+    note_claim(claim, not changed, bin_of(now, s[WIDTH]), site)
     note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)
     plainly = _evidence(changed, dated, first, scaled, gap, gap, now - when)
     _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))
@@ -226,22 +228,29 @@ def _tells(page: Any, folder: Any, site: Any) -> bool:
     return bool((site[SHAPE] + page.changes) / (site[SHAPE] / usual + page.waited_s) < _RESTLESS * usual)
 
 
-@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, i64, *MEMORY)
+@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, i64, *MEMORY)
 def learn(
-    slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, n: int, settings: Any, page_rows: Any,
-    pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
-    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
-    rings: int,
+    slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, said: Any, n: int, settings: Any,
+    page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any,
+    cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any,
+    clock: Any, rings: int,
 ) -> int:  # fmt: skip
-    """Take in what visits found, in order; of a page that is not known, only that it is there."""
+    """Take in what visits found, in order; of a page that is not known, only that it is there.
+
+    What was `said` is written over: all of it was, before the first of these visits found anything.
+    """
     which, when_at, gap, news = view(slots, n), view(visited_at, n), view(interval_s, n), view(changed, n)
-    aged, s = view(age_s, n), view(settings, SETTINGS)
+    aged, claims, s = view(age_s, n), view(said, n), view(settings, SETTINGS)
     page_, folder_, site_ = view(page_rows, pages), view(folder_rows, folders), view(site_rows, (sites, SITE_COLUMNS))
     cohort_, sibling_ = view(cohort_rows, cohorts), view(sibling_rows, siblings)
     r = Rings(
         view(heads, rings), view(done, rings), view(at, rings),
         view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
     )  # fmt: skip
+    for i in range(n):
+        its_page: Any = page_[which[i]]
+        its_folder: Any = folder_[its_page.folder]
+        claims[i] = unbent(claims[i], site_[its_folder.site])
     for i in range(n):
         page: Any = page_[which[i]]
         folder: Any = folder_[page.folder]
@@ -250,7 +259,8 @@ def learn(
             _first(page, folder, site, sibling_)
             folder.scout = which[i]
         elif gap[i] == gap[i]:
-            _revisit(page, folder, site, cohort_, sibling_, when_at[i], max(gap[i], 0.0), news[i], aged[i], s, r)
+            length = max(gap[i], 0.0)
+            _revisit(page, folder, site, cohort_, sibling_, when_at[i], length, news[i], aged[i], claims[i], s, r)
             if _tells(page, folder, site) or folder.scout == which[i]:
                 folder.scout = which[i]
     return 0

@@ -1,7 +1,10 @@
 """What is said of copies, made true: how likely they were fresh that were said to be so, site by site.
 
 The logarithm of the odds is bent along a line, whose level and slope are learned as in a logistic regression, visit by
-visit: each adds its curvature to what is known, and moves the line by its surprise over that.
+visit: each adds its curvature to what is known, and moves the line by its surprise over that. What counts is what was
+said before the visit, and before all that were made meanwhile: of a hundred copies of one batch the second would be
+said to be stale by whoever has seen the first. Such claims are true or false together, so that of those made of a site
+within one bin of its clock each further one counts less.
 
 References
 ----------
@@ -15,11 +18,12 @@ import math
 from typing import Any, Final
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule._clock_layout import CURVED, LEVEL, SLOPE
+from evercrawl.schedule._clock_layout import CLAIMED, CURVED, LEVEL, SLOPE
 
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _PRIOR: Final = 10.0  # curvature that the line is worth which changes nothing
 _FADES: Final = 0.01  # of what is known, a visit
+_ALIKE: Final = 0.1  # the eleventh claim of a bin counts half of what the first does
 _LEVEL_MOST: Final = 3.0
 _SLOPES: Final = (-0.7, 3.0)
 
@@ -32,14 +36,32 @@ def odds(probability: float) -> float:
 
 
 @compiled
-def note_claim(said: float, fresh: bool, site: Any) -> None:
-    """Note whether a copy was fresh that was said to be so with a probability."""
-    at = odds(said)
+def unbent(said: float, site: Any) -> float:
+    """Return the logarithm of the odds of a probability as it was before it was made true; nan of nan."""
+    if said != said:
+        return said
+    most = odds(1.0)
+    return float(min(max((odds(said) - site[LEVEL]) / (1.0 + site[SLOPE]), -most), most))
+
+
+@compiled
+def _counts(of_bin: float, site: Any) -> float:
+    """Return what the next claim of a bin counts, and note that it was made."""
+    if site[CLAIMED] != of_bin:
+        site[CLAIMED], site[CLAIMED + 1] = of_bin, 0.0
+    site[CLAIMED + 1] += 1.0
+    return float(1.0 / (1.0 + _ALIKE * (site[CLAIMED + 1] - 1.0)))
+
+
+@compiled
+def note_claim(at: float, fresh: bool, of_bin: float, site: Any) -> None:
+    """Note whether a copy was fresh that was said to be so, before that was made true, with odds of logarithm `at`."""
+    counts = _counts(of_bin, site)
     now = 1.0 / (1.0 + math.exp(-(site[LEVEL] + (1.0 + site[SLOPE]) * at)))
-    curve, surprise = now * (1.0 - now), (1.0 if fresh else 0.0) - now
-    site[CURVED] += curve - _FADES * site[CURVED]
-    site[CURVED + 1] += curve * at - _FADES * site[CURVED + 1]
-    site[CURVED + 2] += curve * at * at - _FADES * site[CURVED + 2]
+    curve, surprise, fades = counts * now * (1.0 - now), counts * ((1.0 if fresh else 0.0) - now), counts * _FADES
+    site[CURVED] += curve - fades * site[CURVED]
+    site[CURVED + 1] += curve * at - fades * site[CURVED + 1]
+    site[CURVED + 2] += curve * at * at - fades * site[CURVED + 2]
     level, both, slope = site[CURVED] + _PRIOR, site[CURVED + 1], site[CURVED + 2] + _PRIOR
     area = level * slope - both * both
     site[LEVEL] += surprise * (slope - both * at) / area

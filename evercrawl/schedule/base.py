@@ -149,6 +149,9 @@ class Visits:
     folder, name
         Keys of the page's folder (its host, and its path up to the last slash), and of its site and what follows that
         slash; 0 for pages that were read before, which keep them for ever. None where nobody is going to ask.
+    said
+        How likely the copy was said to be fresh, before the visit, by the policy itself; nan where nothing was said.
+        None where nothing ever was.
     """
 
     slot: Slots
@@ -166,6 +169,7 @@ class Visits:
     found: Ints
     folder: Keys | None = None
     name: Keys | None = None
+    said: Floats | None = None
 
     def __len__(self) -> int:
         """Return how many visits there are."""

@@ -36,8 +36,9 @@ class Cohorts:
     def join(self, visits: Visits, rows: NDArray[Any], near_s: float) -> None:
         """Let pages that changed, or are new, belong to those that changed in the same `near_s` of time."""
         rows["cohort"][visits.slot] = NONE
-        dated = visits.take(~np.isnan(visits.age_s))
-        if len(dated):
+        has_date = ~np.isnan(visits.age_s)
+        if has_date.any():
+            dated = visits.take(has_date)
             rows["cohort"][dated.slot] = self._by_key.of(_keys(dated, near_s))
             self.groups.upto(len(self._by_key))
 

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.numbering import Numbering
     from evercrawl.schedule.rows import Rows
 
+
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
 """What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that
 changed with it; those of its name; and that one page stands for its folder."""
@@ -176,7 +177,7 @@ class Clocks:
         first = 0
         while first < len(visits):
             last = min(first + self._stretches.left(), len(visits))
-            self._learn(visits.take(slice(first, last)))
+            self._learn(visits if last - first == len(visits) else visits.take(slice(first, last)))
             if self._stretches.passed(last - first, float(visits.at[last - 1])):
                 self.set_cycle(self._stretches.cycle_s)
                 self._cohorts.forget_empty(self._pages.upto(0))
@@ -237,16 +238,18 @@ class Clocks:
 
     def _learn(self, visits: Visits) -> None:
         self._note_gone(visits.slot[visits.gone])
-        seen = visits.take(visits.read & ~visits.gone)
+        seen = _those(visits, visits.read & ~visits.gone)
         if not len(seen):
             return
         rows = self._pages.upto(int(seen.slot.max()) + 1)
         new = rows["known"][seen.slot] != KNOWN
-        self._stretches.known += int(new.sum())
-        self._places.place(seen.take(new), rows)
+        if new.any():
+            self._stretches.known += int(new.sum())
+            self._places.place(_those(seen, new), rows)
         self._teach(seen)
-        if "cohorts" not in self._without:
-            self._cohorts.join(seen.take(new | seen.changed), rows, self._settings[TOGETHER])
+        other = new | seen.changed
+        if "cohorts" not in self._without and other.any():
+            self._cohorts.join(_those(seen, other), rows, self._settings[TOGETHER])
         if "mates" in self._without:
             self._places.folders.all()["scout"] = NONE
 
@@ -261,13 +264,19 @@ class Clocks:
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-        _LEARN["learn"](*(pointer(array) for array in arrays), len(visits), *self.pointers())
+        claims = np.full(len(visits), np.nan) if visits.said is None else np.array(visits.said, np.float64)
+        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), *self.pointers())
 
     def _tables(self) -> dict[str, Rows]:
         return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}
 
     def _numberings(self) -> dict[str, Numbering]:
         return {**self._places.numberings(), **self._cohorts.numberings()}
+
+
+def _those(visits: Visits, which: NDArray[np.bool_]) -> Visits:
+    """Return some of the visits, mostly all: to copy their columns would cost more than to learn from them."""
+    return visits if which.all() else visits.take(which)
 
 
 def _kind(rows: NDArray[Any]) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -73,11 +74,12 @@ class HandMade:
     def visit(self, url: str, body: bytes = b"", status: int = 200, *, squeeze: bool = False, **more: object) -> None:
         """Take in one answer; `squeeze` sends it gzipped and in chunks.
 
-        `more` are headers, and `error`, `tls_ok` and `truncated` of the exchange.
+        `more` are headers; `error`, `tls_ok` and `truncated` of the exchange; `said`, how likely the copy was fresh.
         """
         self.now += 10.0
-        error, tls_ok, truncated = (
-            more.pop(name, none) for name, none in (("error", ""), ("tls_ok", None), ("truncated", False))
+        error, tls_ok, truncated, said = (
+            more.pop(name, none)
+            for name, none in (("error", ""), ("tls_ok", None), ("truncated", False), ("said", math.nan))
         )
         fields = {"content-type": HTML} | {name.replace("_", "-"): str(value) for name, value in more.items()}
         wire = body
@@ -91,11 +93,12 @@ class HandMade:
             f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() if status else b"", wire, body, fields if status else {},
             "192.0.2.1", str(error), "it was made so" if error else "", bool(truncated), tls_ok,  # type: ignore[arg-type]
         )  # fmt: skip
-        self._learn(url, lambda host, slot, before: self._read(exchange, host, slot, before))
+        self._learn(url, lambda host, slot, before: self._read(exchange, host, slot, before, said))
 
     @staticmethod
-    def _read(exchange: Exchange, host: Host, slot: int, before: reading.Before) -> reading.Reading:
+    def _read(exchange: Exchange, host: Host, slot: int, before: reading.Before, said: float) -> reading.Reading:
         one = reading.judge(exchange, host, slot, before)
+        one.said = said
         if one.unread:
             reading.understand(one, contents(body_of(exchange, reading.held(before), "evercrawl", text=True)))
         return one

@@ -92,6 +92,13 @@ def test_a_date_that_is_believed_says_how_long_ago_the_change_was(made, listener
     assert ages[-1] == pytest.approx(7.0)
 
 
+def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):
+    made.seed(f"{SITE}/")
+    for page, said in (("Home", np.nan), ("Home", 0.25), ("House", 0.75)):
+        made.visit(f"{SITE}/", made.page(page), said=said)
+    assert told(listener)["said"] == pytest.approx([np.nan, 0.25, 0.75], nan_ok=True)
+
+
 def test_a_visit_in_vain_does_not_begin_an_interval(made, listener):
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home"))
@@ -116,7 +123,7 @@ def wander(made, visits: int) -> None:
             made.visit(url, error="reset", status=0)
         else:
             links = [f"{[SITE, OTHER][int(i) % 2]}/{i}" for i in draw.integers(40, size=3)]
-            made.visit(url, made.page(f"{url} {int(kind * 5)}", *links))
+            made.visit(url, made.page(f"{url} {int(kind * 5)}", *links), said=kind)
 
 
 def test_read_back_it_is_the_same(made, listener, monkeypatch):

@@ -360,7 +360,7 @@ def test_however_visits_are_parted_the_same_is_learned():
     for row in [*rows, None]:
         if row is None or row.slot[0] in [each.slot[0] for each in together]:
             columns = zip(*([getattr(each, name) for name in Visits.__slots__[:-2]] for each in together), strict=True)
-            whole.learn(Visits(*(np.concatenate(column) for column in columns)))
+            whole.learn(Visits(*(None if column[0] is None else np.concatenate(column) for column in columns)))
             together = []
         together.append(row)
     for name, values in one_by_one.tables(NOW)["changes"].items():
