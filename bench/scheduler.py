@@ -53,6 +53,8 @@ OF_A_PAGE = (
 )  # fmt: skip
 """Fields of a page's record that choosing needs. Of which kind its importance is (`alias`, `mark`) is the scheme's."""
 
+_RECORD_BYTES = sum(RECORD[name].itemsize for name in OF_A_PAGE)
+
 
 def waiting(policy: Policy, on: Slots) -> Frontier:
     """Return a frontier on which visited pages wait, all alike, on hosts of these numbers with an address each."""
@@ -73,7 +75,15 @@ def waiting(policy: Policy, on: Slots) -> Frontier:
 def page_bytes(policy: Policy, pages: int = 200_000) -> float:
     """Return what is kept of a page that was visited: in the queues, of hosts as in `World`, and in its record."""
     on = (pages / 1000 * np.random.default_rng(1).random(pages) ** 2).astype(np.uint32)
-    return waiting(policy, on)._lots.size_bytes() / pages + sum(RECORD[name].itemsize for name in OF_A_PAGE)
+    return waiting(policy, on)._lots.size_bytes() / pages + _RECORD_BYTES
+
+
+def churned_bytes(policy: Policy, pages: int = 100_000) -> float:
+    """Return the same after every page was visited some times, fell asleep, awoke and fell due."""
+    world = World(policy, pages, pages // 1000, 16, 0, 20 * DAY)
+    world.fetches_s(3 * pages)
+    assert world.frontier.new_count == 0, "all pages were visited"
+    return world.frontier._lots.size_bytes() / pages + _RECORD_BYTES
 
 
 def site_bytes(policy: Policy, sites: int = 10_000) -> float:
@@ -249,7 +259,8 @@ def main() -> int:
     parser.add_argument("--cycle-days", type=float, default=20.0, help="the budget: days to visit every page once")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     o = parser.parse_args()
-    policy = catalog.pick(schedule, Policy, o.policy)()  # type: ignore[type-abstract]
+    picked = catalog.pick(schedule, Policy, o.policy)  # type: ignore[type-abstract]
+    policy = picked()
     start = time.process_time()
     world = World(policy, o.pages, o.hosts, o.batch, o.new, o.cycle_days * DAY)
     filled = time.process_time() - start
@@ -265,6 +276,7 @@ def main() -> int:
         Figure("pages looked at, a fetch", asked, ""),
         Figure("memory a known page, in the queues alone", world.frontier._lots.size_bytes() / world.known, "B"),
         Figure("memory a visited page", page_bytes(policy), "B", at_most=48),
+        Figure("the same, three cycles later", churned_bytes(picked()), "B", at_most=48),
         Figure("memory a site, of one host", site_bytes(policy), "B", at_most=4096),
         Figure("filling at the start", filled / o.pages * 1e6, "us a page"),
     ]

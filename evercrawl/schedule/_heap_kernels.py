@@ -1,7 +1,9 @@
-"""Heaps, compiled: of pages in a piece of one big array, and of hosts, which know their place.
+"""Heaps, compiled: of pages in blocks of one big array, and of hosts, which know their place.
 
-A heap of pages begins at `base` and grows by `step`, 1 or -1, so two of them can share a piece from both ends. The
-smallest key is on top; of equal ones the smaller slot, so that the order does not depend on how the heap came about.
+A heap of pages lies in blocks of 16 places, wherever there was room for one, and a table says where; so a heap that
+grows is never copied, and leaves nothing unused but a part of its last block. Entry i has place i + 1, for that brings
+the two below an entry into the same block. The smallest key is on top; of equal ones the smaller slot, so that the
+order does not depend on how the heap came about.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled
+from evercrawl.schedule._lot_layout import BITS, BLOCK
 
 
 @compiled
@@ -20,12 +23,19 @@ def whole(number: Any) -> Any:
 
 
 class Heap(NamedTuple):
-    """Where a heap of pages lies: the arrays of keys and slots, its first place in them, and its direction."""
+    """Where a heap of pages lies: the arrays of keys and slots; that of all tables; and where the heap's own begins."""
 
     keys: Any
     slots: Any
-    base: Any
-    step: int
+    tables: Any
+    table: int
+
+
+@compiled
+def spot(heap: Heap, i: int) -> Any:
+    """Return where entry `i` is in the arrays."""
+    place = i + 1
+    return whole(heap.tables[heap.table + (place >> BITS)]) * 4 + (place & (BLOCK - 1))
 
 
 @compiled
@@ -35,20 +45,20 @@ def _before(key: float, slot: int, other_key: float, other_slot: int) -> bool:
 
 @compiled
 def _put(heap: Heap, i: int, key: float, slot: int) -> None:
-    heap.keys[heap.base + heap.step * i] = key
-    heap.slots[heap.base + heap.step * i] = slot
+    at = spot(heap, i)
+    heap.keys[at], heap.slots[at] = key, slot
 
 
 @compiled
 def key_at(heap: Heap, i: int) -> Any:
     """Return the key of entry `i`; entry 0 is the smallest."""
-    return heap.keys[heap.base + heap.step * i]
+    return heap.keys[spot(heap, i)]
 
 
 @compiled
 def slot_at(heap: Heap, i: int) -> Any:
     """Return the slot of entry `i`."""
-    return heap.slots[heap.base + heap.step * i]
+    return heap.slots[spot(heap, i)]
 
 
 @compiled

@@ -10,58 +10,65 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.prefetch import prefetch
-from evercrawl.schedule._heap_kernels import whole
-from evercrawl.schedule._lot_layout import ADDED, AGAIN, AWAKE, CHUNK, SHORT, WOKEN
+from evercrawl.schedule._heap_kernels import Heap, spot, whole
+from evercrawl.schedule._lot_blocks import WORDS
+from evercrawl.schedule._lot_layout import ADDED, AGAIN, AWAKE, SHORT, WOKEN
+from evercrawl.schedule._lot_memory import asleep, awake, short
 
 if TYPE_CHECKING:
+    from evercrawl.schedule._lot_blocks import Store
     from evercrawl.schedule._lot_collect import Rows
-    from evercrawl.schedule._lot_memory import Store
+
+
+@compiled
+def _see(heap: Heap, i: int) -> None:
+    prefetch(heap.keys, spot(heap, i))
+
+
+@compiled
+def _see_new(heap: Heap, n: int) -> None:
+    """Ask for where an entry comes that is added to `n`, and for the one above it."""
+    _see(heap, n)
+    _see(heap, (n - 1) >> 1)
 
 
 @compiled
 def see_firsts(s: Store, h: int) -> None:
     """Ask for the first of a host's awake pages and of its short list."""
-    lot = s.lots[h]
-    prefetch(s.keys, lot.block)
-    prefetch(s.keys, lot.short_block)
+    _see(awake(s, h), 0)
+    _see(short(s, h), 0)
 
 
 @compiled
 def see_asleep(s: Store, h: int) -> None:
     """Ask for the ends of a host's heap of pages that are asleep: the first may awake, the last take its place."""
-    lot = s.lots[h]
-    end = lot.block + whole(lot.room)
-    prefetch(s.keys, end - 1)
-    prefetch(s.keys, end - whole(lot.asleep))
+    heap = asleep(s, h)
+    _see(heap, 0)
+    _see(heap, whole(s.lots[h].asleep) - 1)
 
 
 @compiled
 def see_bed(s: Store, h: int) -> None:
     """Ask for where a host's next page will sleep, and for the entry above it."""
-    lot = s.lots[h]
-    last, n = lot.block + whole(lot.room) - 1, whole(lot.asleep)
-    prefetch(s.keys, last - n)
-    prefetch(s.keys, last - ((n - 1) >> 1))
+    _see_new(asleep(s, h), whole(s.lots[h].asleep))
 
 
 @compiled
 def see_rows(s: Store, r: Rows, chosen: Any, n: int) -> None:
     """Ask for what rows that are settled will need: what takes a chosen one's place, and where the others come."""
     for i in chosen:
-        lot = s.lots[whole(r.of[i])]
+        h = whole(r.of[i])
         if r.kinds[i] == AWAKE:
-            prefetch(s.keys, lot.block + whole(lot.awake) - 1)
+            _see(awake(s, h), whole(s.lots[h].awake) - 1)
         elif r.kinds[i] == SHORT:
-            prefetch(s.keys, lot.short_block + whole(lot.short) - 1)
+            _see(short(s, h), whole(s.lots[h].short) - 1)
     for i in range(n):
-        lot = s.lots[whole(r.of[i])]
+        h = whole(r.of[i])
         if r.kinds[i] == WOKEN:
-            prefetch(s.keys, lot.block + whole(lot.awake))
-            prefetch(s.keys, lot.block + ((whole(lot.awake) - 1) >> 1))
+            _see_new(awake(s, h), whole(s.lots[h].awake))
         elif r.kinds[i] == AGAIN:
-            prefetch(s.keys, lot.block + ((whole(r.places[i]) - 1) >> 1))
-            prefetch(s.keys, lot.block + 2 * whole(r.places[i]) + 1)
+            _see(awake(s, h), (whole(r.places[i]) - 1) >> 1)
+            _see(awake(s, h), 2 * whole(r.places[i]) + 1)
         elif r.kinds[i] == ADDED:
-            prefetch(s.chunks, (whole(lot.tail) - 1) * CHUNK)
-            prefetch(s.keys, lot.short_block + whole(lot.short))
-            prefetch(s.keys, lot.short_block + ((whole(lot.short) - 1) >> 1))
+            prefetch(s.words, whole(s.lots[h].tail) * WORDS + 3 + whole(s.lots[h].last))
+            _see_new(short(s, h), whole(s.lots[h].short))

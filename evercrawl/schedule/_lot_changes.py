@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule._heap_kernels import enter, key_at, leave, place_of, remove, slot_at, whole
+from evercrawl.schedule._heap_kernels import enter, key_at, leave, place_of, slot_at, whole
 from evercrawl.schedule._lot_memory import (
-    Store,
     asleep,
     awake,
     bag_in,
     bag_out,
+    drop_asleep,
+    drop_awake,
+    drop_short,
     push_asleep,
     push_awake,
     push_short,
     short,
 )
+
+if TYPE_CHECKING:
+    from evercrawl.schedule._lot_blocks import Store
 
 
 @compiled
@@ -89,16 +94,9 @@ def put_back(s: Store, h: int, slot: int, new: int) -> None:
 
 
 @compiled
-def pop_awake(s: Store, h: int, place: int) -> None:
-    remove(awake(s, h), whole(s.lots[h].awake), place)
-    s.lots[h].awake -= 1
-
-
-@compiled
 def pop_asleep(s: Store, h: int) -> Any:
     slot = slot_at(asleep(s, h), 0)
-    remove(asleep(s, h), whole(s.lots[h].asleep), 0)
-    s.lots[h].asleep -= 1
+    drop_asleep(s, h, 0)
     return slot
 
 
@@ -108,13 +106,12 @@ def remove_page(s: Store, h: int, slot: int) -> Any:
     lot = s.lots[h]
     for i in range(whole(lot.awake)):
         if slot_at(awake(s, h), i) == slot:
-            pop_awake(s, h, i)
+            drop_awake(s, h, i)
             _stand_again(s, h)
             return 1
     for i in range(whole(lot.asleep)):
         if slot_at(asleep(s, h), i) == slot:
-            remove(asleep(s, h), whole(lot.asleep), i)
-            lot.asleep -= 1
+            drop_asleep(s, h, i)
             _stand_again(s, h)
             return 1
     return 0
@@ -138,8 +135,7 @@ def _stand_again(s: Store, h: int) -> None:
 
 @compiled
 def pop_short(s: Store, h: int, place: int) -> None:
-    remove(short(s, h), whole(s.lots[h].short), place)
-    s.lots[h].short -= 1
+    drop_short(s, h, place)
     s.lots[h].taken += 1
 
 
@@ -155,6 +151,6 @@ def take(s: Store, h: int) -> Any:
         return 2 * whole(bag_out(s, h)) + 1
     if lot.awake:
         slot = slot_at(awake(s, h), 0)
-        pop_awake(s, h, 0)
+        drop_awake(s, h, 0)
         return 2 * whole(slot)
     return 2 * whole(pop_asleep(s, h)) if lot.asleep else -1

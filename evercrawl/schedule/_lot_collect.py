@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,10 @@ from evercrawl.schedule._lot_layout import (
     STAMP,
     WOKEN,
 )  # fmt: skip
-from evercrawl.schedule._lot_memory import Store, asleep, awake, bag_out, push_short, short
+from evercrawl.schedule._lot_memory import asleep, awake, bag_out, empty_short, push_short, short
+
+if TYPE_CHECKING:
+    from evercrawl.schedule._lot_blocks import Store
 
 POOL: Final = 15  # at most so many pages of a host are compared
 POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
@@ -124,7 +127,8 @@ def _unrank(s: Store, r: Rows, n: int, h: int) -> int:
     heap = short(s, h)
     for i in range(whole(lot.short)):
         n = _row(r, n, h, slot_at(heap, i), RANKED, 0)
-    lot.short, lot.taken, lot.added, lot.ranked = 0, 0, 0, s.control[STAMP]
+    empty_short(s, h)
+    lot.taken, lot.added, lot.ranked = 0, 0, s.control[STAMP]
     for _ in range(min(whole(lot.bag), WINDOW)):
         n = _row(r, n, h, bag_out(s, h), RANKED, 0)
     return n

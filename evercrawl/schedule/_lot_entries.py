@@ -10,28 +10,39 @@ from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.schedule import _lot_ahead as ahead
 from evercrawl.schedule import _lot_changes as changes
 from evercrawl.schedule import _lot_collect as collecting
-from evercrawl.schedule import _lot_memory as memory
 from evercrawl.schedule import _lot_settle as settling
 from evercrawl.schedule._heap_kernels import Order, whole
+from evercrawl.schedule._lot_blocks import Store
 from evercrawl.schedule._lot_collect import Rows
-from evercrawl.schedule._lot_layout import ADDED, CONTROL, DUES, ENTRY, LOT, MOST_HOSTS, MOST_ROWS, NEWS, RESTING
-from evercrawl.schedule._lot_memory import Store
+from evercrawl.schedule._lot_layout import (
+    ADDED,
+    CONTROL,
+    DUES,
+    ENTRY,
+    LOT,
+    MOST_HOSTS,
+    MOST_ROWS,
+    NEWS,
+    PLACES,
+    RESTING,
+    WORDS_OF_TABLES,
+)  # fmt: skip
 
 _FLOATS, _INTS, _SLOTS, _BYTES = pointer(np.float64), pointer(np.int64), pointer(np.uint32), pointer(np.uint8)
-_STORE: Final = (pointer(LOT), pointer(ENTRY), pointer(ENTRY), _SLOTS, _INTS, i64)
+_STORE: Final = (pointer(LOT), pointer(ENTRY), pointer(ENTRY), _SLOTS, _SLOTS, _INTS, i64)
 _ROWS: Final = (_SLOTS, _SLOTS, _SLOTS, _BYTES, _SLOTS, _FLOATS, _INTS, _INTS, _INTS)
 
 
 @compiled
-def _store(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, n: int) -> Store:
-    hosts, orders, both, sizes = view(lots, n), view(lines, 3 * n), view(entries, n), view(control, CONTROL)
+def _store(lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, n: int) -> Store:
+    hosts, orders, both, sizes = view(lots, n), view(lines, 3 * n), view(entries, PLACES * n), view(control, CONTROL)
     first, second, third = orders[:n], orders[n : 2 * n], orders[2 * n :]
     return Store(
         hosts,
         Order(first["key"], first["slot"], hosts["rest"], sizes, RESTING),
         Order(second["key"], second["slot"], hosts["due"], sizes, DUES),
         Order(third["key"], third["slot"], hosts["new"], sizes, NEWS),
-        both["key"], both["slot"], view(chunks, n), sizes,
+        both["key"], both["slot"], view(tables, WORDS_OF_TABLES * n), view(words, 3 * PLACES * n), sizes,
     )  # fmt: skip
 
 
@@ -48,10 +59,11 @@ def _rows(
 
 @entry(i64, *_STORE, _SLOTS, _FLOATS, i64)
 def rest(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, hosts: Any, until: Any, n: int
-) -> int:
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
+    hosts: Any, until: Any, n: int,
+) -> int:  # fmt: skip
     """Let hosts offer their pages again, each from an instant on."""
-    s = _store(lots, lines, entries, chunks, control, size)
+    s = _store(lots, lines, entries, tables, words, control, size)
     numbers, instants = view(hosts, n), view(until, n)
     for i in range(n):
         changes.rest(s, whole(numbers[i]), instants[i])
@@ -60,19 +72,11 @@ def rest(
 
 @entry(i64, *_STORE, _SLOTS, _SLOTS, _FLOATS, i64)
 def sleep(
-    lots: Any,
-    lines: Any,
-    entries: Any,
-    chunks: Any,
-    control: Any,
-    size: int,
-    hosts: Any,
-    slots: Any,
-    until: Any,
-    n: int,
-) -> int:
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
+    hosts: Any, slots: Any, until: Any, n: int,
+) -> int:  # fmt: skip
     """Add pages that are not to be visited before an instant each."""
-    s = _store(lots, lines, entries, chunks, control, size)
+    s = _store(lots, lines, entries, tables, words, control, size)
     numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
     for i in range(n):
         ahead.see_bed(s, whole(numbers[i]))
@@ -83,52 +87,44 @@ def sleep(
 
 @entry(i64, *_STORE, _SLOTS, _SLOTS, i64)
 def append(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, hosts: Any, slots: Any, n: int
-) -> int:
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
+    hosts: Any, slots: Any, n: int,
+) -> int:  # fmt: skip
     """Add new pages behind all others of their hosts."""
-    s = _store(lots, lines, entries, chunks, control, size)
+    s = _store(lots, lines, entries, tables, words, control, size)
     numbers, pages = view(hosts, n), view(slots, n)
     for i in range(n):
         changes.append(s, whole(numbers[i]), whole(pages[i]))
     return 0
 
 
-@entry(i64, *_STORE, _SLOTS, _INTS, i64)
-def make_room(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, hosts: Any, more: Any, n: int
-) -> int:
-    """See to it that each of some hosts has room for so many visited pages more."""
-    s = _store(lots, lines, entries, chunks, control, size)
-    numbers, counts = view(hosts, n), view(more, n)
-    for i in range(n):
-        memory.make_room(s, whole(numbers[i]), counts[i])
-    return 0
-
-
 @entry(i64, *_STORE, i64, i64, i64)
 def put_back(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int, slot: int, new: int
-) -> int:
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
+    host: int, slot: int, new: int,
+) -> int:  # fmt: skip
     """Put a page in front of all others of its host."""
-    changes.put_back(_store(lots, lines, entries, chunks, control, size), host, slot, new)
+    changes.put_back(_store(lots, lines, entries, tables, words, control, size), host, slot, new)
     return 0
 
 
 @entry(i64, *_STORE, i64)
-def take(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int) -> int:
+def take(lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int, host: int) -> int:
     """Take a host's first page: 2 * slot, + 1 if it was new; -1 where none is."""
-    return int(changes.take(_store(lots, lines, entries, chunks, control, size), host))
+    return int(changes.take(_store(lots, lines, entries, tables, words, control, size), host))
 
 
 @entry(i64, *_STORE, i64, i64)
-def remove_page(lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int, host: int, slot: int) -> int:
+def remove_page(
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int, host: int, slot: int
+) -> int:
     """Take a visited page out, wherever it waits on its host: 1 if it did, else 0. All pages of the host are passed."""
-    return int(changes.remove_page(_store(lots, lines, entries, chunks, control, size), host, slot))
+    return int(changes.remove_page(_store(lots, lines, entries, tables, words, control, size), host, slot))
 
 
 @entry(i64, *_STORE, *_ROWS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
 def collect(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
     slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     now: float, most: int, wide: int, pool: int, again: int, in_order: int, added_hosts: Any, added: Any, n_added: int,
 ) -> int:  # fmt: skip
@@ -136,7 +132,7 @@ def collect(
 
     Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen.
     """
-    s = _store(lots, lines, entries, chunks, control, size)
+    s = _store(lots, lines, entries, tables, words, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     collecting.gather_hosts(s, r, now, most, wide, in_order)
     numbers, news = view(added_hosts, n_added), view(added, n_added)
@@ -159,12 +155,12 @@ def collect(
 
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64, f64, _FLOATS, _SLOTS, _INTS)
 def rank(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
     slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     values: Any, n: int, least: float, keys: Any, spots: Any, lined: Any,
 ) -> int:  # fmt: skip
     """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there."""
-    s = _store(lots, lines, entries, chunks, control, size)
+    s = _store(lots, lines, entries, tables, words, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     settling.rank(s, r, view(values, n))
     m = MOST_HOSTS
@@ -173,12 +169,12 @@ def rank(
 
 @entry(i64, *_STORE, *_ROWS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)
 def settle(
-    lots: Any, lines: Any, entries: Any, chunks: Any, control: Any, size: int,
+    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
     slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
     values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int, out: Any, n_out: int, in_order: int,
 ) -> int:  # fmt: skip
     """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
-    s = _store(lots, lines, entries, chunks, control, size)
+    s = _store(lots, lines, entries, tables, words, control, size)
     r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
     ahead.see_rows(s, r, view(chosen, n_chosen), n_values - r.counts[2] + n_keys)
     settling.take_rows(s, r, view(chosen, n_chosen))

@@ -10,15 +10,16 @@ LOT: Final = np.dtype(
     [
         ("rest_at", "<f8"),  # not to be asked before, as far as this side was told
         ("bar", "<f8"),  # a new page with a smaller key goes to the short list, others to the bag
-        ("block", "<i8"), ("short_block", "<i8"),
         ("rest", "<u4"), ("due", "<u4"), ("new", "<u4"),  # places + 1 in the three orders of hosts
-        ("room", "<u4"), ("awake", "<u4"), ("asleep", "<u4"), ("short_room", "<u4"), ("short", "<u4"),
-        ("head", "<u4"), ("tail", "<u4"), ("bag", "<u4"), ("first", "<u4"),  # chunks + 1; slots; place in `head`
+        ("awake", "<u4"), ("asleep", "<u4"), ("short", "<u4"),  # how many pages are in each heap
+        ("awake_table", "<u4"), ("asleep_table", "<u4"), ("short_table", "<u4"),  # where its table begins
+        ("awake_room", "<u4"), ("asleep_room", "<u4"), ("short_room", "<u4"),  # for how many blocks that has room
+        ("bag", "<u4"),  # how many pages are in it
+        ("head", "<u4"), ("tail", "<u4"), ("first", "<u4"), ("last", "<u4"),  # its blocks; begin and end in these
         ("taken", "<u4"), ("added", "<u4"),  # since it was ranked
         ("stamp", "<u4"), ("spot", "<u4"),  # the last choice it took part in, and its place there
         ("out", "<u4"),  # 1: chosen, busy or held; not to be offered until it rests again
         ("ranked", "<u4"),  # the last choice in which it was
-        ("spare", "<u4"),
     ]
 )  # fmt: skip
 """What is known of one host; all zero for one that has nothing."""
@@ -26,9 +27,19 @@ LOT: Final = np.dtype(
 ENTRY: Final = np.dtype([("key", "<f8"), ("slot", "<u4")])
 """A place in a heap, of pages or of hosts."""
 
-CHUNK: Final = 16
-RESTING, DUES, NEWS, TOP, CHUNKS, FREE_CHUNK, CURSOR, PLACE, STAMP, HOSTS, REVIEW, CREDIT, FREE = range(13)
-CONTROL: Final = FREE + 32
+BITS: Final = 4
+BLOCK: Final = 1 << BITS
+"""Places in a block of a heap of pages; who has but one may have 4 or 8 instead."""
+
+PLACES: Final = 8
+"""Places that there is room for, times the hosts that there is room for."""
+
+WORDS_OF_TABLES: Final = 4
+"""Words of tables, likewise."""
+
+RESTING, DUES, NEWS, TOP, TABLED, CURSOR, PLACE, STAMP, HOSTS, REVIEW, CREDIT, FREE = range(12)
+FREE_TABLE: Final = FREE + 4
+CONTROL: Final = FREE_TABLE + 32
 """Words of control: sizes of the orders, how far the arrays are used, cursors, and heads of lists of the free."""
 
 MOST_HOSTS: Final = 1 << 12

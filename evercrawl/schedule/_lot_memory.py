@@ -1,184 +1,148 @@
 """What a host has waiting, compiled: pages to refresh in heaps, pages never fetched in a short list and a bag.
 
-All hosts share two big arrays. `entries` is given out in blocks of 4, 8, 16 ... entries: to a host's *awake* and
-*asleep* pages, which share a block from both ends, and to its *short list*. `chunks` holds the *bags*, chains of 16
-words each: the number of the following chunk and 15 slots, first in, first out; 4.3 bytes a page.
+A host's *awake* and *asleep* pages and its *short list* are heaps in blocks (`_lot_blocks`). Its *bag* is a chain of
+such blocks: the number of the following one, two words that are not used for this, and slots, 9 in a first block and 45
+in others, first in, first out; 4.3 bytes a page.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.prefetch import prefetch
-from evercrawl.schedule._heap_kernels import Heap, Order, heapify, key_at, push, rekey, slot_at, whole
-from evercrawl.schedule._lot_layout import CHUNK, CHUNKS, FREE, FREE_CHUNK, TOP
-
-
-class Store(NamedTuple):
-    """All memory there is."""
-
-    lots: Any
-    resting: Order
-    dues: Order
-    news: Order
-    keys: Any
-    slots: Any
-    chunks: Any
-    control: Any
+from evercrawl.schedule._heap_kernels import Heap, heapify, key_at, push, rekey, remove, slot_at, spot, whole
+from evercrawl.schedule._lot_blocks import LARGEST, WORDS, Store, close_place, give_block, open_place, take_block
 
 
 @compiled
 def awake(s: Store, h: int) -> Heap:
     """Return the pages that may be refreshed, by when they fall due."""
-    return Heap(s.keys, s.slots, s.lots["block"][h], 1)
+    return Heap(s.keys, s.slots, s.tables, whole(s.lots["awake_table"][h]))
 
 
 @compiled
 def asleep(s: Store, h: int) -> Heap:
     """Return the pages that may not yet be refreshed, by when they may."""
-    return Heap(s.keys, s.slots, s.lots["block"][h] + whole(s.lots["room"][h]) - 1, -1)
+    return Heap(s.keys, s.slots, s.tables, whole(s.lots["asleep_table"][h]))
 
 
 @compiled
 def short(s: Store, h: int) -> Heap:
     """Return the best of the pages never fetched, by value upside down."""
-    return Heap(s.keys, s.slots, s.lots["short_block"][h], 1)
-
-
-@compiled
-def _take_block(s: Store, size: int) -> Any:
-    """Return the start of a block of `size` entries, 4 times a power of two."""
-    kind = 0
-    while (4 << kind) < size:
-        kind += 1
-    free = s.control[FREE + kind]
-    if free:
-        s.control[FREE + kind] = whole(s.slots[free - 1])
-        return free - 1
-    start = s.control[TOP]
-    s.control[TOP] = start + size
-    return start
-
-
-@compiled
-def _give_block(s: Store, start: int, size: int) -> None:
-    kind = 0
-    while (4 << kind) < size:
-        kind += 1
-    s.slots[start] = s.control[FREE + kind]
-    s.control[FREE + kind] = start + 1
-
-
-@compiled
-def _size(least: int) -> int:
-    size = 4
-    while size < least:
-        size *= 2
-    return size
-
-
-@compiled
-def make_room(s: Store, h: int, more: int) -> None:
-    """See to it that `more` pages can be added to those awake or asleep."""
-    lot = s.lots[h]
-    old, up, down = whole(lot.room), whole(lot.awake), whole(lot.asleep)
-    if up + down + more <= old:
-        return
-    size = _size(up + down + more)
-    start, before = _take_block(s, size), lot.block
-    for i in range(up):
-        s.keys[start + i], s.slots[start + i] = s.keys[before + i], s.slots[before + i]
-    for i in range(down):
-        s.keys[start + size - 1 - i], s.slots[start + size - 1 - i] = (
-            s.keys[before + old - 1 - i],
-            s.slots[before + old - 1 - i],
-        )
-    if old:
-        _give_block(s, before, old)
-    lot.block, lot.room = start, size
+    return Heap(s.keys, s.slots, s.tables, whole(s.lots["short_table"][h]))
 
 
 @compiled
 def push_awake(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may be refreshed."""
-    make_room(s, h, 1)
-    push(awake(s, h), whole(s.lots[h].awake), key, slot)
-    s.lots[h].awake += 1
+    lot = s.lots[h]
+    lot.awake_table, lot.awake_room = open_place(s, whole(lot.awake_table), whole(lot.awake_room), whole(lot.awake))
+    push(awake(s, h), whole(lot.awake), key, slot)
+    lot.awake += 1
 
 
 @compiled
 def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may not be refreshed before `key`."""
-    make_room(s, h, 1)
-    push(asleep(s, h), whole(s.lots[h].asleep), key, slot)
-    s.lots[h].asleep += 1
+    lot = s.lots[h]
+    lot.asleep_table, lot.asleep_room = open_place(
+        s, whole(lot.asleep_table), whole(lot.asleep_room), whole(lot.asleep)
+    )
+    push(asleep(s, h), whole(lot.asleep), key, slot)
+    lot.asleep += 1
 
 
 @compiled
 def push_short(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page to the short list."""
     lot = s.lots[h]
-    n, old, before = whole(lot.short), whole(lot.short_room), lot.short_block
-    if n == old:
-        size = _size(n + 1)
-        start = _take_block(s, size)
-        for i in range(n):
-            s.keys[start + i], s.slots[start + i] = s.keys[before + i], s.slots[before + i]
-        if old:
-            _give_block(s, before, old)
-        lot.short_block, lot.short_room = start, size
-    push(short(s, h), n, key, slot)
-    lot.short = n + 1
+    lot.short_table, lot.short_room = open_place(s, whole(lot.short_table), whole(lot.short_room), whole(lot.short))
+    push(short(s, h), whole(lot.short), key, slot)
+    lot.short += 1
+
+
+@compiled
+def drop_awake(s: Store, h: int, i: int) -> None:
+    """Take entry `i` of the pages out that may be refreshed."""
+    lot = s.lots[h]
+    remove(awake(s, h), whole(lot.awake), i)
+    lot.awake -= 1
+    close_place(s, whole(lot.awake_table), whole(lot.awake))
+
+
+@compiled
+def drop_asleep(s: Store, h: int, i: int) -> None:
+    """Take entry `i` of the pages out that may not yet be refreshed."""
+    lot = s.lots[h]
+    remove(asleep(s, h), whole(lot.asleep), i)
+    lot.asleep -= 1
+    close_place(s, whole(lot.asleep_table), whole(lot.asleep))
+
+
+@compiled
+def drop_short(s: Store, h: int, i: int) -> None:
+    """Take entry `i` of the short list out."""
+    lot = s.lots[h]
+    remove(short(s, h), whole(lot.short), i)
+    lot.short -= 1
+    close_place(s, whole(lot.short_table), whole(lot.short))
+
+
+@compiled
+def empty_short(s: Store, h: int) -> None:
+    """Take all out of the short list."""
+    lot = s.lots[h]
+    while lot.short:
+        lot.short -= 1
+        close_place(s, whole(lot.short_table), whole(lot.short))
 
 
 @compiled
 def turn_short(s: Store, h: int) -> None:
     """Turn the short list upside down: every key becomes its negative."""
     heap, n = short(s, h), whole(s.lots[h].short)
-    for i in range(heap.base, heap.base + n):
-        s.keys[i] = -s.keys[i]
+    for i in range(n):
+        s.keys[spot(heap, i)] *= -1.0
     heapify(heap, n)
+
+
+@compiled
+def _slots_in(s: Store, block: int) -> Any:
+    """Return how many slots of a bag a block holds: three words of its unused place 0 are something else."""
+    return (WORDS << whole(s.slots[block * 4])) - 3
 
 
 @compiled
 def bag_in(s: Store, h: int, slot: int) -> None:
     """Put a page into the bag."""
-    lot = s.lots[h]
-    filled = whole(lot.first) + whole(lot.bag)
-    if lot.bag == 0 or filled % (CHUNK - 1) == 0:
-        chunk = s.control[FREE_CHUNK]
-        if chunk:
-            s.control[FREE_CHUNK] = whole(s.chunks[(chunk - 1) * CHUNK])
-        else:
-            chunk = s.control[CHUNKS] + 1
-            s.control[CHUNKS] = chunk
-        s.chunks[(chunk - 1) * CHUNK] = 0
-        if lot.bag == 0:
-            lot.head, lot.first, filled = chunk, 0, 0
-        else:
-            s.chunks[(whole(lot.tail) - 1) * CHUNK] = chunk
-        lot.tail = chunk
-    s.chunks[(whole(lot.tail) - 1) * CHUNK + 1 + filled % (CHUNK - 1)] = slot
+    lot, tail = s.lots[h], whole(s.lots[h].tail)
+    if lot.bag == 0:
+        lot.head = lot.tail = take_block(s, 0)
+        lot.first, lot.last = 0, 0
+    elif lot.last == _slots_in(s, tail):
+        lot.tail = take_block(s, LARGEST)
+        s.words[tail * WORDS] = lot.tail
+        lot.last = 0
+    s.words[whole(lot.tail) * WORDS + 3 + whole(lot.last)] = slot
+    lot.last += 1
     lot.bag += 1
 
 
 @compiled
 def bag_out(s: Store, h: int) -> Any:
     """Take the page that has been longest in the bag; there is one."""
-    lot = s.lots[h]
-    start = (whole(lot.head) - 1) * CHUNK
-    if lot.first == 0:
-        prefetch(s.chunks, (whole(s.chunks[start]) - 1) * CHUNK)
-    slot = s.chunks[start + 1 + whole(lot.first)]
+    lot, head = s.lots[h], whole(s.lots[h].head)
+    following = s.words[head * WORDS]
+    if lot.first == 0 and lot.head != lot.tail:
+        prefetch(s.words, whole(following) * WORDS)
+    slot = s.words[head * WORDS + 3 + whole(lot.first)]
     lot.first += 1
     lot.bag -= 1
-    if lot.first == CHUNK - 1 or lot.bag == 0:
-        following = s.chunks[start]
-        s.chunks[start] = s.control[FREE_CHUNK]
-        s.control[FREE_CHUNK] = whole(lot.head)
+    if lot.bag == 0 or lot.first == _slots_in(s, head):
+        give_block(s, head, whole(s.slots[head * 4]))
         lot.head, lot.first = following, 0
     return slot
 
@@ -188,7 +152,7 @@ def replace_worst(s: Store, h: int, value: float, slot: int) -> Any:
     """Put a page in the place of the first of a full short list whose keys are values; return which went."""
     heap = short(s, h)
     went = slot_at(heap, 0)
-    s.keys[heap.base], s.slots[heap.base] = value, slot
+    s.keys[spot(heap, 0)], s.slots[spot(heap, 0)] = value, slot
     rekey(heap, whole(s.lots[h].short), 0, value)
     return went
 

@@ -6,24 +6,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule._heap_kernels import (
-    Heap,
     enter,
     key_at,
     leave,
     place_of,
-    push,
     rekey,
-    remove,
     slot_at,
     whole,
 )
-from evercrawl.schedule._lot_changes import offered, pop_awake, pop_short, stand, withdraw
+from evercrawl.schedule._lot_changes import offered, pop_short, stand, withdraw
 from evercrawl.schedule._lot_layout import ADDED, AGAIN, AWAKE, DONE, RANKED, SHORT, STAMP, WOKEN
 from evercrawl.schedule._lot_memory import (
-    Store,
     asleep,
     awake,
     bag_in,
+    drop_awake,
     first_key,
     push_awake,
     push_short,
@@ -33,6 +30,7 @@ from evercrawl.schedule._lot_memory import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from evercrawl.schedule._lot_blocks import Store
     from evercrawl.schedule._lot_collect import Rows
 
 FEW: Final = 32  # new pages a host that all stand in the short list
@@ -55,16 +53,32 @@ def rank(s: Store, r: Rows, values: Any) -> None:
 @compiled
 def line_up(r: Rows, least: float, keys: Any, spots: Any, lined: Any) -> int:
     """Write the hosts whose best value is `least` or more, their rows and pages, the best first; return how many."""
-    n, heap = 0, Heap(keys, spots, 0, 1)
+    n = 0
     for spot in range(r.counts[0]):
         if r.best[spot] >= least:
-            push(heap, n, -r.best[spot], spot)
+            keys[n], spots[n] = r.best[spot], spot
             n += 1
+    _sort(keys, spots, n)
     for i in range(n):
-        spot = whole(spots[0])
+        spot = whole(spots[i])
         lined[0, i], lined[1, i], lined[2, i] = r.hosts[spot], r.row[spot], r.pages[spot]
-        remove(heap, n - i, 0)
     return n
+
+
+@compiled
+def _sort(keys: Any, spots: Any, n: int) -> None:
+    """Sort by keys, the largest first; spots of equal ones as they are, the smallest first (Shell 1959)."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key, spot, j = keys[i], spots[i], i
+            while j >= gap and (keys[j - gap] < key or (keys[j - gap] == key and spots[j - gap] > spot)):
+                keys[j], spots[j] = keys[j - gap], spots[j - gap]
+                j -= gap
+            keys[j], spots[j] = key, spot
+        gap //= 3
 
 
 @compiled
@@ -73,7 +87,7 @@ def take_rows(s: Store, r: Rows, chosen: Any) -> None:
     for i in chosen:
         h = whole(r.of[i])
         if r.kinds[i] == AWAKE:
-            pop_awake(s, h, whole(r.places[i]))
+            drop_awake(s, h, whole(r.places[i]))
         elif r.kinds[i] == SHORT:
             pop_short(s, h, whole(r.places[i]))
         r.kinds[i] = DONE

@@ -142,7 +142,6 @@ class Frontier(Manners):
             self._lots.append(numbers, slots)
         else:
             self.seen_count += len(slots)
-            self._lots.make_room(touched.astype(np.uint32), np.ascontiguousarray(counts[touched], np.int64))
             for first in range(0, len(slots), _FILL):
                 part = slice(first, first + _FILL)
                 until = self._columns(slots[part]).visited_at + self._refresh_after_s

@@ -21,8 +21,6 @@ import numpy as np
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule._lot_layout import (
     ADDED,
-    CHUNK,
-    CHUNKS,
     CONTROL,
     DUES,
     ENTRY,
@@ -31,10 +29,13 @@ from evercrawl.schedule._lot_layout import (
     MOST_HOSTS,
     MOST_ROWS,
     NEWS,
+    PLACES,
     RANKED,
     RESTING,
     SHORT,
+    TABLED,
     TOP,
+    WORDS_OF_TABLES,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ _SMALL_BYTES: Final = 2 << 20  # of each array, in small pages: a small crawl ta
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
 _OWED_AT_ONCE: Final = 1 << 14
+_FULL: Final = 0.75  # of the address space: the next call may need much at once
 _POOL: Final = 3  # rows to be compared, about, for each page that is to be chosen
 
 
@@ -65,13 +67,13 @@ class Lots:
     reviews
         How many pages are looked at again for each that is chosen.
     capacity
-        Hosts that there is room for, and twice as many blocks of pages; memory is used as it is needed.
+        Hosts that there is room for, and eight times as many visited pages; memory is used as it is needed.
     """
 
     def __init__(self, *, in_order: bool = False, reviews: int = 1, capacity: int = 1 << 27) -> None:
         self._in_order, self._reviews = int(in_order), reviews
-        self._lots, self._lines, self._entries, self._chunks = _reserved(
-            (LOT, (ENTRY, 3), ENTRY, f"{CHUNK}u4"), capacity
+        self._lots, self._lines, self._entries, self._tables = _reserved(
+            (LOT, (ENTRY, 3), (ENTRY, PLACES), (np.uint32, WORDS_OF_TABLES)), capacity
         )
         self._size = len(self._lots)
         self._again = 0  # to be looked at again: in proportion to the pages chosen the last time, and part of the next
@@ -85,7 +87,7 @@ class Lots:
         self._lined: Ints = np.zeros((3, MOST_HOSTS), np.int64)  # hosts by their best values: numbers, rows, pages
         self._keys, self._spots = np.zeros(MOST_HOSTS), np.zeros(MOST_HOSTS, np.uint32)
         self._lines_up = tuple(part.ctypes.data for part in (self._keys, self._spots, self._lined))
-        memory = (self._lots, self._lines, self._entries, self._chunks, self._control)
+        memory = (self._lots, self._lines, self._entries, self._tables, self._entries, self._control)
         self._memory = (*(part.ctypes.data for part in memory), self._size)  # addresses: quicker than pointers
         rows = (self._slots, self._of, self._places, self._kinds, self._hosts, self._best, self._row)
         self._rows = tuple(part.ctypes.data for part in (*rows, self._pages, self._counts))
@@ -107,11 +109,6 @@ class Lots:
     def append(self, hosts: array[int] | Slots, slots: array[int] | Slots) -> None:
         """Add new pages behind all others of their hosts, without valuing them."""
         _KERNELS["append"](*self._memory, pointer(hosts), pointer(slots), len(hosts))
-        self._check()
-
-    def make_room(self, hosts: Slots, more: Ints) -> None:
-        """Make room for so many visited pages more on each of some hosts, in one piece."""
-        _KERNELS["make_room"](*self._memory, pointer(hosts), pointer(more), len(hosts))
         self._check()
 
     def put_back(self, host: int, slot: int, *, new: bool) -> None:
@@ -140,8 +137,9 @@ class Lots:
 
     def size_bytes(self) -> int:
         """Return how much memory has been used for pages and hosts."""
-        used, chunks, hosts = (int(self._control[i]) for i in (TOP, CHUNKS, HOSTS))
-        return used * ENTRY.itemsize + chunks * CHUNK * 4 + hosts * (LOT.itemsize + 3 * ENTRY.itemsize)
+        fours, tabled, hosts = (int(self._control[i]) for i in (TOP, TABLED, HOSTS))
+        pages = fours * 4 * ENTRY.itemsize + tabled * self._tables.itemsize
+        return pages + hosts * (LOT.itemsize + 3 * ENTRY.itemsize)
 
     def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int]:
         """Begin a choice of up to `most` pages at `now`, in which new pages `added` to `hosts` take part.
@@ -194,8 +192,8 @@ class Lots:
         self._check()
 
     def _check(self) -> None:
-        used, chunks = self._control[TOP], self._control[CHUNKS]
-        assert 2 * used < self._size and chunks < self._size, "more pages than address space"  # noqa: PT018
+        parts = 4 * self._control[TOP] / len(self._entries), self._control[TABLED] / len(self._tables)
+        assert max(parts) < _FULL, "more pages than address space"
 
 
 def _reserved(dtypes: Sequence[DTypeLike], capacity: int) -> list[NDArray[Any]]:
