@@ -110,9 +110,9 @@ def test_what_new_pages_took_is_there_for_visited_ones() -> None:
     before = ours.size_bytes()
     for slot in range(pages):
         assert ours.take(0) == (slot, True)
-        if slot >= pages * 2 // 3:
+        if slot >= pages * 3 // 4:
             sleep(ours, [0], [slot], [float(slot)])
-    assert ours.size_bytes() < 1.05 * before
+    assert ours.size_bytes() < 1.1 * before  # the tables
 
 
 def test_a_page_takes_little_more_than_its_entry() -> None:
