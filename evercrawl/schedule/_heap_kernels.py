@@ -1,9 +1,9 @@
 """Heaps, compiled: of pages in blocks of one big array, and of hosts, which know their place.
 
-A heap of pages lies in blocks of 16 places, wherever there was room for one, and a table says where; so a heap that
-grows is never copied, and leaves nothing unused but a part of its last block. Entry i has place i + 1, for that brings
-the two below an entry into the same block. The smallest key is on top; of equal ones the smaller slot, so that the
-order does not depend on how the heap came about.
+A heap of pages lies in blocks of 16 places, wherever there was room for one, and a table says where all but the first
+are; so a heap that grows is never copied, and leaves nothing unused but a part of its last block. Entry i has place
+i + 1, for that brings the two below an entry into the same block. The smallest key is on top; of equal ones the smaller
+slot, so that the order does not depend on how the heap came about.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ def whole(number: Any) -> Any:
 
 
 class Heap(NamedTuple):
-    """Where a heap of pages lies: the arrays of keys and slots; that of all tables; and where the heap's own begins."""
+    """Where a heap of pages lies: the arrays of keys and slots; its first block; and where the table of others is."""
 
     keys: Any
     slots: Any
+    block: int
     tables: Any
     table: int
 
@@ -35,7 +36,9 @@ class Heap(NamedTuple):
 def spot(heap: Heap, i: int) -> Any:
     """Return where entry `i` is in the arrays."""
     place = i + 1
-    return whole(heap.tables[heap.table + (place >> BITS)]) * 4 + (place & (BLOCK - 1))
+    if place < BLOCK:
+        return heap.block * 4 + place
+    return whole(heap.tables[heap.table + (place >> BITS) - 1]) * 4 + (place & (BLOCK - 1))
 
 
 @compiled

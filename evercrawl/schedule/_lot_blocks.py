@@ -36,30 +36,29 @@ class Store(NamedTuple):
 
 
 @compiled
-def open_place(s: Store, table: int, room: int, n: int) -> tuple[int, int]:
-    """Make place for one entry more in a heap of `n`; return where its table begins then, and the room in that."""
+def open_place(s: Store, first: int, table: int, room: int, n: int) -> tuple[int, int, int]:
+    """Make place for one entry more in a heap of `n`; return its first block, where its table is, and room there."""
     place = n + 1
     if n == 0:
-        if room == 0:
-            table, room = _take_table(s, 0), 1
-        s.tables[table] = take_block(s, 0)
+        first = take_block(s, 0)
     elif place & (BLOCK - 1) == 0:
-        if place >> BITS == room:
-            table, room = _widen(s, table, room), 2 * room
-        s.tables[table + (place >> BITS)] = take_block(s, LARGEST)
-    elif place < BLOCK and place == 4 << whole(s.slots[whole(s.tables[table]) * 4]):
-        s.tables[table] = _double(s, whole(s.tables[table]))
-    return table, room
+        number = (place >> BITS) - 1
+        if number == room:
+            table, room = _widen(s, table, room), max(2 * room, 1)
+        s.tables[table + number] = take_block(s, LARGEST)
+    elif place < BLOCK and place == 4 << whole(s.slots[first * 4]):
+        first = _double(s, first)
+    return first, table, room
 
 
 @compiled
-def close_place(s: Store, table: int, n: int) -> None:
+def close_place(s: Store, first: int, table: int, n: int) -> None:
     """Give back what a heap does not need of which one entry was taken, so that `n` are left."""
     place = n + 1
     if n == 0:
-        give_block(s, whole(s.tables[table]), whole(s.slots[whole(s.tables[table]) * 4]))
+        give_block(s, first, whole(s.slots[first * 4]))
     elif place & (BLOCK - 1) == 0:
-        give_block(s, whole(s.tables[table + (place >> BITS)]), LARGEST)
+        give_block(s, whole(s.tables[table + (place >> BITS) - 1]), LARGEST)
 
 
 @compiled
@@ -100,26 +99,20 @@ def _double(s: Store, block: int) -> Any:
 
 
 @compiled
-def _take_table(s: Store, kind: int) -> Any:
-    """Return where a table of 1 << kind words begins."""
-    table = s.control[FREE_TABLE + kind] - 1
-    if table >= 0:
-        s.control[FREE_TABLE + kind] = whole(s.tables[table])
-    else:
-        table = s.control[TABLED]
-        s.control[TABLED] = table + (1 << kind)
-    return table
-
-
-@compiled
 def _widen(s: Store, table: int, room: int) -> Any:
-    """Return where a table begins that is twice as long as one, and says the same."""
+    """Return where a table begins that is twice as long as one, or has one word, and says the same."""
     kind = 0
-    while 1 << kind < room:
+    while 1 << kind < 2 * room:
         kind += 1
-    new = _take_table(s, kind + 1)
+    new = s.control[FREE_TABLE + kind] - 1
+    if new >= 0:
+        s.control[FREE_TABLE + kind] = whole(s.tables[new])
+    else:
+        new = s.control[TABLED]
+        s.control[TABLED] = new + (1 << kind)
     for i in range(room):
         s.tables[new + i] = s.tables[table + i]
-    s.tables[table] = s.control[FREE_TABLE + kind]
-    s.control[FREE_TABLE + kind] = table + 1
+    if room:
+        s.tables[table] = s.control[FREE_TABLE + kind - 1]
+        s.control[FREE_TABLE + kind - 1] = table + 1
     return new

@@ -12,8 +12,9 @@ LOT: Final = np.dtype(
         ("bar", "<f8"),  # a new page with a smaller key goes to the short list, others to the bag
         ("rest", "<u4"), ("due", "<u4"), ("new", "<u4"),  # places + 1 in the three orders of hosts
         ("awake", "<u4"), ("asleep", "<u4"), ("short", "<u4"),  # how many pages are in each heap
-        ("awake_table", "<u4"), ("asleep_table", "<u4"), ("short_table", "<u4"),  # where its table begins
-        ("awake_room", "<u4"), ("asleep_room", "<u4"), ("short_room", "<u4"),  # for how many blocks that has room
+        ("awake_block", "<u4"), ("asleep_block", "<u4"), ("short_block", "<u4"),  # its first block
+        ("awake_table", "<u4"), ("asleep_table", "<u4"), ("short_table", "<u4"),  # where the table of others begins
+        ("awake_room", "<u4"), ("asleep_room", "<u4"), ("short_room", "<u4"),  # for how many of them that has room
         ("bag", "<u4"),  # how many pages are in it
         ("head", "<u4"), ("tail", "<u4"), ("first", "<u4"), ("last", "<u4"),  # its blocks; begin and end in these
         ("taken", "<u4"), ("added", "<u4"),  # since it was ranked

@@ -20,26 +20,28 @@ from evercrawl.schedule._lot_blocks import LARGEST, WORDS, Store, close_place, g
 @compiled
 def awake(s: Store, h: int) -> Heap:
     """Return the pages that may be refreshed, by when they fall due."""
-    return Heap(s.keys, s.slots, s.tables, whole(s.lots["awake_table"][h]))
+    return Heap(s.keys, s.slots, whole(s.lots["awake_block"][h]), s.tables, whole(s.lots["awake_table"][h]))
 
 
 @compiled
 def asleep(s: Store, h: int) -> Heap:
     """Return the pages that may not yet be refreshed, by when they may."""
-    return Heap(s.keys, s.slots, s.tables, whole(s.lots["asleep_table"][h]))
+    return Heap(s.keys, s.slots, whole(s.lots["asleep_block"][h]), s.tables, whole(s.lots["asleep_table"][h]))
 
 
 @compiled
 def short(s: Store, h: int) -> Heap:
     """Return the best of the pages never fetched, by value upside down."""
-    return Heap(s.keys, s.slots, s.tables, whole(s.lots["short_table"][h]))
+    return Heap(s.keys, s.slots, whole(s.lots["short_block"][h]), s.tables, whole(s.lots["short_table"][h]))
 
 
 @compiled
 def push_awake(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may be refreshed."""
     lot = s.lots[h]
-    lot.awake_table, lot.awake_room = open_place(s, whole(lot.awake_table), whole(lot.awake_room), whole(lot.awake))
+    lot.awake_block, lot.awake_table, lot.awake_room = open_place(
+        s, whole(lot.awake_block), whole(lot.awake_table), whole(lot.awake_room), whole(lot.awake)
+    )
     push(awake(s, h), whole(lot.awake), key, slot)
     lot.awake += 1
 
@@ -48,8 +50,8 @@ def push_awake(s: Store, h: int, key: float, slot: int) -> None:
 def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may not be refreshed before `key`."""
     lot = s.lots[h]
-    lot.asleep_table, lot.asleep_room = open_place(
-        s, whole(lot.asleep_table), whole(lot.asleep_room), whole(lot.asleep)
+    lot.asleep_block, lot.asleep_table, lot.asleep_room = open_place(
+        s, whole(lot.asleep_block), whole(lot.asleep_table), whole(lot.asleep_room), whole(lot.asleep)
     )
     push(asleep(s, h), whole(lot.asleep), key, slot)
     lot.asleep += 1
@@ -59,7 +61,9 @@ def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
 def push_short(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page to the short list."""
     lot = s.lots[h]
-    lot.short_table, lot.short_room = open_place(s, whole(lot.short_table), whole(lot.short_room), whole(lot.short))
+    lot.short_block, lot.short_table, lot.short_room = open_place(
+        s, whole(lot.short_block), whole(lot.short_table), whole(lot.short_room), whole(lot.short)
+    )
     push(short(s, h), whole(lot.short), key, slot)
     lot.short += 1
 
@@ -70,7 +74,7 @@ def drop_awake(s: Store, h: int, i: int) -> None:
     lot = s.lots[h]
     remove(awake(s, h), whole(lot.awake), i)
     lot.awake -= 1
-    close_place(s, whole(lot.awake_table), whole(lot.awake))
+    close_place(s, whole(lot.awake_block), whole(lot.awake_table), whole(lot.awake))
 
 
 @compiled
@@ -79,7 +83,7 @@ def drop_asleep(s: Store, h: int, i: int) -> None:
     lot = s.lots[h]
     remove(asleep(s, h), whole(lot.asleep), i)
     lot.asleep -= 1
-    close_place(s, whole(lot.asleep_table), whole(lot.asleep))
+    close_place(s, whole(lot.asleep_block), whole(lot.asleep_table), whole(lot.asleep))
 
 
 @compiled
@@ -88,7 +92,7 @@ def drop_short(s: Store, h: int, i: int) -> None:
     lot = s.lots[h]
     remove(short(s, h), whole(lot.short), i)
     lot.short -= 1
-    close_place(s, whole(lot.short_table), whole(lot.short))
+    close_place(s, whole(lot.short_block), whole(lot.short_table), whole(lot.short))
 
 
 @compiled
@@ -97,7 +101,7 @@ def empty_short(s: Store, h: int) -> None:
     lot = s.lots[h]
     while lot.short:
         lot.short -= 1
-        close_place(s, whole(lot.short_table), whole(lot.short))
+        close_place(s, whole(lot.short_block), whole(lot.short_table), whole(lot.short))
 
 
 @compiled

@@ -50,8 +50,6 @@ class Frontier(Manners):
         By number.
     addresses
         By their text.
-    new_count, seen_count
-        How many pages wait that were never fetched (or are to be tried again), and how many to be refreshed.
     said
         Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
     """
@@ -86,8 +84,7 @@ class Frontier(Manners):
         self._left_alone_until = 0.0  # before that the policy has no page visited
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
-        self.new_count = 0
-        self.seen_count = 0
+        self._queued_new, self._queued_seen = 0, 0  # pages in the lots
         self.said = dict[int, float]()
 
     def add_host(self, name: str) -> Host:
@@ -97,22 +94,17 @@ class Frontier(Manners):
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
         """Add pages of a host that were never fetched, or are to be tried again."""
-        host, before = self.hosts[number], len(self._new)
+        before = len(self._new)
         self._new.extend(slots)
-        count = len(self._new) - before
-        self._new_hosts.extend([number] * count)
-        host.new += count
-        self.new_count += count
+        self._new_hosts.extend([number] * (len(self._new) - before))
 
     def add_found(self, numbers: Sequence[int], first: int) -> None:
         """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
-        hosts, new, new_hosts = self.hosts, self._new, self._new_hosts
+        new, new_hosts = self._new, self._new_hosts
         for number in numbers:  # mostly few
             new.append(first)
             new_hosts.append(number)
-            hosts[number].new += 1
             first += 1
-        self.new_count += len(numbers)
 
     def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
         """Add a page that was just visited, for its refresh: not before `refresh_after_s` have passed.
@@ -124,24 +116,17 @@ class Frontier(Manners):
         self._seen_hosts.append(number)
         self._seen.append(slot)
         self._seen_until.append(until if until > not_before else not_before)
-        self.hosts[number].seen += 1
-        self.seen_count += 1
 
     def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | None = None) -> None:
         """Add many pages at once: slot i to host `numbers[i]`, in this order."""
         numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
         self._flush()
-        counts: Ints = np.bincount(numbers, minlength=len(self.hosts))
-        touched = np.flatnonzero(counts)
-        for number, count in zip(touched.tolist(), counts[touched].tolist(), strict=True):
-            host = self.hosts[number]
-            host.new, host.seen = host.new + count * new, host.seen + count * (not new)
-            self._rest(host)
+        for number in np.flatnonzero(np.bincount(numbers, minlength=len(self.hosts))).tolist():
+            self._rest(self.hosts[number])
+        self._count(len(slots), new=new)
         if new:
-            self.new_count += len(slots)
             self._lots.append(numbers, slots)
         else:
-            self.seen_count += len(slots)
             for first in range(0, len(slots), _FILL):
                 part = slice(first, first + _FILL)
                 until = self._columns(slots[part]).visited_at + self._refresh_after_s
@@ -186,7 +171,7 @@ class Frontier(Manners):
         """Put a chosen page back in front of its host's: something else has to come first."""
         self._returned.add(slot)
         self.said.pop(slot, None)
-        self._count(host, 1, new=new)
+        self._count(1, new=new)
         self._lots.put_back(host.number, slot, new=new)
         self._rest(host)
 
@@ -201,7 +186,7 @@ class Frontier(Manners):
         self._flush(valued=False)
         taken = self._lots.take(host.number)
         if taken is not None:
-            self._count(host, -1, new=taken[1])
+            self._count(-1, new=taken[1])
         return taken
 
     def take_page(self, host: Host, slot: int) -> bool:
@@ -211,7 +196,7 @@ class Frontier(Manners):
         """
         self._flush()
         taken = self._lots.remove(host.number, slot)
-        self._count(host, -int(taken), new=False)
+        self._count(-int(taken), new=False)
         return taken
 
     def next_at(self) -> float:
@@ -221,20 +206,40 @@ class Frontier(Manners):
         gates = [self._gates[0][0]] if self._gates else []
         return min([self._lots.next_at(self._left_alone_until), *gates, *added])
 
+    @property
+    def new_count(self) -> int:
+        """How many pages wait that were never fetched, or are to be tried again."""
+        return self._queued_new + len(self._new)
+
+    @property
+    def seen_count(self) -> int:
+        """How many pages wait to be refreshed."""
+        return self._queued_seen + len(self._seen)
+
+    def waiting_on(self) -> tuple[Ints, Ints]:
+        """Return how many pages wait on each host, by number: new ones, and those to be refreshed."""
+        (new, seen), hosts = self._lots.waiting(), len(self.hosts)
+        new += np.bincount(np.array(self._new_hosts, np.int64), minlength=hosts)
+        seen += np.bincount(np.array(self._seen_hosts, np.int64), minlength=hosts)
+        return new, seen
+
     def idle(self, now: float) -> bool:
         """Whether nothing is left that was never fetched, except on hosts that are away."""
-        return self.new_count == 0 or all(host.away(now) for host in self.hosts if host.new)
+        return self.new_count == 0 or all(host.away(now) for host in self._with_new())
 
     def waiting(self, now: float) -> dict[str, int]:
         """Return how many hosts with new pages wait, by reason."""
         reasons: Counter[str] = Counter()
-        for host in self.hosts:
-            if host.new and (host.held or host.in_flight == 0):
+        for host in self._with_new():
+            if host.held or host.in_flight == 0:
                 if host.held:
                     reasons[host.held] += 1
                 elif host.ready_at > now:
                     reasons[host.reason] += 1
         return dict(reasons)
+
+    def _with_new(self) -> list[Host]:
+        return [self.hosts[number] for number in np.flatnonzero(self.waiting_on()[0]).tolist()]
 
     # One round of choosing
 
@@ -242,6 +247,7 @@ class Frontier(Manners):
         """Collect candidates, have them valued, and choose; return whether another round may find more."""
         added = len(self._new)
         slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
+        self._queued_new += added
         del self._new_hosts[:], self._new[:]
         values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
         if len(slots):
@@ -252,17 +258,18 @@ class Frontier(Manners):
         self._lots.settle(values, keys, rows, out)
         if rows and pages is not None:
             self._picked += chosen[-len(rows) :]
-            self._picked_values.append(values[rows])
+            taken = np.frombuffer(rows, np.int64)
+            self._picked_values.append(values.take(taken))
             self._picked_at = now
-            self._note_fresh(pages, np.array(rows), fresh, now)
+            self._note_fresh(pages, taken, fresh, now)
         return bool(rows or out or added or self._lots.arrived)
 
     def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, now: float) -> None:
         """Note how likely the copies of chosen pages are to be fresh; ask the policy where it did not say."""
-        rows = rows[pages.visited_at[rows] <= now]
+        rows = rows[pages.visited_at.take(rows) <= now]
         if len(rows):
-            likely = self._policy.fresh(pages.take(rows), now) if fresh is None else fresh[rows]
-            self.said.update(zip(pages.slot[rows].tolist(), likely.tolist(), strict=True))
+            likely = self._policy.fresh(pages.take(rows), now) if fresh is None else fresh.take(rows)
+            self.said.update(zip(pages.slot.take(rows).tolist(), likely.tolist(), strict=True))
 
     def _tell(self) -> None:
         """Tell the policy which of the pages that it chose the last time were not put back."""
@@ -304,25 +311,18 @@ class Frontier(Manners):
                     self._gate(address, now)
                     continue
                 address.chosen = choices
-            new = page & 1 == 1
-            chosen.append((host, page >> 1, new))
+            chosen.append((host, page >> 1, page & 1 == 1))
             rows.append(row)
-            if new:
-                host.new -= 1
-                fresh += 1
-            else:
-                host.seen -= 1
-        self.new_count -= fresh
-        self.seen_count -= len(rows) - fresh
+            fresh += page & 1
+        self._queued_new -= fresh
+        self._queued_seen -= len(rows) - fresh
         return rows, out
 
-    def _count(self, host: Host, by: int, *, new: bool) -> None:
+    def _count(self, by: int, *, new: bool) -> None:
         if new:
-            host.new += by
-            self.new_count += by
+            self._queued_new += by
         else:
-            host.seen += by
-            self.seen_count += by
+            self._queued_seen += by
 
     def _flush(self, *, valued: bool = True) -> None:
         """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
@@ -331,7 +331,9 @@ class Frontier(Manners):
             del self._rested[:], self._rested_at[:]
         if self._seen:
             self._lots.sleep(self._seen_hosts, self._seen, self._seen_until)
+            self._queued_seen += len(self._seen)
             del self._seen_hosts[:], self._seen[:], self._seen_until[:]
         if self._new and (self._policy.in_order or not valued or len(self._new) > _VALUED_MOST):
             self._lots.append(self._new_hosts, self._new)
+            self._queued_new += len(self._new)
             del self._new_hosts[:], self._new[:]

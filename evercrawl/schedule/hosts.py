@@ -45,8 +45,6 @@ class Host:
     ----------
     number, name
         Number in the journal's order, and the name (an IP literal is one).
-    new, seen
-        How many pages wait that were never fetched, and how many to be refreshed.
     delay_s
         Least time between two requests.
     ready_at
@@ -63,8 +61,6 @@ class Host:
 
     number: int
     name: str
-    new: int = 0
-    seen: int = 0
     delay_s: float = 1.0
     ready_at: float = 0.0
     away_until: float = 0.0

@@ -135,6 +135,12 @@ class Lots:
             return 0.0
         return float(self._lines["key"][self._size]) if self._control[DUES] else float("inf")
 
+    def waiting(self) -> tuple[Ints, Ints]:
+        """Return how many new pages wait on each host, and how many visited ones."""
+        lots = self._lots[: self._control[HOSTS]]
+        new, seen = (lots[heap].astype(np.int64) + lots[rest] for heap, rest in (("short", "bag"), ("awake", "asleep")))
+        return new, seen
+
     def size_bytes(self) -> int:
         """Return how much memory has been used for pages and hosts."""
         fours, tabled, hosts = (int(self._control[i]) for i in (TOP, TABLED, HOSTS))

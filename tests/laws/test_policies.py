@@ -151,7 +151,7 @@ def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts
         assert len(set(world.host[chosen].tolist())) == len(chosen)
         assert world.frontier.new_count + world.frontier.seen_count == known
         assert world.frontier.new_count == int(np.isnan(world.visited_at[:known]).sum())
-        assert world.frontier.new_count == sum(host.new for host in world.frontier.hosts)
+        assert world.frontier.new_count == world.frontier.waiting_on()[0].sum()
         if chosen:
             continue
         assert world.frontier.next_at() > world.now

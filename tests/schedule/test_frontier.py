@@ -286,7 +286,8 @@ def test_the_page_to_give_up_is_a_new_one_if_there_is_one() -> None:
     world.frontier.add_new(0, [8, 9])
     host = world.frontier.hosts[0]
     assert [world.frontier.take_first(host) for _ in range(4)] == [(8, True), (9, True), (7, False), None]
-    assert world.frontier.new_count == world.frontier.seen_count == host.new == host.seen == 0
+    assert world.frontier.new_count == world.frontier.seen_count == 0
+    assert world.frontier.waiting_on() == (0, 0)
 
 
 def test_unread_pages_take_little_memory() -> None:

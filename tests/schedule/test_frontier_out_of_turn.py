@@ -78,7 +78,7 @@ def test_what_does_not_wait_cannot_be_taken() -> None:
     assert world.take(slot)
     assert not world.take(slot)
     assert world.frontier.seen_count == COUNT - 1
-    assert host.seen == COUNT // 4 - 1
+    assert world.frontier.waiting_on()[1][host.number] == COUNT // 4 - 1
 
 
 def test_a_new_page_is_left_where_it_is() -> None:
