@@ -160,7 +160,7 @@ def _nearest(weight: Floats, lam: Floats, label: Ints) -> Ints:
     As they are, few pages of huge importance would be all that counts; by logarithms those that matter would not.
     """
     roots = [np.sqrt(column) for column in (weight, lam)]
-    places = [root / max(float(root.std()), 1e-300) for root in roots]
+    places = [root / (float(root.std()) if np.ptp(root) > 0 else 1.0) for root in roots]
     size = np.bincount(label)
     best, found = np.full(len(label), np.inf), np.zeros(len(label), np.int64)
     centres = [np.bincount(label, place) / np.maximum(size, 1) for place in places]

@@ -9,7 +9,7 @@ DAY_S = 86_400
 OPS = {"born": APPEARED, "changed": CHANGED, "gone": REMOVED, "technical": 3}
 
 
-@pytest.fixture(name="written")
+@pytest.fixture(name="written", scope="session")
 def history_written():
     """Return what makes a history of events (day, page, what, content, simhash) and links (day, from, to, there)."""
 
@@ -33,7 +33,7 @@ def history_written():
     return written
 
 
-@pytest.fixture(name="drawn")
+@pytest.fixture(name="drawn", scope="session")
 def history_drawn(written):
     """Return what draws a history of some pages in two folders from a seed; some change often, some vanish."""
 

@@ -34,10 +34,7 @@ ABANDONS = {
     "proportional": "visits go to what changes, so that what hardly does waits for as long as that takes",
 }
 """Policies that, as they were published, may leave pages alone for good once they were read, and why."""
-LEFT_UNREAD = {
-    "chile": "by gain alone, a page that always changed outdoes one that promises less",
-    "random": "the lot of a page is drawn once for each visit, and a bad one stays",
-}
+LEFT_UNREAD = {"chile": "by gain alone, a page that always changed outdoes one that promises less"}
 """Policies under which a page may not be read at all while others change, and why."""
 
 
