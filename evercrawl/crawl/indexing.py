@@ -1,13 +1,16 @@
 """The search index, kept in step with what is learned, beside the crawl.
 
-Pages go into the index as they are learned. It is committed now and then, and only up to an event that is on the disk:
-what a crash takes from the journal was never in the index. What it takes from the index is found at the next start,
-where the index is compared with what is remembered, and read from the archive.
+Pages go into the index as they are learned, some at each turn of the crawl. What their words cost is borne by the
+index' own thread; a thread of Python's in front of it would do little but wrest the interpreter from the crawl, again
+and again. The index is committed now and then, elsewhere, and only up to an event that is on the disk: what a crash
+takes from the journal was never in the index. What it takes from the index is found at the next start, where the index
+is compared with what is remembered, and read from the archive.
 """
 
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.contents import spans
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
-TOGETHER: Final = 64  # pages given to the index at once
+TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
 MENDED_TOGETHER: Final = 16  # pages read from the archive at once
 TOLD_TOGETHER: Final = 5  # sentences about pages that cannot be read
@@ -45,7 +48,7 @@ class Indexing:
     partition, clock
         What is remembered, and the time.
     offload
-        Where slow work runs; it must run one thing after the other, in the same thread.
+        Where commits run: they take a second, most of it waiting for the index' own threads.
     every_s
         Time between two commits of the index.
 
@@ -148,7 +151,7 @@ class Indexing:
         if self._dirty_at is not None and now >= self._dirty_at + self._every_s:
             self._begin(self._commit())
         elif len(self._pages) >= TOGETHER or self._bytes > MOST_BYTES // 2:
-            self._begin(self._put())
+            self._put(now)
         elif self._missing:
             self._mend()
 
@@ -175,10 +178,14 @@ class Indexing:
     def _hear(self, task: asyncio.Task[None], now: float) -> None:
         try:
             task.result()
-        except StoreError as error:  # the index can be made again; the crawl goes on without it for a while
-            self.message, self._tried_at = str(error), now
-            self._index.abandon()
-            self._anchors.forget()  # what it let through is lost
+        except StoreError as error:
+            self._failed(error, now)
+
+    def _failed(self, error: StoreError, now: float) -> None:
+        """Go on without the index for a while; it can be made again."""
+        self.message, self._tried_at = str(error), now
+        self._index.abandon()
+        self._anchors.forget()  # what it let through is lost
 
     def _compare(self) -> None:
         """Find out what the index lacks, and has too much."""
@@ -208,12 +215,18 @@ class Indexing:
         self._removed.add(slot)
         self._changed()
 
-    async def _put(self) -> None:
-        pages, words, removed = list(self._pages.values()), self._words, sorted(self._removed)
-        self._pages, self._words, self._removed, self._bytes = {}, [], set(), 0
-        await self._offload(self._write, pages, words, removed)
+    def _put(self, now: float) -> None:
+        try:
+            self._write(TOGETHER)
+        except StoreError as error:
+            self._failed(error, now)
 
-    def _write(self, pages: list[Page], words: list[tuple[int, str]], removed: list[int]) -> None:
+    def _write(self, most: int) -> None:
+        """Give the index what waits for it, `most` pages of it."""
+        slots = list(islice(self._pages, most))
+        pages, words, removed = [self._pages.pop(slot) for slot in slots], self._words, sorted(self._removed)
+        self._words, self._removed = [], set()
+        self._bytes -= sum(len(page.text) for page in pages)
         if removed:
             self._index.remove(removed)
         if pages:
@@ -225,7 +238,7 @@ class Indexing:
         """Commit the index up to the newest event, once that is on the disk."""
         sequence, whole = self._partition.journal.sequence, not self._missing
         self._dirty_at = None if whole else self._clock.now()
-        await self._put()
+        self._write(len(self._pages))
         await self._settle()
         await self._offload(self._index.commit, sequence if whole else -1)
 

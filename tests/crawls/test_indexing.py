@@ -151,6 +151,24 @@ def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, fai
     in_step(run, index)
 
 
+def test_pages_go_into_the_index_some_at_a_turn_and_a_failure_does_not_stop_the_crawl(run, index, monkeypatch):
+    put, sizes = Index.put, []
+
+    def fail_once(self: Index, pages) -> None:
+        sizes.append(len(pages))
+        if len(sizes) == 2:
+            raise StoreError("the search index cannot be written to")
+        put(self, pages)
+
+    monkeypatch.setattr(Index, "put", fail_once)
+    monkeypatch.setattr("evercrawl.crawl.indexing.TOGETHER", 8)
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+    ran = run(run.World(web), [SITE + "/"], Limits(seconds=200), search=index, index_every_s=1000.0)
+    assert sizes[:2] == [8, 8]  # before there was any commit
+    assert any("cannot be written" in p.message for p in ran.progress)
+    in_step(run, index)
+
+
 def test_words_of_links_are_not_lost_with_a_failed_commit(run, index, failing):
     world = run.World()
     body = b'<title>Start</title><p>first <a href="/p">zebra crossing</a>'
