@@ -1,4 +1,4 @@
-"""The words of a long text that did not come up before, in compiled code."""
+"""A text without signs, and the words of a long one that did not come up before, in compiled code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
-from evercrawl.kernels.eight import HIGH, digits, first, letters, upto_eight
+from evercrawl.kernels.eight import HIGH, digits, eight, first, letters, upto_eight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,72 +25,141 @@ _U8, _U64 = pointer(np.uint8), pointer(np.uint64)
 
 @entry(i64, _U8, i64, i64, i64, _U64, i64, _U8, i64)
 def condense(text: Any, n: int, head: int, times: int, table: Any, places: int, out: Any, room: int) -> int:
-    """Write the words of `text` behind `head` that have come up less than `times` before; see `condense`.
+    """Write `text` up to `head`, and of the rest the words that have come up less than `times` before.
 
     Return how many bytes that makes. `table` is scratch, of so many places that are a power of two. What comes after
-    three quarters of them are taken, or after all the room is, is left out.
+    three quarters of them are taken, or after all the room is, is left out; for the beginning there must be room.
     """
-    return _condense(view(text, n), head, times, view(table, places), view(out, room))
+    whole, written = view(text, n), view(out, room)
+    count = _plain(whole[:head], written)
+    return _condense(whole, head, times, view(table, places), written, count) if head < n else count
 
 
 @compiled
-def _condense(text: NDArray[np.uint8], head: int, times: int, table: Keys, out: NDArray[np.uint8]) -> int:
+def _plain(text: NDArray[np.uint8], out: NDArray[np.uint8]) -> int:
+    """Write a text with a blank for each of its signs that are not of ASCII; return how many bytes that makes."""
+    i, o, n = 0, 0, len(text)
+    while i < n:
+        while i + 8 <= n and o + 8 <= len(out):
+            some = eight(text, i)
+            at = np.uint64(o)
+            for k in range(8):
+                out[at + np.uint64(k)] = some >> np.uint64(8 * k) & np.uint64(0xFF)
+            if some & HIGH != 0:  # a branch that can be guessed, or each eight bytes would wait for those before
+                hop = first(some & HIGH)
+                i += hop
+                o += hop
+                break
+            i += 8
+            o += 8
+        while i < n and text[i] < 128:  # fewer than eight, at the end
+            out[o] = text[i]
+            i += 1
+            o += 1
+        while i < n and text[i] >= 128:
+            width = _sign(text, i)
+            out[o] = 32 if width else text[i]
+            i += max(width, 1)
+            o += 1
+    return o
+
+
+@compiled
+def _condense(text: NDArray[np.uint8], head: int, times: int, table: Keys, out: NDArray[np.uint8], count: int) -> int:
     table[:] = 0
-    count, room, i, n = 0, len(table) // 4 * 3, 0, len(text)
+    room, n = len(table) // 4 * 3, len(text)
+    i = _gap(text, 0, n)
     while i < n and room > 0 and count + _LONGEST < len(out):
         start = i
-        code, i = _word(text, i, n)
-        if start < i <= start + _LONGEST:
+        code, end, i = _word(text, i, n)
+        if end <= start + _LONGEST:
             before = _put(table, code * _MIX, times)
             room -= before == 0
             if before < times and start >= head:
-                count = _write(text, start, i, out, count)
-        if i < n:
-            i += max(_sign(text, i), 1)
+                count = _write(text, start, end, out, count)
     return count
 
 
 @compiled
-def _word(text: NDArray[np.uint8], i: int, n: int) -> tuple[np.uint64, int]:
-    """Return a number for the word at `i`, whose ASCII letters may be of either case, and where it ends."""
+def _gap(text: NDArray[np.uint8], i: int, n: int) -> int:
+    """Return where the next word begins."""
+    while i < n:
+        some = upto_eight(text, i)
+        i += first(letters(some) | digits(some) | some & HIGH)
+        if i < n and text[i] >= 128:
+            width = _sign(text, i)
+            if width == 0:
+                return i
+            i += width
+        elif i < n and _LETTERS[text[i]] != 0:
+            return i
+    return n
+
+
+@compiled
+def _word(text: NDArray[np.uint8], i: int, n: int) -> tuple[np.uint64, int, int]:
+    """Return a number for the word at `i`, whose ASCII letters may be of either case, its end, and where the next is.
+
+    Nearly always eight bytes tell all of that.
+    """
     code = np.uint64(0)
     while i < n:
         some = upto_eight(text, i)
         capitals = letters(some)
-        size = first(~(capitals | digits(some)) & HIGH)
+        words = capitals | digits(some)
+        size = first(~words & HIGH)
         if size == 0:
             break
         whole = (some | capitals >> np.uint64(2)) & np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
         code = (code ^ whole) * _MIX
         code ^= code >> np.uint64(32)
+        if size < 8 and i + size < n and text[i + size] < 128:
+            behind = np.uint64(8 * size)
+            after = i + first((words | some & HIGH) >> behind << behind)
+            return code, i + size, after if after < n and text[after] < 128 and after < i + 8 else _gap(text, after, n)
         i += size
-        if size < 8 and i < n and text[i] < 128:
-            return code, i
     while i < n:
         letter = _LETTERS[text[i]]
         if letter == 0 or (letter >= 0xC2 and _sign(text, i) != 0):
             break
         code = (code << np.uint64(5)) - code + np.uint64(letter)
         i += 1
-    return code, i
+    return code, i, _gap(text, i, n)
 
 
 @compiled
 def _sign(text: NDArray[np.uint8], i: int) -> int:
-    """Return how many bytes the sign takes that stands at `i`; 0 where it is a letter, or ASCII.
+    """Return how many bytes the sign takes that stands at `i`; 0 where it is a letter or a number, or ASCII.
 
-    Signs are those of Latin-1 but for its three letters, and what Unicode has from U+2000 to U+2BFF and from U+3000 to
-    U+303F: dashes, quotation marks, arrows, boxes.
+    Signs are those of Latin-1, and nearly all of what Unicode has from U+2000 to U+2BFF and from U+3000 to U+303F:
+    dashes, quotation marks, arrows, boxes. A sign that is taken for a letter does no harm.
     """
     c = text[i]
     if c == 0xC2 and i + 1 < len(text):
         d = text[i + 1]
-        return 0 if d in (0xAA, 0xB5, 0xBA) else 2
-    if c == 0xE2 and i + 1 < len(text):
-        return 3 if text[i + 1] < 0xB0 else 0
-    if c == 0xE3 and i + 1 < len(text):
-        return 3 if text[i + 1] == 0x80 else 0
+        return 0 if d in (0xAA, 0xB2, 0xB3, 0xB5, 0xB9, 0xBA, 0xBC, 0xBD, 0xBE) else 2
+    if c == 0xE2 and i + 2 < len(text):
+        return 0 if _is_word(text[i + 1], text[i + 2]) else 3
+    if c == 0xE3 and i + 2 < len(text):
+        e = text[i + 2]
+        return 3 if text[i + 1] == 0x80 and (e < 0x85 or 0x88 <= e <= 0xA0 or e == 0xB0) else 0
     return 0
+
+
+@compiled
+def _is_word(d: np.uint8, e: np.uint8) -> bool:
+    """Whether E2, d, e may belong to a word: powers, indices, symbols like letters, fractions, numbers in circles."""
+    if d == 0x81:
+        return bool(e >= 0xB0)
+    if d == 0x82:
+        return bool(e < 0xA0)
+    if d == 0x86:
+        return bool(e < 0x90)
+    if d == 0x9D:
+        return bool(e >= 0xB6)
+    if d == 0x9E:
+        return bool(e < 0x94)
+    return bool(d == 0x84 or d == 0x85 or 0x91 <= d <= 0x93 or d >= 0xB0)
 
 
 @compiled

@@ -60,6 +60,17 @@ def test_signs_end_words_and_letters_do_not():
     ]  # fmt: skip
 
 
+def test_what_becomes_a_blank_only_ends_words():
+    for first in range(0x80, 0x3100, 64):
+        text = " ".join(f"a{chr(code)}b" for code in range(first, first + 64))
+        assert words_of(condense(text.encode())) == words_of(text), hex(first)
+
+
+def test_a_text_whose_only_other_signs_end_words_is_ascii():
+    assert condense("“One” – 2…\u00a0→\u200b3·4 ¶".encode()) == " One    2    3 4  "  # noqa: RUF001
+    assert condense("naïve “x”".encode()) == "naïve  x "
+
+
 def test_capitals_do_not_make_a_word_new():
     assert condense(b"One TWO two one Three", 4) == "One TWO Three"
 
