@@ -129,14 +129,18 @@ def stale(now: float, first: Any, at: Any, state: Any, versions: int, pages: int
     return 0
 
 
-@entry(i64, _INTS, i64, f64, _INTS, _FLOATS, _INTS, _FLAGS, i64, i64, _INTS, _FLAGS, _INTS)
+@entry(i64, _INTS, i64, f64, _INTS, _FLOATS, _INTS, _FLAGS, i64, i64, _INTS, _FLAGS, _INTS, _INTS)
 def name(
     rows: Any, n: int, now: float, first: Any, at: Any, target: Any, present: Any, links: int, pages: int,
-    looked: Any, named: Any, out: Any,
+    looked: Any, named: Any, out: Any, by: Any,
 ) -> int:  # fmt: skip
-    """Write the pages that are named for the first time by some pages as these are at `now`; return how many."""
+    """Write the pages that are named for the first time by some pages as these are at `now`; return how many.
+
+    In `by` is written which of the pages, from 0, names each.
+    """
     which, starts, since, to = view(rows, n), view(first, pages + 1), view(at, links), view(target, links)
     there, seen, known, found = view(present, links), view(looked, pages), view(named, pages), view(out, pages)
+    namer = view(by, pages)
     count = 0
     for i in range(n):
         page = which[i]
@@ -146,7 +150,7 @@ def name(
             seen[to[k]] = page
             if there[k]:
                 known[to[k]] = True
-                found[count] = to[k]
+                found[count], namer[count] = to[k], i
                 count += 1
         for k in range(starts[page], starts[page + 1]):
             seen[to[k]] = -1

@@ -104,14 +104,15 @@ class LinkedFirst:
         self.named = np.ones(len(pages), np.bool_)
         self.named[self._target[self._present]] = False
         self.named |= pages.at[pages.first[:-1]] <= pages.start
-        self._looked, self._found = np.full(len(pages), -1), np.empty(len(pages), np.int64)
+        self._looked = np.full(len(pages), -1)
+        self._found, self._by = (np.empty(len(pages), np.int64) for _ in range(2))
 
-    def polled(self, rows: Ints, now: float) -> Ints:
-        """Return the pages that polls of some pages name for the first time."""
+    def polled(self, rows: Ints, now: float) -> tuple[Ints, Ints]:
+        """Return the pages that polls of some pages name for the first time; and how many each of these names."""
         rows = np.ascontiguousarray(rows, np.int64)
         columns = (self._first, self._at, self._target, self._present)
         count = _KERNELS["name"](
             pointer(rows), len(rows), now, *(pointer(column) for column in columns), len(self._at), len(self.named),
-            pointer(self._looked), pointer(self.named), pointer(self._found),
+            pointer(self._looked), pointer(self.named), pointer(self._found), pointer(self._by),
         )  # fmt: skip
-        return self._found[:count].copy()
+        return self._found[:count].copy(), np.bincount(self._by[:count], minlength=len(rows))

@@ -1,4 +1,4 @@
-"""Where pages are: their folders, and by which names."""
+"""Where pages are: their folders, by which names, and what their addresses look like."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xxhash
 
+from evercrawl.parse.dynamic import dynamic
+
 if TYPE_CHECKING:
-    from evercrawl.types import Ints, Keys, Slots
+    from evercrawl.types import Floats, Ints, Keys, Slots
 
 
 def folders(site: Ints, paths: list[str]) -> Slots:
@@ -32,3 +34,15 @@ def names(site: Ints, paths: list[str]) -> Keys:
     parts = zip(site.tolist(), (path.rpartition("/")[2] for path in paths), strict=True)
     keys = (max(xxhash.xxh3_64_intdigest(part.encode(), seed=number), 1) for number, part in parts)
     return np.fromiter(keys, np.uint64, len(paths))
+
+
+def looks_of(paths: list[str]) -> tuple[Floats, Floats, Floats]:
+    """Return how many folders each page is in, the bytes of its path, and 1.0 for what a program makes, shape (n,).
+
+    >>> [column.tolist() for column in looks_of(["a", "a/b/c?d=1", "http://e.example/f/g"])]
+    [[0.0, 2.0, 1.0], [1.0, 9.0, 20.0], [0.0, 1.0, 0.0]]
+    """
+    urls = [path if "//" in path else f"//-/{path}" for path in paths]
+    depth = np.array([max(url.count("/") - 3, 0) for url in urls], np.float64)
+    size = np.array([max(len(path.encode()), 1) for path in paths], np.float64)
+    return depth, size, np.array([dynamic(url) for url in urls], np.float64)

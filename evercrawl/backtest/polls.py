@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.backtest.shown import SIZE_BYTES, Shown
 from evercrawl.change.calibration import Calibration
 from evercrawl.schedule.base import Visits
 
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.backtest.recorded import Recorded
+    from evercrawl.backtest.shown import Shows
     from evercrawl.backtest.truth import Truth
     from evercrawl.schedule.base import Policy
     from evercrawl.simulate.changing import Seen
     from evercrawl.simulate.polled import Held
     from evercrawl.types import Floats, Ints
 
-_SIZE_BYTES: Final = 10_000.0  # of every page, where nobody looks
+_NONE: Final = np.zeros(0, np.int64)
 
 
 class Polls:
@@ -32,16 +34,23 @@ class Polls:
         Who chose, what is polled, what is told of it, and where it is.
     learns
         Whether anything is learned; else nothing but when pages were polled is kept.
+    shows
+        What is told beside changes.
 
     Attributes
     ----------
     calibration
         Of P(fresh), as the policy had it before each poll of the measured part.
+    named
+        Pages that the last polls named first.
     """
 
-    def __init__(self, policy: Policy, world: Recorded, held: Held, pages: Truth, *, learns: bool) -> None:
+    def __init__(
+        self, policy: Policy, world: Recorded, held: Held, pages: Truth, *, learns: bool, shows: Shows
+    ) -> None:
         self._policy, self._world, self._held, self._pages = policy, world, held, pages
-        self._learns = learns
+        self._learns, self._shows = learns, shows
+        self.named: Ints = _NONE
         self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
         self.calibration = Calibration()
 
@@ -56,12 +65,30 @@ class Polls:
         later = ~np.isnan(interval_s)
         said = self._said(rows, later, now)
         seen = self._world.visit(rows, now)
+        found = self._found(rows, seen, now)
         if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
             self.calibration.add(said[later], self._world.fresh[later])
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
         if self._policy.learns:
-            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, now))
+            shown = self._shown(rows, seen, ~later, now)
+            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, shown, found, now))
         return seen
+
+    def _found(self, rows: Ints, seen: Seen, now: float) -> Ints:
+        """Return how many pages each poll names first, and take note of facts."""
+        linked, _, facts = self._shows
+        if facts is not None:
+            facts.polled(rows, self._world.held["version"][rows], ~seen.gone, now)
+        counts = np.zeros(len(rows), np.int64)
+        if linked is not None:
+            self.named, counts[~seen.gone] = linked.polled(rows[~seen.gone], now)
+        return counts
+
+    def _shown(self, rows: Ints, seen: Seen, first: NDArray[np.bool_], now: float) -> Shown:
+        links = self._shows.links
+        if links is not None:
+            return links.polled(rows, self._world.held["version"][rows], ~seen.gone, first, now)
+        return Shown(np.full(len(rows), SIZE_BYTES), np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_))
 
     def _said(self, rows: Ints, later: NDArray[np.bool_], now: float) -> Floats:
         """Return what the policy says of copies; nan where there are none, or nobody asks."""
@@ -71,10 +98,13 @@ class Polls:
             said[later] = self._policy.fresh(self._held.columns(rows[later]), now)
         return said
 
-    def _visits(self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, said: Floats, now: float) -> Visits:
-        no, none, sized = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64), np.full(len(rows), _SIZE_BYTES)
+    def _visits(
+        self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, said: Floats, shown: Shown, found: Ints,
+        now: float,
+    ) -> Visits:  # fmt: skip
+        received = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0)
         return Visits(
             rows.astype(np.uint32), self._pages.site[rows], np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
-            seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
+            seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,
             self._folder[rows], self._pages.name[rows], said,
         )  # fmt: skip

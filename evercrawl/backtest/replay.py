@@ -11,11 +11,12 @@ import numpy as np
 from evercrawl import catalog, schedule
 from evercrawl.backtest.announced import Announced
 from evercrawl.backtest.candidates import Candidates, Choice
-from evercrawl.backtest.discovery import Births, LinkedFirst
+from evercrawl.backtest.discovery import Births
 from evercrawl.backtest.looks import looks
 from evercrawl.backtest.polls import Polls
 from evercrawl.backtest.recorded import Recorded
 from evercrawl.backtest.replayed import Replayed
+from evercrawl.backtest.shown import shows
 from evercrawl.backtest.spending import Spending
 from evercrawl.backtest.truth import truth
 from evercrawl.backtest.weights import weights
@@ -92,8 +93,11 @@ class Replay:
         dated = Conditions(dated=1.0 if setting.validators else 0.0)
         self.held = Held(self.world, policy, dated, self._spending.cycle_s, setting.seed)
         self._candidates = Candidates(policy, self.held, plans=not self._looks.steady)
-        self._polls = Polls(policy, self.world, self.held, pages, learns=not self._looks.steady)
-        self._linked = LinkedFirst(history, pages) if setting.discovery == "links" else None
+        shown = shows(history, pages, policy, setting)
+        if shown.facts is not None:
+            self.held.facts = shown.facts.facts
+        self._polls = Polls(policy, self.world, self.held, pages, learns=not self._looks.steady, shows=shown)
+        self._linked = shown.linked if setting.discovery == "links" else None
         self._look_at = 0
 
     def run(self, tell: Callable[[float], object] | None = None) -> None:
@@ -171,5 +175,5 @@ class Replay:
         if self._looks.stirred and seen.changed.any():
             self._candidates.stir(choice.rows[seen.changed], self._pages.folder)
         if self._linked is not None:
-            found = self._linked.polled(choice.rows[~gone], float(at[-1]))
+            found = self._polls.named
             self._candidates.add(found[self._births.there[found]])

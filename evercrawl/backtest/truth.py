@@ -41,6 +41,8 @@ class Truth:
         Number of the state among those of its page, GONE where there is none: equal states are equal contents.
     simhash
         Of its words.
+    size_bytes
+        Of its content; -1 where that is not known.
     modified_at
         When what is there was published: `at`, but for versions from before `start`, and for those that are no change
         from the version before.
@@ -58,6 +60,7 @@ class Truth:
     at: Floats
     state: Ints
     simhash: Keys
+    size_bytes: Ints
     modified_at: Floats
     row: Ints
     site: Slots
@@ -107,7 +110,8 @@ def truth(history: History, setting: Setting) -> Truth:
     return Truth(
         start, measured_at, end,
         np.r_[0, np.cumsum(counts)].astype(np.int64),
-        np.maximum(at[kept], start), state[kept], history.simhash[order][kept], _modified_at(page, at, state)[kept],
+        np.maximum(at[kept], start), state[kept], history.simhash[order][kept], history.size_bytes[order][kept],
+        _modified_at(page, at, state)[kept],
         chosen, site.astype(np.uint32), folders(site, paths), names(site, paths),
     )  # fmt: skip
 

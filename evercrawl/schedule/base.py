@@ -223,6 +223,10 @@ class Policy(ABC):
     learns: ClassVar[bool] = False
     """Whether it is told what comes of every visit, by `learn`: those of earlier runs first, from the journal."""
 
+    counts_links: ClassVar[bool] = False
+    """Whether it learns from what visits show of links and bytes: `received`, `size`, `links`, `relinked`, `found`.
+    Whoever would have to look them up, as a replay does, tells them only then."""
+
     places: ClassVar[bool] = False
     """Whether it is told, of pages that were never read before, in which folder they are, and by which name."""
 

@@ -86,6 +86,7 @@ class Tianwang(Policy):
     """
 
     learns: ClassVar[bool] = True
+    counts_links: ClassVar[bool] = True
     plans: ClassVar[bool] = True
     reviews: ClassVar[int] = 16
     least: float = _LATER

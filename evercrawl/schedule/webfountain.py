@@ -82,6 +82,7 @@ class Webfountain(Policy):
     """
 
     learns: ClassVar[bool] = True
+    counts_links: ClassVar[bool] = True
     plans: ClassVar[bool] = True
 
     def __init__(

@@ -39,6 +39,8 @@ class Held:
         What is thought of their rates.
     usual_cost
         About what a visit costs.
+    facts
+        What pages and their URLs are like; zeros, for nobody knows, unless whoever does puts others in their place.
     """
 
     def __init__(self, world: World, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
@@ -56,7 +58,7 @@ class Held:
         self._mean = float(world.weight.mean())
         self._began_at = self._now = math.nan
         self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
-        self._facts = Facts(*(np.zeros(n) for _ in range(6)))
+        self.facts = Facts(*(np.zeros(n) for _ in range(6)))
 
     def pass_to(self, now: float) -> None:
         """Let time go on to `now`, and bring every column up to date."""
@@ -111,5 +113,5 @@ class Held:
             shown = _RETRIEVED * weight / self._mean * (self._now - self._began_at) / self._cycle_s
             extra |= {"retrieved": shown, "clicked": _CLICKED * shown}
         if "facts" in needs:
-            extra["facts"] = self._facts.take(rows)
+            extra["facts"] = self.facts.take(rows)
         return extra

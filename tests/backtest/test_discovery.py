@@ -40,14 +40,15 @@ def linked_pages(written):
 def test_a_page_is_named_by_the_links_of_the_day(linked):
     first = LinkedFirst(linked, part(linked, 9))
     assert first.named.tolist() == [True, True, False, False, True]
-    assert first.polled(np.array([0]), 2.5 * DAY_S).tolist() == [], "the link was gone that day"
-    assert first.polled(np.array([0, 1]), 5.0 * DAY_S).tolist() == [2, 3]
-    assert first.polled(np.array([0, 1]), 6.0 * DAY_S).tolist() == [], "it was named before"
+    assert first.polled(np.array([0]), 2.5 * DAY_S)[0].tolist() == [], "the link was gone that day"
+    named, counts = first.polled(np.array([0, 1]), 5.0 * DAY_S)
+    assert (named.tolist(), counts.tolist()) == ([2, 3], [1, 1])
+    assert first.polled(np.array([0, 1]), 6.0 * DAY_S)[0].tolist() == [], "it was named before"
 
 
 def test_a_page_names_no_page_by_linking_to_itself(linked):
     first = LinkedFirst(linked, part(linked, 9))
-    assert first.polled(np.array([2]), 6.0 * DAY_S).tolist() == []
+    assert first.polled(np.array([2]), 6.0 * DAY_S)[0].tolist() == []
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -67,5 +68,10 @@ def test_what_is_named_is_what_a_walk_through_the_log_names(written, seed):
             if at <= day and source in rows and source != target:
                 state[source, target] = there
         expected = {target for (_, target), there in state.items() if there} - named
-        assert set(first.polled(rows, day * DAY_S + 1).tolist()) == expected
+        found, counts = first.polled(rows, day * DAY_S + 1)
+        assert set(found.tolist()) == expected
+        assert counts.sum() == len(found)
+        of_last = {target for (source, target), there in state.items() if there and source == rows[-1]} - named
+        assert counts[-1] == len(of_last) or len(rows) > 1
+        assert counts[-1] <= len(of_last)
         named |= expected
