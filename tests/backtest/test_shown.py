@@ -29,7 +29,7 @@ class Told(Cycle):
     learns = True
     swayed_by = "everything"
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.visits = []
 
     def learn(self, visits):
@@ -120,9 +120,7 @@ def test_sets_of_links_are_those_of_a_walk_through_the_log(written, seed):
     links = sorted(
         (int(draw.integers(50)), *draw.integers(pages, size=2).tolist(), bool(draw.random() < 0.6)) for _ in range(120)
     )
-    links = [
-        next(reversed([row for row in links if row[:3] == key])) for key in dict.fromkeys(row[:3] for row in links)
-    ]
+    links = [(*key, there) for key, there in {row[:3]: row[3] for row in links}.items()]  # one word a link and day
     history = written([*((0, page, "born", 1) for page in range(pages)), (60, 0, "changed", 2)], links)
     sets, seen = LinkSets(history, truth(history, Setting(0.1, since=0.0))), {}
     for day in (0.5, 3.5, 20.5, 21.5, 49.5, 59.0):
@@ -154,15 +152,15 @@ def test_discoveries_index_pages_and_bytes_make_a_difference(drawn):
     links = [(float(day), 0, int(draw.integers(1, 15)), bool(draw.random() < 0.8)) for day in days]
     linked = drawn(3, pages=15, days=60, links=links)
     plain = replace(linked, links=NO_LINKS)
-    hub = told(Tianwang(index_links=3, capacity=4), linked, Setting(0.5))
-    rows = hub._polls._policy._links.take(np.arange(1, dtype=np.uint32))
+    hub = Tianwang(index_links=3, capacity=4)
+    told(hub, linked, Setting(0.2))
+    rows = hub._links.take(np.arange(1, dtype=np.uint32))
     assert rows["relinked"][0] > 0
     assert rows["links"][0] >= 3
-    led = [
-        told(Webfountain(count=1, cycle_periods=1), each, Setting(0.1))._polls._policy._tempo.per_s[1]
-        for each in (linked, plain)
-    ]
-    assert led[0] > led[1] == 0
+    policies = [Webfountain(count=1, cycle_periods=1) for _ in range(2)]
+    for policy, each in zip(policies, (linked, plain), strict=True):
+        told(policy, each, Setting(0.1))
+    assert policies[0]._tempo.per_s[1] > policies[1]._tempo.per_s[1] == 0
     sizes = replace(linked, size_bytes=draw.integers(0, 5000, len(linked.at)))
     assert any((one.polls != other.polls).any() for one, other in pairwise(
         [replay(each, "chile", Setting(0.1)) for each in (plain, linked, sizes)]
