@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+RETURNS: Final = 0.5
+"""Part of the pages found gone that are taken to be back at the next visit; of those found gone again, as many."""
 _EXPECTED_S: Final = 365.25 * 86_400.0  # watched until one vanished, before any was
 
 
@@ -39,8 +41,8 @@ class Deaths:
     def __init__(self, gone: float = 0, watched_s: float = 0.0) -> None:
         self.gone, self.watched_s = gone, watched_s
 
-    def learn(self, interval_s: float, *, gone: bool) -> None:
-        """Take note of a page that was there an interval ago."""
+    def learn(self, interval_s: float, *, gone: int) -> None:
+        """Take note of a page that was there an interval ago; or of many, by the sum of their intervals."""
         self.gone += gone
         self.watched_s += interval_s
 

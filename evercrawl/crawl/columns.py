@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.change.deaths import RETURNS
 from evercrawl.change.prior import SHAPE
 from evercrawl.crawl.known_graph import Asked, KnownGraph
 from evercrawl.crawl.newcomers import ALONE, Guess
@@ -162,7 +163,7 @@ class Columns:
             cash, history, mark, self._state.accounts.total, kept, self._state.born_of(slots), self._guess()
         )
         misses = rows["misses"]
-        return importance * 0.5**misses if misses.any() else importance
+        return importance * RETURNS**misses if misses.any() else importance
 
     def _wanted(
         self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats

@@ -11,6 +11,7 @@ from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule._clock_chances import log1p
 from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
+from evercrawl.schedule._price_deaths import dying
 from evercrawl.schedule._price_worth import due_after, parts
 
 _NOTHING: Final = 1e-300
@@ -93,7 +94,8 @@ def _value_of_new(c: Columns, i: int, s: Terms) -> float:
     The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
     change seldom there is none, however little it would be worth another visit after `patience`.
     """
-    a, b = c.shape[i], c.scale[i]
+    found = dying(by_age(s.now, c.shape[i], c.scale[i], s.now), 0.0, s.deaths)
+    a, b = found.shape, found.scale
     if a > 1.0:
         fresh, _, _, _ = parts(a, b, s.patience * a, 0.0)
         harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
@@ -144,7 +146,7 @@ def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
 @compiled
 def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
     """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
-    told = _told(c, i, s.now, s.known, t)
+    told = dying(_told(c, i, s.now, s.known, t), max(s.now - c.visited_at[i], 0.0), s.deaths)
     a, b, w = told.shape, told.scale, c.weight[i]
     w += _mates_weigh(c, i, s, usual, told)
     longing *= c.weight[i] / max(w, _NOTHING)
@@ -184,7 +186,8 @@ def assess(
         for i in range(valued):
             new = math.isnan(c.visited_at[i])
             told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
-            worth[i] = _value_of_new(c, i, s) if new else _value(c, i, s, longing, told, usual[0])
+            both = told if new else dying(told, max(now - c.visited_at[i], 0.0), deaths)
+            worth[i] = _value_of_new(c, i, s) if new else _value(c, i, s, longing, both, usual[0])
             if i < claimed:
                 likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
     if due_from < n:

@@ -44,6 +44,7 @@ class Price(Policy):
 
     The age of a copy is told by the clock of its folder, which runs fast while pages around it change (see `clocks`),
     on sites where that has foretold changes better than time; elsewhere in seconds, by the Gamma belief of its rate.
+    A copy is no good either once its page has vanished, so the rate at which pages do is added to that of changes.
 
     Parameters
     ----------

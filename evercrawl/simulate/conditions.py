@@ -30,7 +30,9 @@ class Conditions:
     recall, precision
         Part of the changes that are announced; part of the announcements that are right.
     jumps, swaps, deaths
-        Share of the pages that, in a cycle, take another rate, change their importance with another, or go away.
+        Share of the pages that, in a cycle, take another rate, change their importance with another, or go away. Where
+        some do, the policy is told how fast as a crawl learns it, or truly where rates are known, and a copy that is
+        held of a page that is gone counts as not fresh until a visit finds out.
     cap_per_day
         Visits that each host allows; None for any number.
     cost, cost_changed

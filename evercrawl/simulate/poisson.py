@@ -58,6 +58,7 @@ class Poisson(World):
         deaths_a_day: float = 0.0,
     ) -> None:
         self._draw = np.random.default_rng(seed)
+        self._fate = np.random.default_rng([seed, 1])  # the same pages go away whatever is visited
         self._told = 1.0 if clairvoyant else recall
         self._false = recall * (1.0 / precision - 1.0)  # for each change
         self.announces = recall > 0 or clairvoyant
@@ -70,6 +71,7 @@ class Poisson(World):
         self._visited_at = np.full(len(pages), math.nan)
         self._changed_at = np.full(len(pages), -math.inf)
         self._alive = np.ones(len(pages), np.bool_)
+        self._counted = np.ones(len(pages), np.bool_)  # alive, or not yet found gone
         self._earned = self._passed = 0.0
         self._now = math.nan
 
@@ -78,7 +80,7 @@ class Poisson(World):
         self._settle(rows, now)
         alive = self._alive[rows]
         changed = (self._changed_at[rows] > self._visited_at[rows]) & alive
-        self._fresh[rows] = alive
+        self._fresh[rows], self._counted[rows] = alive, alive
         self._visited_at[rows] = now
         return Seen(changed, now - self._changed_at[rows], ~alive)
 
@@ -123,7 +125,8 @@ class Poisson(World):
 
     @property
     def _all(self) -> float:
-        return float(self.weight.sum()) if not self._deaths else max(float(self.weight[self._alive].sum()), _STILL)
+        """All weight: of pages that are gone as long as nobody found out, for who has a copy shows it meanwhile."""
+        return float(self.weight.sum()) if not self._deaths else max(float(self.weight[self._counted].sum()), _STILL)
 
     def _announce(self, passed_s: float) -> Signals:
         """Draw the changes of the time that passed which are announced, and false alarms."""
@@ -139,9 +142,12 @@ class Poisson(World):
         return Signals(right, self._draw.poisson(self.rate_per_s * self._false * passed_s))
 
     def _drift(self, passed_s: float) -> None:
-        for each, change in ((self._jumps, self._jump), (self._swaps, self._swap), (self._deaths, self._die)):
+        for each, change, draw in (
+            (self._jumps, self._jump, self._draw), (self._swaps, self._swap, self._draw),
+            (self._deaths, self._die, self._fate),
+        ):  # fmt: skip
             if each > 0 and passed_s > 0:
-                rows = np.flatnonzero(self._draw.random(len(self.weight)) < each * passed_s)
+                rows = np.flatnonzero(draw.random(len(self.weight)) < each * passed_s)
                 if len(rows):
                     self._settle(rows, self._now)
                     change(rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.change.deaths import RETURNS, Deaths
 from evercrawl.schedule.base import Facts, Pages
 from evercrawl.simulate.polling_beliefs import Beliefs, Trust
 
@@ -58,6 +59,9 @@ class Held:
         self._mean = float(world.weight.mean())
         self._began_at = self._now = math.nan
         self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
+        self._misses = np.zeros(n)
+        self._deaths_per_s = conditions.deaths / cycle_s
+        self._deaths, self._told_deaths = Deaths(), conditions.known
         self.facts = Facts(*(np.zeros(n) for _ in range(6)))
 
     def pass_to(self, now: float) -> None:
@@ -70,6 +74,8 @@ class Held:
         elif signals is not None:
             self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at))
         self.beliefs.refresh()
+        if self._deaths_per_s:
+            self._policy.deaths_per_s = self._deaths_per_s if self._told_deaths else self._deaths.per_s
 
     def at(self, now: float) -> None:
         """Let it be `now`, between two looks at all pages."""
@@ -79,6 +85,8 @@ class Held:
         """Return what a policy is told of some pages, or of all."""
         rows: Any = slice(None) if slots is None else slots
         weight, visited_at = self._world.weight[rows], self.visited_at[rows]
+        if self._deaths_per_s:
+            weight = weight * RETURNS ** self._misses[rows]
         cash = weight * (self._now - np.fmax(visited_at, self._began_at - self._cycle_s))
         return Pages(
             self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
@@ -93,6 +101,9 @@ class Held:
         if not self._policy.clairvoyant:
             self._trust.learn(rows, seen.changed)
         new = np.isnan(interval_s)
+        there = ~new & (self._misses[rows] == 0)
+        self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
+        self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)
         self.visited_at[rows] = now
         return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
 

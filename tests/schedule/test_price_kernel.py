@@ -67,12 +67,13 @@ def known(pages: Pages, rates: bool) -> Pages:
 
 
 def exposed(policy: Price, pages: Pages) -> Exposure:
-    """Return what the clocks say, and time where rates are known."""
-    plain = by_age(pages, NOW)
-    if isinstance(policy, PriceGamma):
-        return plain
-    told, sure = policy._clocks.exposures(pages, NOW), pages.shape > 1e6
-    return Exposure(*(np.where(sure, one, other) for one, other in zip(plain, told, strict=True)))
+    """Return what the clocks say, and time where rates are known; of pages that may have vanished meanwhile."""
+    age_s, told = np.fmax(NOW - pages.visited_at, 0.0), by_age(pages, NOW)
+    if not isinstance(policy, PriceGamma):
+        sure = pages.shape > 1e6
+        clocks = policy._clocks.exposures(pages, NOW)
+        told = Exposure(*(np.where(sure, one, other) for one, other in zip(told, clocks, strict=True)))
+    return told.dying(age_s, policy.deaths_per_s)
 
 
 def longing(policy: Price, pages: Pages, rates: bool) -> float:
@@ -91,16 +92,18 @@ def test_clocks_tell_more_than_time(pages: Pages, policy: Price, request: pytest
     assert (told.speed != 1).any() == believed
 
 
+@pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
 @pytest.mark.parametrize("rates", [False, True])
-def test_values(policy: Price, pages: Pages, rates: bool) -> None:
-    pages = known(pages, rates)
+def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -> None:
+    pages, policy.deaths_per_s = known(pages, rates), deaths_per_s
     told, adds, theta = exposed(policy, pages), longing(policy, pages, rates), policy._harmonic
     age = told.exposure_s + pages.notice * told.scale_s / told.shape
     seen = index.index(pages.importance, told.shape, told.scale_s, age, pages.cost, pages.cost_changed, theta)
     seen += adds * np.maximum(NOW - pages.visited_at, 0.0) * pages.importance / pages.cost
-    waits = policy.patience * np.array([np.maximum(pages.shape, 1.0), np.ones(PAGES)])
-    fresh = index.parts(pages.shape, pages.scale_s, waits[0]).fresh
-    harmonic = index.parts(pages.shape, pages.scale_s, waits[1]).harmonic
+    first = by_age(pages, NOW).dying(np.zeros(PAGES), deaths_per_s)
+    waits = policy.patience * np.array([np.maximum(first.shape, 1.0), np.ones(PAGES)])
+    fresh = index.parts(first.shape, first.scale_s, waits[0]).fresh
+    harmonic = index.parts(first.shape, first.scale_s, waits[1]).harmonic
     theta = policy._new_harmonic
     new = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed)
     expected = np.where(np.isnan(pages.visited_at), new, seen)
@@ -108,9 +111,11 @@ def test_values(policy: Price, pages: Pages, rates: bool) -> None:
     np.testing.assert_allclose(policy.value(pages, NOW), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
 @pytest.mark.parametrize("rates", [False, True])
-def test_due_times(policy: Price, pages: Pages, rates: bool) -> None:
+def test_due_times(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -> None:
     """At the age at which a page falls due, a visit is worth the price."""
+    policy.deaths_per_s = deaths_per_s
     pages = known(pages, rates).take(np.arange(PAGES) != NEW)
     told, adds = exposed(policy, pages), longing(policy, pages, rates)
     due = policy.due(pages, NOW)
@@ -127,6 +132,7 @@ def test_due_times(policy: Price, pages: Pages, rates: bool) -> None:
 
 @pytest.mark.parametrize("rates", [False, True])
 def test_freshness(policy: Price, pages: Pages, rates: bool) -> None:
-    pages, policy.deaths_per_s = known(pages, rates), 1e-7
+    pages = known(pages, rates)
+    told, policy.deaths_per_s = exposed(policy, pages), 1e-7
     doubt = pages.notice + 1e-7 * np.maximum(NOW - pages.visited_at, 0.0)
-    np.testing.assert_allclose(policy.fresh(pages, NOW), exposed(policy, pages).fresh() * np.exp(-doubt), rtol=1e-12)
+    np.testing.assert_allclose(policy.fresh(pages, NOW), told.fresh() * np.exp(-doubt), rtol=1e-12)

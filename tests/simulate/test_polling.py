@@ -196,6 +196,36 @@ def test_pages_die_and_are_found_gone() -> None:
     gone = policy.told("gone")
     assert 0 < gone.sum() < 0.8 * len(gone)
     assert not policy.told("read")[gone].any()
+    assert 0.04 < policy.deaths_per_s * DAY_S < 0.1, "a fifth of them in two days; at first one in a page's year"
+
+
+def test_a_copy_of_a_page_that_is_gone_counts_until_somebody_finds_out() -> None:
+    still = replace(PAGES, lam_per_day=np.zeros(200), weight=np.ones(200))
+    world, rows = Poisson(still, 1, deaths_a_day=0.5), np.arange(200)
+    world.pass_to(0.0)
+    world.visit(rows, 0.0)
+    world.pass_to(DAY_S)
+    gone = world.visit(rows[:100], DAY_S).gone.sum()
+    before = world.earned(DAY_S)
+    found = (world.earned(2 * DAY_S) - before) / DAY_S
+    alive = (~world.visit(rows, 2 * DAY_S).gone).sum()
+    assert 30 < gone < 70
+    assert alive < 130
+    assert found == pytest.approx(alive / (200 - gone))
+
+
+def test_who_finds_a_page_gone_thinks_half_as_much_of_it() -> None:
+    world = Polling(Listening(), PAGES, 0.5, conditions=replace(QUICK, deaths=0.2))
+    rows, now = np.arange(200), BEGAN_AT
+    for day in range(3):
+        now = BEGAN_AT + day * 20 * DAY_S
+        world.held.pass_to(now)
+        seen = world.world.visit(rows, now)
+        world.held.learn(rows, np.full(200, 20 * DAY_S if day else np.nan), seen, now)
+    held, gone = world.held.columns(None), seen.gone
+    assert gone.sum() > 100
+    assert (held.importance[~gone] == PAGES.weight[~gone]).all()
+    assert (held.importance[gone] <= PAGES.weight[gone] / 2).all()
 
 
 def test_rates_drift_and_the_optimum_with_them() -> None:
