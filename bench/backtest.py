@@ -12,8 +12,9 @@ with and without validators, the mean of all but those left out, how far the pol
 polling by importance where it is furthest behind, and how well P(fresh) is calibrated; `pooled` the same with all of
 them under one budget; `poisson` the freshness lost against the plain Gamma index on made-up pages that change at
 random; `speed` polls a second of CPU, on one core; `million` how long a history of a million events takes; `intervals`
-how much wider intervals are for drawing whole folders; `ablation` the gap closed when each part of the default policy is left out. With `--earlier` replays end so many years
-before histories do: of such parts nothing was known when parameters were chosen. Exits 1 when a goal is missed.
+how much wider intervals are for drawing whole folders; `ablation` the gap closed when each part of the default policy
+is left out. With `--earlier` replays end so many years before histories do: of such parts nothing was known when
+parameters were chosen. Exits 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -98,11 +99,17 @@ def gaps(o: argparse.Namespace) -> Iterable[Figure]:
                 says = f"gap closed, {name}, {mean.budget:g} ({mean.gap_low:.2f} to {mean.gap_high:.2f})"
                 yield Figure(says, mean.gap_closed, "", at_least=goals.get(mean.budget))
         for rival in YARDSTICKS[:2]:
-            worst = min(leads(every, rival), key=lead)
-            yield Figure(f"worst against {rival}, {name}: {worst.site}, {worst.budget:g}", lead(worst), "points")
-            surely = 100 * max(row.difference_low for row in leads(every, rival))
-            yield Figure("points lost beyond noise, at most", max(surely, 0.01), "", at_most=1.0)
+            yield from rivalry(leads(every, rival), f"{rival}, {name}")
         yield from errors(o, sites, name)
+
+
+def rivalry(rows: list[Row], name: str) -> Iterable[Figure]:
+    """Yield how far the policy is behind a rival, whose rows are given, where it is furthest behind."""
+    if rows:
+        worst = min(rows, key=lead)
+        yield Figure(f"worst against {name}: {worst.site}, {worst.budget:g}", lead(worst), "points")
+        surely = 100 * max(row.difference_low for row in rows)
+        yield Figure("points lost beyond noise, at most", max(surely, 0.01), "", at_most=1.0)
 
 
 def pooled_gaps(o: argparse.Namespace) -> Iterable[Figure]:
