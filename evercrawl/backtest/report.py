@@ -9,6 +9,7 @@ import numpy as np
 
 from evercrawl.backtest.bootstrap import interval, over_sites, resampled
 from evercrawl.backtest.rows import Mean, Row
+from evercrawl.change.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +80,7 @@ def _row(run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clu
         *interval(drawn), float(less[0]), *interval(less[1:]), gap,
         float(np.sort(sights)[len(sights) // 2]) if len(sights) else math.nan,
         run.unseen, pages, clusters_drawn,
-        run.calibration.expected_error, run.calibration.brier, run.elapsed_s,
+        run.calibration.expected_error, run.calibration.brier, run.elapsed_s, run.calibration,
     )  # fmt: skip
 
 
@@ -93,6 +94,7 @@ def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats) ->
         mean("difference"), *interval(less), mean("content_freshness"), mean("age_s"),
         mean("gap_closed"), *interval(gaps), sum(row.difference > 0 for row in rows), len(rows),
         sum(row.polls for row in rows), sum(row.unchanged for row in rows),
+        Calibration.together(row.calibration for row in rows),
     )  # fmt: skip
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from evercrawl.change.calibration import Calibration
 
 MEAN: Final = "mean"
 """What stands for the site's name where something is said of the mean over sites."""
@@ -43,6 +46,8 @@ class Row(NamedTuple):
         Of P(fresh) as the policy believed it before each poll; nan where it believes nothing.
     seconds
         Time it took.
+    calibration
+        How often P(fresh) was what, and how many copies were fresh then; nothing where the policy believes nothing.
     """
 
     site: str
@@ -66,6 +71,7 @@ class Row(NamedTuple):
     expected_calibration_error: float
     brier: float
     seconds: float
+    calibration: Calibration
 
 
 class Mean(NamedTuple):
@@ -85,6 +91,8 @@ class Mean(NamedTuple):
         How many there are.
     polls, unchanged
         As in `Row`, of all sites together.
+    calibration
+        Likewise.
     """
 
     policy: str
@@ -104,17 +112,19 @@ class Mean(NamedTuple):
     sites: int
     polls: int
     unchanged: int
+    calibration: Calibration
 
 
 def as_object(row: Row | Mean) -> dict[str, Any]:
     """Return a row as JSON has it, which knows no nan and no infinity: None stands for both.
 
-    What both kinds of rows have comes first, and in one order.
+    What both kinds of rows have comes first, and in one order; in place of the calibration are its `bins`.
     """
     values = row._asdict()
+    of = values.pop("calibration")
     if isinstance(row, Mean):
         values = {"site": MEAN} | {name: values[name] for name in Row._fields if name in values} | values
-    return {name: _finite(value) for name, value in values.items()}
+    return {name: _finite(value) for name, value in values.items()} | {"bins": of.table().objects() if of.count else []}
 
 
 def _finite(value: Any) -> Any:

@@ -12,6 +12,7 @@ Obtaining well calibrated probabilities using Bayesian binning: the expected err
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ import numpy as np
 from evercrawl.change.proportions import LEVEL, effective_size, wilson
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
     from evercrawl.types import Floats, Ints
@@ -51,6 +54,12 @@ class Bins:
     observed: Floats
     at_least: Floats
     at_most: Floats
+
+    def objects(self) -> list[dict[str, float | None]]:
+        """Return them one by one as JSON has them, which knows no nan: None stands for it."""
+        names = ("low", "high", "count", "predicted", "observed", "at_least", "at_most")
+        rows = zip(*(getattr(self, name).tolist() for name in names), strict=True)
+        return [{n: None if math.isnan(v) else v for n, v in zip(names, row, strict=True)} for row in rows]
 
 
 class Calibration:
@@ -104,6 +113,24 @@ class Calibration:
         for row, of_each in enumerate((w, w * w, w * p, w * y)):
             self._sums[row] += np.bincount(place, of_each, self._bins)
         self._missed += float((w * (p - y) ** 2).sum())
+
+    @classmethod
+    def together(cls, parts: Iterable[Calibration]) -> Calibration:
+        """Return what was gathered in several, of as many bins each as there are if nobody says.
+
+        >>> one, other = Calibration(), Calibration()
+        >>> one.add([0.9, 0.9], [True, False])
+        >>> other.add([0.9, 0.1], [True, False])
+        >>> both = Calibration.together([one, other])
+        >>> both.count, both.observed, round(both.brier, 9)
+        (4, 0.5, 0.21)
+        """
+        whole = cls()
+        for part in parts:
+            whole._count += part._count
+            whole._sums += part._sums
+            whole._missed += part._missed
+        return whole
 
     def table(self, level: float = LEVEL) -> Bins:
         """Return what was said and seen, bin by bin; the intervals hold with probability `level`."""

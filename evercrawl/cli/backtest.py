@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from evercrawl.backtest.report import OfSite
     from evercrawl.backtest.rows import Mean, Row
-    from evercrawl.change.calibration import Calibration
     from evercrawl.cli.backtest_asked import Asked
 
 _MORE: Final = (
@@ -31,11 +30,10 @@ _MORE: Final = (
 
 
 class Told(NamedTuple):
-    """What is said of one history, and how well beliefs were calibrated in each of its replays."""
+    """What is said of one history."""
 
     name: str
     site: OfSite
-    calibrations: list[Calibration]
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -46,7 +44,7 @@ def add(verbs: arguments.Verbs) -> None:
     _add_conditions(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw freshness by budget into FILE.png too")
     parser.add_argument(
-        "--calibration", metavar="FILE", help="draw P(fresh) as believed and as it was into FILE.png too"
+        "--calibration", metavar="FILE", help="tell P(fresh) as believed and as it was, and draw it into FILE.png too"
     )
     parser.add_argument("--jobs", metavar="N", default="1", help="replays at once, each in a process (default: 1)")
     arguments.add_json(parser)
@@ -88,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
     """Replay, and tell what came of it, history by history."""
     from evercrawl.backtest.report import means
     from evercrawl.cli.backtest_asked import asked
+    from evercrawl.cli.backtest_believed import believed
     from evercrawl.cli.backtest_table import of_all, of_one
 
     if args.plot or args.calibration:
@@ -103,6 +102,8 @@ def run(args: argparse.Namespace) -> int:
     mean = means([told.site for told in found], what.setting.seed) if len(found) > 1 else []
     if mean:
         _print(_objects(mean) if args.json else of_all(mean))
+    if args.calibration and not args.json:
+        _print(believed(mean or found[0].site.rows))
     _draw(args, found, mean)
     return 0
 
@@ -120,8 +121,7 @@ def _replayed(what: Asked) -> Iterator[Told]:
             made = list(islice(coming, len(group)))
             progress.hide()
             runs = [each.replayed for each in made]
-            site = of_site(runs, made[0].cluster, what.setting.seed)
-            yield Told(runs[0].site, site, [each.calibration for each in runs])
+            yield Told(runs[0].site, of_site(runs, made[0].cluster, what.setting.seed))
 
 
 def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:
@@ -135,7 +135,7 @@ def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None
             backtest_figure.freshness(panels | ({MEAN: mean} if mean else {}), temporary)
     if args.calibration:
         with appearing(Path(args.calibration)) as temporary:
-            backtest_figure.calibration(found[0].site.rows, [told.calibrations for told in found], temporary)
+            backtest_figure.calibration(mean or found[0].site.rows, temporary)
 
 
 def _objects(rows: Sequence[Row] | Sequence[Mean]) -> list[str]:

@@ -33,25 +33,17 @@ def freshness(sites: Mapping[str, Sequence[Row | Mean]], path: Path) -> None:
     _saved(figure, panels, path)
 
 
-def calibration(rows: Sequence[Row], sites: Sequence[Sequence[Calibration]], path: Path) -> None:
-    """Write what part of the copies was fresh by how many were believed to be, all sites together, by budget.
+def calibration(rows: Sequence[Row | Mean], path: Path) -> None:
+    """Write what part of the copies was fresh by how many were believed to be, with 95 % intervals, to a file.
 
-    Parameters
-    ----------
-    rows
-        Of one site, for policies and budgets.
-    sites
-        For each site, what was believed and seen in each of these replays.
-    path
-        Where to.
+    There is a panel for each budget, with a curve for each policy that believes something.
     """
     budgets = list(dict.fromkeys(row.budget for row in rows))
     figure, panels = _panels(len(budgets))
     for axes, budget in zip(panels, budgets, strict=True):
         axes.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
-        of_budget = [(at, row.policy) for at, row in enumerate(rows) if row.budget == budget]
-        for number, (at, policy) in enumerate(of_budget):
-            _believed(axes, policy, [site[at] for site in sites], number)
+        for number, row in enumerate(row for row in rows if row.budget == budget):
+            _believed(axes, row.policy, row.calibration, number)
         _named(axes, f"{budget:g} polls per page and day", "P(fresh) as believed, %", "fresh, %")
     _saved(figure, panels, path)
 
@@ -84,19 +76,16 @@ def _curve(axes: Any, rows: Sequence[Row | Mean], number: int) -> None:
     )  # fmt: skip
 
 
-def _believed(axes: Any, policy: str, seen: Sequence[Calibration], number: int) -> None:
-    import numpy as np
-
-    bins = [each.table() for each in seen]
-    weight = np.array([each.weight for each in bins]).sum(0)
-    kept = weight > 0
-    if not kept.any():
+def _believed(axes: Any, policy: str, of: Calibration, number: int) -> None:
+    bins = of.table()
+    some = bins.count > 0
+    if not some.any():
         return
-    said, was = (
-        np.nansum([each.weight * getattr(each, name) for each in bins], 0)[kept] / weight[kept]
-        for name in ("predicted", "observed")
-    )
-    axes.plot(100.0 * said, 100.0 * was, marker=_MARKS[number % len(_MARKS)], markersize=4, linewidth=1.0, label=policy)
+    said, was = 100.0 * bins.predicted[some], 100.0 * bins.observed[some]
+    reach = [was - 100.0 * bins.at_least[some], 100.0 * bins.at_most[some] - was]
+    axes.errorbar(
+        said, was, reach, marker=_MARKS[number % len(_MARKS)], markersize=4, capsize=2, linewidth=1.0, label=policy
+    )  # fmt: skip
 
 
 def _panels(count: int) -> tuple[Any, list[Any]]:

@@ -67,8 +67,8 @@ def _mean_cells(row: Mean) -> tuple[str, ...]:
 def _points(row: Row | Mean) -> str:
     """Return the difference to the first policy, in points; nothing for that one itself.
 
-    >>> from evercrawl.backtest.rows import Mean
-    >>> _points(Mean("uniform", 0.1, 0.9, 0.8, 1.0, -0.0123, -0.02, 0.001, *[0.0] * 5, 0, 2, 0, 0))
+    >>> from types import SimpleNamespace
+    >>> _points(SimpleNamespace(difference=-0.0123, difference_low=-0.02, difference_high=0.001))
     '-1.23 (-2.00 to +0.10)'
     """
     if row.difference == row.difference_low == row.difference_high == 0.0:

@@ -31,12 +31,10 @@ def rounded(found: Measured) -> dict[str, Any]:
 
 def _object(of: Calibration) -> dict[str, Any]:
     low, high = of.interval()
-    bins, columns = of.table(), ("low", "high", "count", "predicted", "observed", "at_least", "at_most")
-    rows = zip(*(getattr(bins, name).tolist() for name in columns), strict=True)
     return {
         "count": of.count, "predicted": _number(of.predicted), "observed": _number(of.observed),
         "at_least": low, "at_most": high, "expected_error": _number(of.expected_error), "brier": _number(of.brier),
-        "bins": [{name: _number(value) for name, value in zip(columns, row, strict=True)} for row in rows],
+        "bins": of.table().objects(),
     }  # fmt: skip
 
 
@@ -50,14 +48,20 @@ def lines(found: Measured) -> list[str]:
     if not found.visits.count:
         return [_NONE]
     rows = [
-        (f"{100 * visits.low[i]:.0f} to {100 * visits.high[i]:.0f} %", *_cells(visits, i), *_cells(probes, i))
+        (bounds(visits, i), *cells(visits, i), *cells(probes, i))
         for i in range(len(visits.count))
         if visits.count[i] or probes.count[i]
     ]
     return [*table(_HEAD, rows), "", *(_sum(name, of) for name, of in groups(found).items() if of.count), *_left(found)]
 
 
-def _cells(bins: Bins, i: int) -> tuple[str, ...]:
+def bounds(bins: Bins, i: int) -> str:
+    """Return which probabilities are in a bin."""
+    return f"{100 * bins.low[i]:.0f} to {100 * bins.high[i]:.0f} %"
+
+
+def cells(bins: Bins, i: int) -> tuple[str, ...]:
+    """Return what stands of a bin below "visits", "mean", "were" and "95 % between"."""
     if not bins.count[i]:
         return "", "", "", ""
     between = f"{100 * bins.at_least[i]:.1f} and {100 * bins.at_most[i]:.1f}"
@@ -66,10 +70,15 @@ def _cells(bins: Bins, i: int) -> tuple[str, ...]:
 
 def _sum(name: str, of: Calibration) -> str:
     what = {"visits": "visits", "probes": "random probes", "probes_by_importance": "probes by importance"}[name]
+    return summary(many(of.count, what) if what.endswith("s") else f"{of.count:,} {what}", of)
+
+
+def summary(what: str, of: Calibration) -> str:
+    """Return a line: how many of something were fresh, how many were expected to be, and how far that is off."""
     low, high = of.interval()
     return (
-        f"{many(of.count, what) if what.endswith('s') else f'{of.count:,} {what}'}: {percent(of.observed)} fresh "
-        f"(95 % between {percent(low)} and {percent(high)}), {percent(of.predicted)} expected; "
+        f"{what}: {percent(of.observed)} fresh (95 % between {percent(low)} and {percent(high)}), "
+        f"{percent(of.predicted)} expected; "
         f"expected error {100 * of.expected_error:.1f} points, Brier's score {of.brier:.3f}"
     )
 

@@ -28,6 +28,9 @@ def test_a_table_for_each_history_and_their_mean(capsys, tmp_path):
     assert len(re.findall(r"^(?:price|uniform|notices) +0\.0[12] ", out, re.MULTILINE)) == 3 * 2 * 3
     assert out.count("points over price") == out.count("gap closed") == 3
     assert len(re.findall(r"^notices .* \+1\.00", out, re.MULTILINE)) == 6
+    assert re.findall(r"^(\S+ at \S+), [\d,]+ polls: ", out, re.MULTILINE) == ["price at 0.01", "price at 0.02"]
+    assert len(re.findall(r"^ +95 to 100 % +\d+ +9\d\.\d +\d+\.\d +\d+\.\d and \d+\.\d$", out, re.MULTILINE)) == 2
+    assert out.endswith("nothing is said of how fresh copies are by uniform, notices\n")
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert reliability.read_bytes().startswith(b"\x89PNG")
 
@@ -43,6 +46,15 @@ def test_json_has_an_object_for_each_replay(capsys):
         assert row["freshness"] <= row["content_freshness"] <= 1
         assert 0 < row["unchanged"] < row["polls"]
         assert row["gap_closed"] is None
+        if row["policy"] == "price":
+            bins = row["bins"]
+            n = sum(each["count"] for each in bins)
+            off = sum(each["count"] * abs(each["predicted"] - each["observed"]) for each in bins if each["count"])
+            assert off / n == pytest.approx(row["expected_calibration_error"])
+            assert [(each["low"], each["high"]) for each in bins] == [(k / 20, (k + 1) / 20) for k in range(20)]
+            assert all(each["at_least"] <= each["observed"] <= each["at_most"] for each in bins if each["count"])
+        else:
+            assert row["bins"] == []
     assert all(one["freshness"] < other["freshness"] for one, other in zip(found[:2], found[2:], strict=True))
     days = 365.25 * 2 / 3
     assert found[1]["polls"] == pytest.approx(0.01 * 40 * days, rel=0.15)
@@ -68,6 +80,9 @@ def test_json_ends_with_the_mean_over_the_histories(capsys, told):
             assert mean[name] == sum(row[name] for row in sites)
         assert mean["low"] <= mean["freshness"] <= mean["high"]
         assert mean["sites"] == 2
+        for k, each in enumerate(mean["bins"]):
+            assert each["count"] == sum(row["bins"][k]["count"] for row in sites)
+        assert len(mean["bins"]) == (20 if mean["policy"] == "price" else 0)
         if told:
             assert mean["gap_closed"] == pytest.approx(sum(row["gap_closed"] for row in sites) / 2)
             assert mean["gap_low"] <= mean["gap_closed"] <= mean["gap_high"]
