@@ -85,14 +85,13 @@ def _gap(text: NDArray[np.uint8], i: int, n: int) -> int:
     """Return where the next word begins."""
     while i < n:
         some = upto_eight(text, i)
-        i += first(letters(some) | digits(some) | some & HIGH)
-        if i < n and text[i] >= 128:
+        hop = first(letters(some) | digits(some) | some & HIGH)
+        i += hop
+        if hop < 8:
             width = _sign(text, i)
             if width == 0:
                 return i
             i += width
-        elif i < n and _LETTERS[text[i]] != 0:
-            return i
     return n
 
 
@@ -116,7 +115,7 @@ def _word(text: NDArray[np.uint8], i: int, n: int) -> tuple[np.uint64, int, int]
         if size < 8 and i + size < n and text[i + size] < 128:
             behind = np.uint64(8 * size)
             after = i + first((words | some & HIGH) >> behind << behind)
-            return code, i + size, after if after < n and text[after] < 128 and after < i + 8 else _gap(text, after, n)
+            return code, i + size, _gap(text, after, n) if after == i + 8 or text[after] >= 128 else after
         i += size
     while i < n:
         letter = _LETTERS[text[i]]
