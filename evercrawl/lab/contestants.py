@@ -54,6 +54,15 @@ class Contestant(NamedTuple):
         made: Policy = kind(**options)
         return made
 
+    def named(self, name: str) -> bool:
+        """Whether a name that somebody wrote is that of the policy, or of the row or the first words of it.
+
+        >>> one = Contestant("nutch_adaptive, a cycle", "nutch_adaptive")
+        >>> one.named("nutch_adaptive"), one.named("nutch_adaptive, a cycle"), one.named("nutch")
+        (True, True, False)
+        """
+        return name == self.policy or f"{self.label}, ".startswith(f"{name}, ")
+
     @property
     def there(self) -> bool:
         """Whether there is a policy of this name."""
@@ -73,6 +82,11 @@ STARTS: Final = (0.01, 100.0)
 
 _GROUPINGS: Final = (
     ("pf", "pf", 0), ("p", "p", 0), ("lam", "lam", 0), ("p/lam", "p_over_lam", 0), ("pf, clustered", "pf", 50),
+)  # fmt: skip
+
+
+_PLUGGED: Final = (
+    ("posterior mean", "mean"), ("Thompson", "thompson"), ("Cho (13)", "log_corrected"), ("X/T", "naive"),
 )  # fmt: skip
 
 
@@ -97,6 +111,10 @@ INDEX: Final = (
     Contestant("price_gamma", _GAMMA, {}, _FINE, "index, learned", ours=True),
     Contestant("price", "price", {}, _FINE, "index, learned", ours=True),
     Contestant("price_gamma, one prior", _GAMMA, {}, _fine(by_host=False), "index, learned, one prior for all"),
+    *(
+        Contestant(f"plug-in, {named}", "evercrawl.lab.plugged:Plugged", {"estimator": key}, _FINE, f"index, {named}")
+        for named, key in _PLUGGED
+    ),
     Contestant("price, half dated", "price", {}, _fine(dated=0.5), "index, learned, half of the pages dated"),
     Contestant("price, all dated", "price", {}, _fine(dated=1.0), "index, learned, all pages dated", ours=True),
 )  # fmt: skip

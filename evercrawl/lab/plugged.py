@@ -1,0 +1,106 @@
+"""The index with one rate in the place of what is believed of it: what it is worth to average over beliefs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.schedule.checked import Checked, rate_per_s
+from evercrawl.schedule.kept import Kept
+from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.price_gamma import PriceGamma
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Assessed, Pages, Visits
+    from evercrawl.types import Floats
+
+ESTIMATORS: Final = ("mean", "thompson", "log_corrected", "naive")
+_SURE: Final = 1e12  # of the shape: a rate that is known
+_UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never found changed
+
+
+class Plugged(PriceGamma):
+    """Visit the page whose visit would be worth most if its estimated rate of change were the true one.
+
+    This is `price_gamma` for those who keep no distribution: the index is that of known rates, and whatever the
+    estimate is uncertain of is forgotten. A page that once seems too fast for what it matters is given up.
+
+    Parameters
+    ----------
+    estimator
+        What is taken for the rate: `mean`, that of the belief; `thompson`, drawn from the belief anew at each visit of
+        the page; `log_corrected`, (13) of the survey; `naive`, changes over time, X / T. Of pages that no visit has
+        told of, the last two take the mean; one never found changed is taken to have changed half a time.
+    seed
+        Of what is drawn.
+
+    Examples
+    --------
+    A page that changed once in a day, and hardly anything is known of it: the belief is worth a visit however long one
+    waits, the mean rate is worth no more than w / lam.
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none, day = np.ones(1), np.zeros(1), 86400.0
+    >>> page = Pages(np.zeros(1, np.uint32), none, one, none, one, day * one, one, none, none)
+    >>> [float((policy.value(page, 1000 * day) / day).round(2)[0]) for policy in (PriceGamma(), Plugged("mean"))]
+    [5.91, 1.0]
+
+    References
+    ----------
+    Thompson (1933). On the likelihood that one unknown probability exceeds another. Cho, Garcia-Molina (2003).
+    Estimating frequency of change.
+    """
+
+    learns: ClassVar[bool] = True
+
+    def __init__(self, estimator: str = "mean", seed: int = 1) -> None:
+        super().__init__()
+        self._estimator = one_of("estimator", estimator, ESTIMATORS)
+        self._draw = np.random.default_rng(seed)
+        self._drawn = Kept([("visited_at", "f8"), ("per_s", "f8")], (math.inf, math.nan))
+        self._seen = Checked()
+
+    def learn(self, visits: Visits) -> None:
+        """Count visits and changes."""
+        self._seen.learn(visits)
+
+    def fresh(self, pages: Pages, now: float) -> Floats:
+        """Return the probability that each copy is fresh, were the rates as they are estimated."""
+        return super().fresh(self._plugged(pages), now)
+
+    def rates(self, pages: Pages) -> Floats:
+        """Return what is taken for the rates of change, per second, shape (n,)."""
+        if self._estimator == "mean":
+            return pages.shape / pages.scale_s
+        return self._sampled(pages) if self._estimator == "thompson" else self._counted(pages)
+
+    def _assess(self, pages: Pages, now: float, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
+        return super()._assess(self._plugged(pages), now, valued, due_from, fresh=fresh)
+
+    def _plugged(self, pages: Pages) -> Pages:
+        sure = np.full(len(pages.slot), _SURE)
+        return replace(pages, shape=sure, scale_s=sure / np.maximum(self.rates(pages), 1e-300))
+
+    def _sampled(self, pages: Pages) -> Floats:
+        """Return rates that were drawn when the pages were visited last."""
+        rows = self._drawn.upto(int(pages.slot.max(initial=0)) + 1)
+        held = rows[pages.slot]
+        anew = ~((held["visited_at"] == pages.visited_at) | (np.isnan(held["visited_at"]) & np.isnan(pages.visited_at)))
+        held["per_s"][anew] = self._draw.standard_gamma(pages.shape[anew]) / pages.scale_s[anew]
+        held["visited_at"] = pages.visited_at
+        rows[pages.slot] = held
+        return np.array(held["per_s"])
+
+    def _counted(self, pages: Pages) -> Floats:
+        seen = self._seen.take(pages.slot)
+        checks, changes, watched_s = (seen[name].astype(np.float64) for name in ("checks", "changes", "watched_s"))
+        told = (checks > 0) & (watched_s > 0)
+        changes, watched_s = np.maximum(changes, _UNSEEN), np.where(told, watched_s, 1.0)
+        if self._estimator == "naive":
+            found = changes / watched_s
+        else:
+            found = rate_per_s(checks, np.minimum(changes, checks), watched_s)
+        return np.where(told, found, pages.shape / pages.scale_s)
