@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -11,16 +12,24 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.cli import arguments, warm
 from evercrawl.config import values
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.lab.base import Claim, Findings, Options
+    from evercrawl.lab.base import Claim, Experiment, Findings, Options
 
 _MORE: Final = (
     "Without NAME, all experiments are listed. Each draws a web (or reads one), visits it by every scheme in question "
     "and by our default, and prints what was claimed beside what was found; the numbers go to NAME.parquet, the figure "
     "to NAME.png. The same seed gives the same numbers."
+)
+_PAGES: Final = (
+    "pages of the web (default: as many as were printed: 100,000 of most figures, 10,000 where policies are compared)"
+)
+_TURNS: Final = (
+    "visits a page on the mean, or cycles that policies are compared for (default: as were printed, mostly 10 visits, "
+    "15 cycles)"
 )
 _FOLDER: Final = "lab"
 _ENGINE: Final = "evercrawl.lab.windows"
@@ -30,9 +39,23 @@ def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "lab", "make a published experiment again, and see what holds", run, _MORE)
     parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment, such as fig2; none to list them")
-    parser.add_argument("--pages", metavar="N", help="pages of the web (default: mostly 100,000, as was printed)")
-    parser.add_argument("--turns", metavar="N", help="visits a page on the mean (default: mostly 10, as was printed)")
+    parser.add_argument("--pages", metavar="N", help=_PAGES)
+    parser.add_argument("--turns", metavar="N", help=_TURNS)
     parser.add_argument("--seed", metavar="N", default="1", help="draws the web and everything else (default: 1)")
+    parser.add_argument(
+        "--budget",
+        metavar="N",
+        action="append",
+        help="of freshness, systems and drift: this budget alone, in visits a page and day, such as 0.1 or 10%%; "
+        "may be repeated (default: all that were printed)",
+    )
+    parser.add_argument(
+        "--policy",
+        metavar="NAME",
+        action="append",
+        help="of these: the rows of this policy alone, or this row (nutch_adaptive, 'partition, pf'); may be repeated",
+    )
+    parser.add_argument("--jobs", metavar="N", help="of these and signals: runs at once (default: one a processor)")
     parser.add_argument(
         "--graph-kind",
         metavar="KIND",
@@ -54,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
         return _list(as_json=args.json)
     options = _options(args)
     made = experiment(args.name)
+    _fit(args, made)
     if args.out:
         require()
     elif not can_draw():
@@ -77,7 +101,29 @@ def _options(args: argparse.Namespace) -> Options:
         None if raw is None else cast("int", arguments.value(values.whole(least), raw, flag))
         for raw, least, flag in ((args.pages, 1, "--pages"), (args.turns, 1, "--turns"), (args.seed, 0, "--seed"))
     )
-    return Options(pages, seed or 0, args.graph_kind, Path(args.graph) if args.graph else None, turns)
+    asked: list[str] = args.budget or []
+    budgets = tuple(dict.fromkeys(map(_budget, asked)))
+    jobs = cast("int", arguments.value(values.whole(1), args.jobs or os.cpu_count() or 1, "--jobs"))
+    graph = Path(args.graph) if args.graph else None
+    return Options(pages, seed or 0, args.graph_kind, graph, turns, budgets, tuple(args.policy or ()), jobs)
+
+
+def _budget(raw: str) -> float:
+    try:
+        text = raw.strip()
+        budget = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        budget = math.nan
+    if not 0.0 < budget < math.inf:
+        raise ConfigError(f"--budget must be visits a page and day, such as 0.1 or 10%, not {raw!r}")
+    return budget
+
+
+def _fit(args: argparse.Namespace, made: Experiment) -> None:
+    """See that nobody asks for single rows of what has none."""
+    if (args.budget or args.policy) and not made.compares:
+        asked = "--budget" if args.budget else "--policy"
+        raise ConfigError(f"{args.name} compares no policies by budget: leave {asked} out, or ask for systems")
 
 
 def _list(*, as_json: bool) -> int:

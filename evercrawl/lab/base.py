@@ -33,6 +33,12 @@ class Options:
         A file of links to take in its place.
     turns
         How often each page is visited on the mean; None for as often as the experiment is about.
+    budgets
+        Visits a page and day, of a comparison of policies; none for those the experiment is about.
+    policies
+        Names of those that are compared, or of rows; none for all.
+    jobs
+        Runs at once, each in a process; makes no difference to what is found.
     """
 
     pages: int | None = None
@@ -40,6 +46,14 @@ class Options:
     kind: str | None = None
     graph: Path | None = None
     turns: int | None = None
+    budgets: tuple[float, ...] = ()
+    policies: tuple[str, ...] = ()
+    jobs: int = 1
+
+    @property
+    def whole(self) -> bool:
+        """Whether nobody asked for single budgets or rows."""
+        return not self.budgets and not self.policies
 
     @property
     def as_printed(self) -> bool:
@@ -158,6 +172,9 @@ class Experiment(ABC):
 
     turns: ClassVar[int] = 10
     """Visits a page, where nobody asks for another number."""
+
+    compares: ClassVar[bool] = False
+    """Whether it is a comparison of policies by budget, of which single rows and budgets may be asked for."""
 
     @abstractmethod
     def run(self, options: Options, say: Say) -> Findings:

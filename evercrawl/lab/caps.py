@@ -64,7 +64,7 @@ class Caps(Experiment):
             Claim("clipping rates that know no limits is worse", "0.747, 0.844", told,
                   all(one < other for one, other in zip(worse, best, strict=True)))
         )  # fmt: skip
-        found.claims.append(abandons_none(rows, (_KNOWN, _LEARNED), promised=promised))
+        found.claims += abandons_none(rows, (_KNOWN, _LEARNED), promised=promised)
         return found
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.base import Claim, Curve, Panel
+from evercrawl.lab.cells import Cell, rows_of
 from evercrawl.lab.printed_ratios import CORRELATIONS, WITHIN, printed
-from evercrawl.simulate.polling import poll
-from evercrawl.simulate.population import DAY_S, population
+from evercrawl.simulate.population import population
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,32 +65,37 @@ def contest(
     say: Say,
     correlations: Sequence[float] = CORRELATIONS,
 ) -> list[Row]:
-    """Run every contestant, and return a row for each run.
+    """Run every contestant, or each that was asked for, and return a row for each run.
 
     A row has `policy` (the label), `correlation`, `seed`, `budget`, `ratio`, `value`, `optimum`, `unused`, `abandoned`,
     `left`, `seconds` and `harmonic`, the harmonic cost, which is nan: runs do not measure it.
     """
-    cycles, rows = float(options.turns or TURNS), list["Row"]()
+    cycles, pages = float(options.turns or TURNS), options.pages or PAGES
+    there = chosen(contestants, options)
+    cells = [
+        Cell(each, pages, correlation, seed, budget, cycles)
+        for correlation in correlations
+        for seed in seeds(options, pages)
+        for each in there
+        for budget in options.budgets or budgets
+    ]
+    return rows_of(cells, options.jobs, say)
+
+
+def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contestant]:
+    """Return those that are there and that were asked for, which are all where nobody is named.
+
+    Raises
+    ------
+    ConfigError
+        When a name is that of none; the message lists all rows.
+    """
     there = [each for each in contestants if each.there]
-    for correlation, seed, pages in populations(options, correlations):
-        for each in there:
-            say(f"{each.label}, correlation {correlation:g}, seed {seed}")
-            rows += [run(each, pages, budget, cycles, seed) | {"correlation": correlation} for budget in budgets]
-    return rows
-
-
-def run(each: Contestant, pages: Population, budget: float, cycles: float, seed: int) -> Row:
-    """Run one contestant, and return what came of it."""
-    began = time.perf_counter()
-    policy = each.made(budget)
-    if each.start:
-        policy.resume({"price": each.start * pages.optimum(budget).price * DAY_S})
-    found = poll(policy, pages, budget, cycles=cycles, measured_from=cycles / 2, seed=seed, conditions=each.conditions)
-    return {
-        "policy": each.label, "seed": seed, "budget": budget, "ratio": found.ratio, "value": found.value,
-        "optimum": found.optimum, "unused": found.unused, "abandoned": found.abandoned, "left": found.left,
-        "seconds": time.perf_counter() - began, "harmonic": math.nan,
-    }  # fmt: skip
+    unknown = [name for name in options.policies if not any(each.named(name) for each in there)]
+    if unknown:
+        rows = "; ".join(each.label for each in there)
+        raise ConfigError(f"there is no row called {unknown[0]}; name a policy or one of these: {rows}")
+    return [each for each in there if not options.policies or any(each.named(name) for name in options.policies)]
 
 
 def unrun(label: str, seed: int, budget: float, value: float, optimum: float) -> Row:
@@ -143,6 +147,15 @@ def table(rows: list[Row], label: str) -> Claim:
     return Claim(f"{label}: part of the optimum", "", listed(found), None)
 
 
+def labels(rows: Iterable[Row]) -> list[str]:
+    """Return what rows there are, by name, in their order.
+
+    >>> labels([{"policy": "a", "seed": 1}, {"policy": "b", "seed": 1}, {"policy": "a", "seed": 2}])
+    ['a', 'b']
+    """
+    return list(dict.fromkeys(str(row["policy"]) for row in rows))
+
+
 def listed(figures: Iterable[float]) -> str:
     """Return figures in a line.
 
@@ -152,13 +165,15 @@ def listed(figures: Iterable[float]) -> str:
     return ", ".join(f"{figure:.{_DECIMALS}f}" for figure in figures)
 
 
-def panels(rows: list[Row], labels: Sequence[str]) -> list[Panel]:
+def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
     """Return how much of the optimum is reached by budget: a diagram for each correlation."""
     found = list[Panel]()
     for correlation in sorted({float(row["correlation"]) for row in rows}):
         curves = list[Curve]()
-        for label in labels:
+        for label in drawn:
             budgets = [b for c, b in _places(rows, label) if c == correlation]
+            if not budgets:
+                continue
             ratios = [mean(rows, policy=label, correlation=correlation, budget=b) for b in budgets]
             curves.append(Curve(label, [math.log10(100 * b) for b in budgets], ratios, ours=label == "price"))
         title = f"correlation of importance and rate: {correlation:g}"

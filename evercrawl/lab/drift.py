@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain
+from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, listed, mean, panels, plain, table
 from evercrawl.lab.contestants import Contestant
 from evercrawl.lab.promises import abandons_none, whole
 from evercrawl.simulate.polling import Conditions
@@ -65,30 +65,40 @@ class Drift(Experiment):
 
     pages = PAGES
     turns = TURNS
+    compares = True
 
     def run(self, options: Options, say: Say) -> Findings:
         """Run them all, where importance and rates do not correlate."""
         plain(options, "drift")
-        there = contestants()
+        there = chosen(contestants(), options)
         rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
         promised = whole(options)
-        labels = [each.label for each in there if each.there]
+        labels = [each.label for each in there]
         found = Findings("Rates and importance that drift, as a part of the optimum", rows, panels=panels(rows, labels))
         found.claims = [_as_printed(rows, label) for label in labels]
-        reached = [mean(rows, policy=_LEARNED, budget=budget) for budget in _BUDGETS]
-        told = ", ".join(f"{each:.3f}" for each in reached)
-        found.claims.append(
-            Claim("price, where 10 % of rates jump in a cycle", f"(ours) at least {_LEAST}", told,
-                  min(reached) >= _LEAST, promised)
-        )  # fmt: skip
+        reached = [mean(rows, policy=_LEARNED, budget=budget) for budget in _run(rows, _LEARNED)]
+        if reached:
+            found.claims.append(
+                Claim("price, where 10 % of rates jump in a cycle", f"(ours) at least {_LEAST}", listed(reached),
+                      min(reached) >= _LEAST, promised)
+            )  # fmt: skip
         ours = {each.label for each in there if each.policy == "price"}
-        found.claims.append(abandons_none(rows, ours, promised=promised))
+        found.claims += abandons_none(rows, ours, promised=promised)
         return found
 
 
 def _as_printed(rows: list[Row], label: str) -> Claim:
-    reached = [mean(rows, policy=label, budget=budget) for budget in _BUDGETS]
-    printed = _PRINTED[label]
+    budgets = _run(rows, label)
+    if not budgets:
+        return table(rows, label)
+    reached = [mean(rows, policy=label, budget=budget) for budget in budgets]
+    printed = [_PRINTED[label][_BUDGETS.index(budget)] for budget in budgets]
     holds = all(one >= figure - _WITHIN for one, figure in zip(reached, printed, strict=True))
-    said, told = (", ".join(f"{each:.3f}" for each in figures) for figures in (printed, reached))
-    return Claim(f"{label}: as printed, at 3 and 30 %", said, told, holds)
+    at = " and ".join(f"{100 * budget:g}" for budget in budgets)
+    return Claim(f"{label}: as printed, at {at} %", listed(printed), listed(reached), holds)
+
+
+def _run(rows: list[Row], label: str) -> list[float]:
+    """Return at which of the budgets of which something was printed a row was run."""
+    run = {float(row["budget"]) for row in rows if row["policy"] == label}
+    return [budget for budget in _BUDGETS if budget in run]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab import blends, byte_costs
 from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, panels, plain, populations, unrun
+from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, labels, panels, plain, populations, unrun
 from evercrawl.lab.contestants import INDEX, STARTS
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS
 from evercrawl.lab.promises import abandons_none, promise, whole
@@ -48,11 +48,13 @@ class Freshness(Experiment):
 
     pages = PAGES
     turns = TURNS
+    compares = True
 
     def run(self, options: Options, say: Say) -> Findings:
         """Work out fixed rates in closed form, and run ours with rates known and learned."""
         plain(options, "freshness")
-        rows = _still(options, say) + blends.rows(options, say) + byte_costs.rows(options, say)
+        rows = [] if options.policies else _still(options, say)
+        rows += blends.rows(options, say) + byte_costs.rows(options, say) if options.whole else []
         rows += contest(INDEX, options, BUDGETS, say)
         title = f"Freshness by budget, {options.pages or PAGES:,} pages, as a part of the optimum"
         promised = whole(options)
@@ -61,10 +63,11 @@ class Freshness(Experiment):
             found.claims += as_printed(rows, label, label, promised=False)
         for each in INDEX:
             found.claims += as_printed(rows, each.label, each.like, promised=False, reached=True)
-        found.claims += [promise(rows, label, least, promised=promised) for label, least in LEAST.items()]
+        run = labels(rows)
+        found.claims += [promise(rows, name, least, promised=promised) for name, least in LEAST.items() if name in run]
         ours = {each.label for each in INDEX if each.policy == "price"}
-        found.claims.append(abandons_none(rows, ours, promised=promised))
-        found.claims += blends.claims(rows) + byte_costs.claims(rows)
+        found.claims += abandons_none(rows, ours, promised=promised)
+        found.claims += blends.claims(rows) + byte_costs.claims(rows) if options.whole else []
         return found
 
 
@@ -72,7 +75,7 @@ def _still(options: Options, say: Say) -> list[Row]:
     rows = list["Row"]()
     for correlation, seed, pages in populations(options):
         say(f"fixed rates in closed form, correlation {correlation:g}, seed {seed}")
-        for budget in BUDGETS:
+        for budget in options.budgets or BUDGETS:
             best = pages.optimum(budget).value
             for label, ratio in still(pages, budget).items():
                 rows.append(unrun(label, seed, budget, ratio * best, best) | {"correlation": correlation})

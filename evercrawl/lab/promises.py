@@ -34,17 +34,20 @@ def promise(rows: list[Row], label: str, least: Mapping[tuple[float, float], flo
     return Claim(f"{label}: what we promise at least (correlation/budget)", f"(ours) {said}", told, holds, promised)
 
 
-def abandons_none(rows: list[Row], labels: Collection[str], *, promised: bool) -> Claim:
-    """Return that no page is abandoned in any run of these rows.
+def abandons_none(rows: list[Row], labels: Collection[str], *, promised: bool) -> list[Claim]:
+    """Return that no page is abandoned in any run of these rows; no claim where none of them was run.
 
     Examples
     --------
     >>> rows = [{"policy": "price", "abandoned": 0}, {"policy": "price, all dated", "abandoned": 2}]
-    >>> found = abandons_none(rows, ["price", "price, all dated"], promised=True)
+    >>> (found,) = abandons_none(rows, ["price", "price, all dated"], promised=True)
     >>> found.holds, found.found
     (False, 'at most 2 pages that have no visit to come (price, all dated)')
     """
-    worst = max((row for row in rows if row["policy"] in labels), key=lambda row: int(row["abandoned"]))
+    run = [row for row in rows if row["policy"] in labels]
+    if not run:
+        return []
+    worst = max(run, key=lambda row: int(row["abandoned"]))
     most = int(worst["abandoned"])
     told = f"at most {most} pages that have no visit to come" + (f" ({worst['policy']})" if most else "")
-    return Claim("price abandons no page, in any row", "(ours) 0", told, most == 0, promised)
+    return [Claim("price abandons no page, in any row", "(ours) 0", told, most == 0, promised)]

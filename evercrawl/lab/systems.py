@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, contest, panels, plain, table
+from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, panels, plain, table
 from evercrawl.lab.contestants import SYSTEMS
+from evercrawl.lab.printed_ratios import BUDGETS
 from evercrawl.lab.promises import abandons_none, whole
 from evercrawl.lab.yardsticks import closed_forms, reaches
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Say
 
-BUDGETS: Final = (0.01, 0.1, 1.0)
 _DRAWN: Final = (
     "price", "optimal", "lambda_crawl, random", "nutch_adaptive, a cycle", "stormcrawler_adaptive", "chile", "tianwang",
     "rpuc", "cycle",
@@ -30,17 +30,18 @@ class Systems(Experiment):
 
     pages = PAGES
     turns = TURNS
+    compares = True
 
     def run(self, options: Options, say: Say) -> Findings:
         """Run them all, and hold those of which something was printed to it."""
         plain(options, "systems")
-        rows = closed_forms([each.like for each in SYSTEMS], options, BUDGETS, say)
+        asked = chosen(SYSTEMS, options)
+        rows = closed_forms([each.like for each in asked], options, options.budgets or BUDGETS, say)
         rows += contest(SYSTEMS, options, BUDGETS, say)
         title = f"Policies that learn rates, {options.pages or PAGES:,} pages, as a part of the optimum"
         found = Findings(title, rows, panels=panels(rows, _DRAWN))
-        for each in SYSTEMS:
-            if each.there:
-                held = reaches(rows, each.label, each.like, promised=whole(options))
-                found.claims += held or [table(rows, each.label)]
-        found.claims.append(abandons_none(rows, ["price"], promised=whole(options)))
+        for each in asked:
+            held = reaches(rows, each.label, each.like, promised=whole(options))
+            found.claims += held or [table(rows, each.label)]
+        found.claims += abandons_none(rows, ["price"], promised=whole(options))
         return found

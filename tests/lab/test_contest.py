@@ -8,7 +8,8 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab import blends, byte_costs, caps, estimators, freshness, promises, signals, table1, yardsticks
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.contest import as_printed, contest, mean, plain, run
+from evercrawl.lab.cells import run
+from evercrawl.lab.contest import as_printed, contest, mean, plain
 from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.drift import contestants as drifting
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
@@ -142,9 +143,10 @@ def test_figures_of_fixed_rates_are_asked_of_rows_whose_rates_are_known_and_all_
 
 def test_no_page_may_be_abandoned_in_any_row_of_ours():
     rows = [{"policy": "price", "abandoned": 0}, {"policy": "price_gamma", "abandoned": 7}]
-    assert promises.abandons_none(rows, ["price"], promised=True).holds
+    assert promises.abandons_none(rows, ["price"], promised=True)[0].holds
+    assert promises.abandons_none(rows, ["optimal"], promised=True) == []
     rows.append({"policy": "price, all dated", "abandoned": 1})
-    found = promises.abandons_none(rows, ["price", "price, all dated"], promised=True)
+    (found,) = promises.abandons_none(rows, ["price", "price, all dated"], promised=True)
     assert (found.holds, found.promised) == (False, True)
 
 

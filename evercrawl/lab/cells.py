@@ -1,0 +1,126 @@
+"""The cells of a comparison, one run each: which there are, and how to run them in as many processes as asked for."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from evercrawl.simulate.polling import poll
+from evercrawl.simulate.population import DAY_S, population
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evercrawl.lab.base import Row, Say
+    from evercrawl.lab.contestants import Contestant
+    from evercrawl.simulate.population import Population
+
+
+class Cell(NamedTuple):
+    """One run.
+
+    Attributes
+    ----------
+    each
+        Who runs.
+    pages, correlation, seed
+        Of the population; the seed also decides what visits find.
+    budget
+        Visits a page and day.
+    cycles
+        How long; the second half is measured.
+    """
+
+    each: Contestant
+    pages: int
+    correlation: float
+    seed: int
+    budget: float
+    cycles: float
+
+    def __str__(self) -> str:
+        """Return what is told of it.
+
+        >>> from evercrawl.lab.contestants import Contestant
+        >>> str(Cell(Contestant("round", "cycle"), 300, 0.5, 1, 0.1, 15.0))
+        'round, correlation 0.5, seed 1, 10 %'
+        """
+        return f"{self.each.label}, correlation {self.correlation:g}, seed {self.seed}, {100 * self.budget:g} %"
+
+
+def rows_of(cells: Sequence[Cell], jobs: int, say: Say) -> list[Row]:
+    """Return the row of each cell, in their order; how many processes there are makes no difference to what is in them.
+
+    Parameters
+    ----------
+    cells
+        To be run.
+    jobs
+        Processes at once; with one, all run in this one.
+    say
+        Is told of each run that is over, and how many there are.
+    """
+    rows = list["Row"]()
+    began = time.monotonic()
+    for row in _in_processes(cells, jobs) if min(jobs, len(cells)) > 1 else map(row_of, cells):
+        rows.append(row)
+        left_s = (time.monotonic() - began) / len(rows) * (len(cells) - len(rows))
+        say(f"{len(rows)} of {len(cells)}: {cells[len(rows) - 1]}: {row['ratio']:.3f}{_still(left_s)}")
+    return rows
+
+
+def row_of(cell: Cell) -> Row:
+    """Run a cell, and return what came of it."""
+    pages = _pages(cell.pages, cell.seed, cell.correlation)
+    return run(cell.each, pages, cell.budget, cell.cycles, cell.seed) | {"correlation": cell.correlation}
+
+
+def run(each: Contestant, pages: Population, budget: float, cycles: float, seed: int) -> Row:
+    """Run one contestant, and return what came of it."""
+    began = time.perf_counter()
+    policy = each.made(budget)
+    if each.start:
+        policy.resume({"price": each.start * pages.optimum(budget).price * DAY_S})
+    found = poll(policy, pages, budget, cycles=cycles, measured_from=cycles / 2, seed=seed, conditions=each.conditions)
+    return {
+        "policy": each.label, "seed": seed, "budget": budget, "ratio": found.ratio, "value": found.value,
+        "optimum": found.optimum, "unused": found.unused, "abandoned": found.abandoned, "left": found.left,
+        "seconds": time.perf_counter() - began, "harmonic": math.nan,
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _pages(pages: int, seed: int, correlation: float) -> Population:
+    return population(pages, seed, correlation)
+
+
+def _in_processes(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(cells)), mp_context=spawn, initializer=_ignore_interrupts) as pool:
+        try:
+            yield from pool.map(row_of, cells)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the process that was started by a person."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _still(left_s: float) -> str:
+    """Return how long it will take yet, as far as can be said; nothing where that is a few seconds.
+
+    >>> _still(3.0), _still(50.0), _still(700.0)
+    ('', ' (50 s to go)', ' (12 min to go)')
+    """
+    if left_s < 5:
+        return ""
+    return f" ({left_s:.0f} s to go)" if left_s < 100 else f" ({left_s / 60:.0f} min to go)"
