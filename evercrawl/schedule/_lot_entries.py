@@ -1,4 +1,4 @@
-"""What `Lots` calls: a round of choosing, and single changes, by pointers."""
+"""What `Lots` calls: a round of choosing, and single changes. The first argument has the addresses of all arrays."""
 
 from __future__ import annotations
 
@@ -6,77 +6,68 @@ from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints_at, pointer_at
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.schedule import _lot_ahead as ahead
 from evercrawl.schedule import _lot_changes as changes
 from evercrawl.schedule import _lot_collect as collecting
+from evercrawl.schedule import _lot_layout as layout
 from evercrawl.schedule import _lot_settle as settling
 from evercrawl.schedule._heap_kernels import Order, whole
 from evercrawl.schedule._lot_blocks import Store
 from evercrawl.schedule._lot_collect import Rows
-from evercrawl.schedule._lot_layout import (
-    ADDED,
-    CONTROL,
-    DUES,
-    ENTRY,
-    LOT,
-    MOST_HOSTS,
-    MOST_ROWS,
-    NEWS,
-    PLACES,
-    RESTING,
-    WORDS_OF_TABLES,
-)  # fmt: skip
+from evercrawl.schedule._lot_layout import ADDED, CONTROL, DUES, MOST_HOSTS, MOST_ROWS, NEWS, PLACES, RESTING
 
-_FLOATS, _INTS, _SLOTS, _BYTES = pointer(np.float64), pointer(np.int64), pointer(np.uint32), pointer(np.uint8)
-_STORE: Final = (pointer(LOT), pointer(ENTRY), pointer(ENTRY), _SLOTS, _SLOTS, _INTS, i64)
-_ROWS: Final = (_SLOTS, _SLOTS, _SLOTS, _BYTES, _SLOTS, _FLOATS, _INTS, _INTS, _INTS)
+_FLOATS, _INTS, _SLOTS = pointer(np.float64), pointer(np.int64), pointer(np.uint32)
+_lots_at: Final = pointer_at(layout.LOT)
+_entries_at: Final = pointer_at(layout.ENTRY)
+_slots_at: Final = pointer_at(np.uint32)
+_bytes_at: Final = pointer_at(np.uint8)
 
 
 @compiled
-def _store(lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, n: int) -> Store:
-    hosts, orders, both, sizes = view(lots, n), view(lines, 3 * n), view(entries, PLACES * n), view(control, CONTROL)
+def _store(memory: Any) -> Store:
+    at = view(memory, layout.MEMORY)
+    n = at[layout.SIZE]
+    hosts, orders = view(_lots_at(at[layout.AT_LOTS]), n), view(_entries_at(at[layout.AT_LINES]), 3 * n)
+    entries, sizes = view(_entries_at(at[layout.AT_ENTRIES]), PLACES * n), view(ints_at(at[layout.AT_CONTROL]), CONTROL)
     first, second, third = orders[:n], orders[n : 2 * n], orders[2 * n :]
     return Store(
         hosts,
         Order(first["key"], first["slot"], hosts["rest"], sizes, RESTING),
         Order(second["key"], second["slot"], hosts["due"], sizes, DUES),
         Order(third["key"], third["slot"], hosts["new"], sizes, NEWS),
-        both["key"], both["slot"], view(tables, WORDS_OF_TABLES * n), view(words, 3 * PLACES * n), sizes,
+        entries["key"], entries["slot"], view(_slots_at(at[layout.AT_TABLES]), layout.WORDS_OF_TABLES * n),
+        view(_slots_at(at[layout.AT_ENTRIES]), 3 * PLACES * n), sizes,
     )  # fmt: skip
 
 
 @compiled
-def _rows(
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any
-) -> Rows:
-    n, m = MOST_ROWS, MOST_HOSTS
+def _rows(memory: Any) -> Rows:
+    at, n, m = view(memory, layout.MEMORY), MOST_ROWS, MOST_HOSTS
     return Rows(
-        view(slots, n), view(of, n), view(places, n), view(kinds, n), view(hosts, m), view(best, m), view(row, m),
-        view(pages, m), view(counts, 4),
+        view(_slots_at(at[layout.AT_SLOTS]), n), view(_slots_at(at[layout.AT_OF]), n),
+        view(_slots_at(at[layout.AT_PLACES]), n), view(_bytes_at(at[layout.AT_KINDS]), n),
+        view(_slots_at(at[layout.AT_HOSTS]), m), view(floats_at(at[layout.AT_BEST]), m),
+        view(ints_at(at[layout.AT_ROW]), m), view(ints_at(at[layout.AT_PAGES]), m),
+        view(ints_at(at[layout.AT_COUNTS]), 4),
     )  # fmt: skip
 
 
-@entry(i64, *_STORE, _SLOTS, _FLOATS, i64)
-def rest(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    hosts: Any, until: Any, n: int,
-) -> int:  # fmt: skip
+@entry(i64, _INTS, _SLOTS, _FLOATS, i64)
+def rest(memory: Any, hosts: Any, until: Any, n: int) -> int:
     """Let hosts offer their pages again, each from an instant on."""
-    s = _store(lots, lines, entries, tables, words, control, size)
+    s = _store(memory)
     numbers, instants = view(hosts, n), view(until, n)
     for i in range(n):
         changes.rest(s, whole(numbers[i]), instants[i])
     return 0
 
 
-@entry(i64, *_STORE, _SLOTS, _SLOTS, _FLOATS, i64)
-def sleep(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    hosts: Any, slots: Any, until: Any, n: int,
-) -> int:  # fmt: skip
+@entry(i64, _INTS, _SLOTS, _SLOTS, _FLOATS, i64)
+def sleep(memory: Any, hosts: Any, slots: Any, until: Any, n: int) -> int:
     """Add pages that are not to be visited before an instant each."""
-    s = _store(lots, lines, entries, tables, words, control, size)
+    s = _store(memory)
     numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
     for i in range(n):
         ahead.see_bed(s, whole(numbers[i]))
@@ -85,55 +76,46 @@ def sleep(
     return 0
 
 
-@entry(i64, *_STORE, _SLOTS, _SLOTS, i64)
-def append(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    hosts: Any, slots: Any, n: int,
-) -> int:  # fmt: skip
+@entry(i64, _INTS, _SLOTS, _SLOTS, i64)
+def append(memory: Any, hosts: Any, slots: Any, n: int) -> int:
     """Add new pages behind all others of their hosts."""
-    s = _store(lots, lines, entries, tables, words, control, size)
+    s = _store(memory)
     numbers, pages = view(hosts, n), view(slots, n)
     for i in range(n):
         changes.append(s, whole(numbers[i]), whole(pages[i]))
     return 0
 
 
-@entry(i64, *_STORE, i64, i64, i64)
-def put_back(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    host: int, slot: int, new: int,
-) -> int:  # fmt: skip
+@entry(i64, _INTS, i64, i64, i64)
+def put_back(memory: Any, host: int, slot: int, new: int) -> int:
     """Put a page in front of all others of its host."""
-    changes.put_back(_store(lots, lines, entries, tables, words, control, size), host, slot, new)
+    changes.put_back(_store(memory), host, slot, new)
     return 0
 
 
-@entry(i64, *_STORE, i64)
-def take(lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int, host: int) -> int:
+@entry(i64, _INTS, i64)
+def take(memory: Any, host: int) -> int:
     """Take a host's first page: 2 * slot, + 1 if it was new; -1 where none is."""
-    return int(changes.take(_store(lots, lines, entries, tables, words, control, size), host))
+    return int(changes.take(_store(memory), host))
 
 
-@entry(i64, *_STORE, i64, i64)
-def remove_page(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int, host: int, slot: int
-) -> int:
+@entry(i64, _INTS, i64, i64)
+def remove_page(memory: Any, host: int, slot: int) -> int:
     """Take a visited page out, wherever it waits on its host: 1 if it did, else 0. All pages of the host are passed."""
-    return int(changes.remove_page(_store(lots, lines, entries, tables, words, control, size), host, slot))
+    return int(changes.remove_page(_store(memory), host, slot))
 
 
-@entry(i64, *_STORE, *_ROWS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
+@entry(i64, _INTS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
 def collect(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
-    now: float, most: int, wide: int, pool: int, again: int, in_order: int, added_hosts: Any, added: Any, n_added: int,
+    memory: Any, now: float, most: int, wide: int, pool: int, again: int, in_order: int,
+    added_hosts: Any, added: Any, n_added: int,
 ) -> int:  # fmt: skip
     """Gather the candidates, and what is to be valued `again`; return how many rows there are.
 
     Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen.
     """
-    s = _store(lots, lines, entries, tables, words, control, size)
-    r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
+    s = _store(memory)
+    r = _rows(memory)
     collecting.gather_hosts(s, r, now, most, wide, in_order)
     numbers, news = view(added_hosts, n_added), view(added, n_added)
     n = 0
@@ -153,29 +135,25 @@ def collect(
     return collecting.gather_again(s, r, r.counts[1], 0 if in_order else (again + 1) // 2)
 
 
-@entry(i64, *_STORE, *_ROWS, _FLOATS, i64, f64, _FLOATS, _SLOTS, _INTS)
-def rank(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
-    values: Any, n: int, least: float, keys: Any, spots: Any, lined: Any,
-) -> int:  # fmt: skip
+@entry(i64, _INTS, _FLOATS, i64, f64)
+def rank(memory: Any, values: Any, n: int, least: float) -> int:
     """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there."""
-    s = _store(lots, lines, entries, tables, words, control, size)
-    r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
+    s = _store(memory)
+    r = _rows(memory)
     settling.rank(s, r, view(values, n))
-    m = MOST_HOSTS
-    return int(settling.line_up(r, least, view(keys, m), view(spots, m), view(lined, (3, m))))
+    at, m = view(memory, layout.MEMORY), MOST_HOSTS
+    keys, spots = view(floats_at(at[layout.AT_KEYS]), m), view(_slots_at(at[layout.AT_SPOTS]), m)
+    return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (3, m))))
 
 
-@entry(i64, *_STORE, *_ROWS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)
+@entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)
 def settle(
-    lots: Any, lines: Any, entries: Any, tables: Any, words: Any, control: Any, size: int,
-    slots: Any, of: Any, places: Any, kinds: Any, hosts: Any, best: Any, row: Any, pages: Any, counts: Any,
-    values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int, out: Any, n_out: int, in_order: int,
+    memory: Any, values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int,
+    out: Any, n_out: int, in_order: int,
 ) -> int:  # fmt: skip
     """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
-    s = _store(lots, lines, entries, tables, words, control, size)
-    r = _rows(slots, of, places, kinds, hosts, best, row, pages, counts)
+    s = _store(memory)
+    r = _rows(memory)
     ahead.see_rows(s, r, view(chosen, n_chosen), n_values - r.counts[2] + n_keys)
     settling.take_rows(s, r, view(chosen, n_chosen))
     blocked = view(out, n_out)

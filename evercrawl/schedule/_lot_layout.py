@@ -43,6 +43,12 @@ FREE_TABLE: Final = FREE + 4
 CONTROL: Final = FREE_TABLE + 32
 """Words of control: sizes of the orders, how far the arrays are used, cursors, and heads of lists of the free."""
 
+(
+    AT_LOTS, AT_LINES, AT_ENTRIES, AT_TABLES, AT_CONTROL, AT_SLOTS, AT_OF, AT_PLACES, AT_KINDS, AT_HOSTS, AT_BEST,
+    AT_ROW, AT_PAGES, AT_COUNTS, AT_KEYS, AT_SPOTS, AT_LINED, SIZE, MEMORY,
+) = range(19)  # fmt: skip
+"""Where in what kernels are given the addresses of the arrays are, and for how many hosts there is room."""
+
 MOST_HOSTS: Final = 1 << 12
 MOST_ROWS: Final = 1 << 18
 """Room for the hosts that take part in one choice, and for its rows."""

@@ -26,6 +26,7 @@ from evercrawl.schedule._lot_layout import (
     ENTRY,
     HOSTS,
     LOT,
+    MEMORY,
     MOST_HOSTS,
     MOST_ROWS,
     NEWS,
@@ -86,11 +87,14 @@ class Lots:
         self._counts: Ints = np.zeros(4, np.int64)
         self._lined: Ints = np.zeros((3, MOST_HOSTS), np.int64)  # hosts by their best values: numbers, rows, pages
         self._keys, self._spots = np.zeros(MOST_HOSTS), np.zeros(MOST_HOSTS, np.uint32)
-        self._lines_up = tuple(part.ctypes.data for part in (self._keys, self._spots, self._lined))
-        memory = (self._lots, self._lines, self._entries, self._tables, self._entries, self._control)
-        self._memory = (*(part.ctypes.data for part in memory), self._size)  # addresses: quicker than pointers
-        rows = (self._slots, self._of, self._places, self._kinds, self._hosts, self._best, self._row)
-        self._rows = tuple(part.ctypes.data for part in (*rows, self._pages, self._counts))
+        arrays = (
+            self._lots, self._lines, self._entries, self._tables, self._control, self._slots, self._of, self._places,
+            self._kinds, self._hosts, self._best, self._row, self._pages, self._counts, self._keys, self._spots,
+            self._lined,
+        )  # fmt: skip
+        self._addresses: Ints = np.array([*(array.ctypes.data for array in arrays), self._size], np.int64)
+        assert len(self._addresses) == MEMORY, "as kernels read them"
+        self._memory = self._addresses.ctypes.data  # an address: quicker than a pointer
 
     def add_host(self) -> None:
         """Make room for the host with the next number; it has rested."""
@@ -99,30 +103,30 @@ class Lots:
 
     def rest(self, hosts: array[int], until: array[float]) -> None:
         """Let hosts offer their pages (again), each from an instant on."""
-        _KERNELS["rest"](*self._memory, pointer(hosts), pointer(until), len(hosts))
+        _KERNELS["rest"](self._memory, pointer(hosts), pointer(until), len(hosts))
 
     def sleep(self, hosts: array[int] | Slots, slots: array[int] | Slots, until: array[float] | Floats) -> None:
         """Add visited pages, none of them to be visited again before an instant each."""
-        _KERNELS["sleep"](*self._memory, pointer(hosts), pointer(slots), pointer(until), len(hosts))
+        _KERNELS["sleep"](self._memory, pointer(hosts), pointer(slots), pointer(until), len(hosts))
         self._check()
 
     def append(self, hosts: array[int] | Slots, slots: array[int] | Slots) -> None:
         """Add new pages behind all others of their hosts, without valuing them."""
-        _KERNELS["append"](*self._memory, pointer(hosts), pointer(slots), len(hosts))
+        _KERNELS["append"](self._memory, pointer(hosts), pointer(slots), len(hosts))
         self._check()
 
     def put_back(self, host: int, slot: int, *, new: bool) -> None:
         """Put a page in front of all others of its host."""
-        _KERNELS["put_back"](*self._memory, host, slot, int(new))
+        _KERNELS["put_back"](self._memory, host, slot, int(new))
 
     def take(self, host: int) -> tuple[int, bool] | None:
         """Take a host's first page, and say whether it is a new one; these come first. None where none waits."""
-        answer = _KERNELS["take"](*self._memory, host)
+        answer = _KERNELS["take"](self._memory, host)
         return (answer >> 1, bool(answer & 1)) if answer >= 0 else None
 
     def remove(self, host: int, slot: int) -> bool:
         """Take a visited page of a host out of turn; return whether it waited there. All its pages are passed."""
-        return bool(_KERNELS["remove_page"](*self._memory, host, slot))
+        return bool(_KERNELS["remove_page"](self._memory, host, slot))
 
     def next_at(self, rested_at: float = 0.0) -> float:
         """Return when a host is next to be looked at: `rested_at` if one has rested already; infinity if none is."""
@@ -158,7 +162,7 @@ class Lots:
         """
         wide = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST)
         n = _KERNELS["collect"](
-            *self._memory, *self._rows, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, _POOL * most,
+            self._memory, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, _POOL * most,
             self._again, self._in_order, pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
         _, valued, woken, _ = self._counts.tolist()
@@ -184,13 +188,13 @@ class Lots:
 
         A page is 2 * slot, + 1 for a new one.
         """
-        n = _KERNELS["rank"](*self._memory, *self._rows, pointer(values), len(values), least, *self._lines_up)
+        n = _KERNELS["rank"](self._memory, pointer(values), len(values), least)
         return zip(*self._lined[:, :n].tolist(), strict=True)
 
     def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
         """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place."""
         _KERNELS["settle"](
-            *self._memory, *self._rows, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
+            self._memory, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
             len(chosen), pointer(out), len(out), self._in_order,
         )  # fmt: skip
         self._owed = max(self._owed - _OWED_AT_ONCE, 0)
