@@ -39,7 +39,7 @@ REFILL: Final = 32  # pages that move from the bag to the short list at once whe
 
 
 class Rows(NamedTuple):
-    """The candidates of one choice, and the hosts that they are of, each with its best row and that row's page."""
+    """The candidates of one choice, and the hosts that they are of, each with its best row."""
 
     slots: Any
     of: Any
@@ -48,7 +48,6 @@ class Rows(NamedTuple):
     hosts: Any
     best: Any
     row: Any
-    pages: Any  # 2 * slot, + 1 for a new one
     counts: Any  # hosts; rows to be valued, woken ones among them; hosts whose time came, from the far end of `hosts`
 
 

@@ -49,8 +49,7 @@ def _rows(memory: Any) -> Rows:
         view(_slots_at(at[layout.AT_SLOTS]), n), view(_slots_at(at[layout.AT_OF]), n),
         view(_slots_at(at[layout.AT_PLACES]), n), view(_bytes_at(at[layout.AT_KINDS]), n),
         view(_slots_at(at[layout.AT_HOSTS]), m), view(floats_at(at[layout.AT_BEST]), m),
-        view(ints_at(at[layout.AT_ROW]), m), view(ints_at(at[layout.AT_PAGES]), m),
-        view(ints_at(at[layout.AT_COUNTS]), 4),
+        view(ints_at(at[layout.AT_ROW]), m), view(ints_at(at[layout.AT_COUNTS]), 4),
     )  # fmt: skip
 
 
@@ -143,7 +142,7 @@ def rank(memory: Any, values: Any, n: int, least: float) -> int:
     settling.rank(s, r, view(values, n))
     at, m = view(memory, layout.MEMORY), MOST_HOSTS
     keys, spots = view(floats_at(at[layout.AT_KEYS]), m), view(_slots_at(at[layout.AT_SPOTS]), m)
-    return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (3, m))))
+    return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (4, m))))
 
 
 @entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)

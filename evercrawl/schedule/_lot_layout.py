@@ -45,8 +45,8 @@ CONTROL: Final = FREE_TABLE + 32
 
 (
     AT_LOTS, AT_LINES, AT_ENTRIES, AT_TABLES, AT_CONTROL, AT_SLOTS, AT_OF, AT_PLACES, AT_KINDS, AT_HOSTS, AT_BEST,
-    AT_ROW, AT_PAGES, AT_COUNTS, AT_KEYS, AT_SPOTS, AT_LINED, SIZE, MEMORY,
-) = range(19)  # fmt: skip
+    AT_ROW, AT_COUNTS, AT_KEYS, AT_SPOTS, AT_LINED, SIZE, MEMORY,
+) = range(18)  # fmt: skip
 """Where in what kernels are given the addresses of the arrays are, and for how many hosts there is room."""
 
 MOST_HOSTS: Final = 1 << 12

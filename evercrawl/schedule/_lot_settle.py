@@ -39,29 +39,30 @@ SHORT_MOST: Final = 1 << 13
 
 @compiled
 def rank(s: Store, r: Rows, values: Any) -> None:
-    """Find the best row of each host, its value and its page."""
+    """Find the best row of each host, and its value."""
     for i in range(len(values)):
         lot = s.lots[r.of[i]]
         if lot.stamp == s.control[STAMP] and values[i] > r.best[lot.spot]:
             r.best[lot.spot], r.row[lot.spot] = values[i], i
-    for spot in range(r.counts[0]):
-        if r.row[spot] >= 0:
-            kind = r.kinds[r.row[spot]]
-            r.pages[spot] = 2 * whole(r.slots[r.row[spot]]) + (kind in (SHORT, ADDED, RANKED))
 
 
 @compiled
 def line_up(r: Rows, least: float, keys: Any, spots: Any, lined: Any) -> int:
-    """Write the hosts whose best value is `least` or more, their rows and pages, the best first; return how many."""
+    """Write the hosts whose best value is `least` or more, the best first; return how many.
+
+    Of each is written its number, the row, its slot, and 1 where that is a new page.
+    """
     n = 0
     for spot in range(r.counts[0]):
-        if r.best[spot] >= least:
+        if r.row[spot] >= 0 and r.best[spot] >= least:
             keys[n], spots[n] = r.best[spot], spot
             n += 1
     _sort(keys, spots, n)
     for i in range(n):
         spot = whole(spots[i])
-        lined[0, i], lined[1, i], lined[2, i] = r.hosts[spot], r.row[spot], r.pages[spot]
+        row = r.row[spot]
+        lined[0, i], lined[1, i], lined[2, i] = r.hosts[spot], row, r.slots[row]
+        lined[3, i] = r.kinds[row] in (SHORT, ADDED, RANKED)
     return n
 
 

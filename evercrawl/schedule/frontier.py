@@ -79,7 +79,7 @@ class Frontier(Manners):
         self._lots = Lots(in_order=policy.in_order, reviews=policy.reviews)
         self._choices = 0
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
-        self._picked_at = 0.0
+        self._picked_at, self._picked_new = 0.0, 0
         self._returned = set[int]()  # slots of that choice that were put back, or given up
         self._left_alone_until = 0.0  # before that the policy has no page visited
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
@@ -274,14 +274,16 @@ class Frontier(Manners):
     def _tell(self) -> None:
         """Tell the policy which of the pages that it chose the last time were not put back."""
         if self._picked:
-            values, new = np.concatenate(self._picked_values), [new for _, _, new in self._picked]
+            rounds = self._picked_values
+            values, new = rounds[0] if len(rounds) == 1 else np.concatenate(rounds), self._picked_new
             if self._returned:
                 kept = [i for i, (_, slot, _) in enumerate(self._picked) if slot not in self._returned]
-                values, new = values[kept], [new[i] for i in kept]
+                values, new = values[kept], sum(self._picked[i][2] for i in kept)
             self._picked.clear()
-            self._picked_values.clear()
-            if new:
-                self._policy.chosen(values, self._picked_at, self.seen_count, sum(new))
+            rounds.clear()
+            self._picked_new = 0
+            if len(values):
+                self._policy.chosen(values, self._picked_at, self.seen_count, new)
         self._returned.clear()
 
     def _pick(
@@ -293,8 +295,8 @@ class Frontier(Manners):
         """
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
         rows, out, fresh = array("q"), array("I"), 0
-        for number, row, page in self._lots.best(values, least):
-            if row < 0 or len(rows) == most:
+        for number, row, slot, new in self._lots.best(values, least):
+            if len(rows) == most:
                 break
             host = hosts[number]
             if host.held or host.in_flight >= per_host or host.ready_at > now:
@@ -311,9 +313,10 @@ class Frontier(Manners):
                     self._gate(address, now)
                     continue
                 address.chosen = choices
-            chosen.append((host, page >> 1, page & 1 == 1))
+            chosen.append((host, slot, new == 1))
             rows.append(row)
-            fresh += page & 1
+            fresh += new
+        self._picked_new += fresh
         self._queued_new -= fresh
         self._queued_seen -= len(rows) - fresh
         return rows, out

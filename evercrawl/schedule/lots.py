@@ -83,13 +83,12 @@ class Lots:
         self._slots, self._of, self._places = (np.zeros(MOST_ROWS, np.uint32) for _ in range(3))
         self._kinds = np.zeros(MOST_ROWS, np.uint8)
         self._hosts, self._best = np.zeros(MOST_HOSTS, np.uint32), np.zeros(MOST_HOSTS)
-        self._row, self._pages = np.zeros(MOST_HOSTS, np.int64), np.zeros(MOST_HOSTS, np.int64)
-        self._counts: Ints = np.zeros(4, np.int64)
-        self._lined: Ints = np.zeros((3, MOST_HOSTS), np.int64)  # hosts by their best values: numbers, rows, pages
+        self._row, self._counts = np.zeros(MOST_HOSTS, np.int64), np.zeros(4, np.int64)
+        self._lined: Ints = np.zeros((4, MOST_HOSTS), np.int64)  # hosts by their best values
         self._keys, self._spots = np.zeros(MOST_HOSTS), np.zeros(MOST_HOSTS, np.uint32)
         arrays = (
             self._lots, self._lines, self._entries, self._tables, self._control, self._slots, self._of, self._places,
-            self._kinds, self._hosts, self._best, self._row, self._pages, self._counts, self._keys, self._spots,
+            self._kinds, self._hosts, self._best, self._row, self._counts, self._keys, self._spots,
             self._lined,
         )  # fmt: skip
         self._addresses: Ints = np.array([*(array.ctypes.data for array in arrays), self._size], np.int64)
@@ -183,11 +182,8 @@ class Lots:
         """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
         return bool(self._counts[3])
 
-    def best(self, values: Floats, least: float) -> Iterator[tuple[int, int, int]]:
-        """Yield the hosts that take part, from the best value down to `least`: number, best row (-1: none), its page.
-
-        A page is 2 * slot, + 1 for a new one.
-        """
+    def best(self, values: Floats, least: float) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the hosts that take part, from the best value down to `least`: number, best row, its slot, 1 if new."""
         n = _KERNELS["rank"](self._memory, pointer(values), len(values), least)
         return zip(*self._lined[:, :n].tolist(), strict=True)
 
