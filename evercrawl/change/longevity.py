@@ -155,10 +155,13 @@ class Lifetimes:
         came = self.appeared + self.returned
         return self.returned / came if came else float("nan")
 
+    def spans_s(self) -> tuple[Floats, Floats]:
+        """Return how long the runs that appeared were there: those that went, and those of the last version."""
+        return np.concatenate([*self._ended_s, np.zeros(0)]), self._at - self._since[~np.isnan(self._since)]
+
     def survival(self, ages_s: Floats) -> Floats:
         """Return which part of what appears is still there after each time, by Kaplan and Meier's rule, shape (k,)."""
-        ended_s = np.concatenate([*self._ended_s, np.zeros(0)])
-        going_on_s = self._at - self._since[~np.isnan(self._since)]
+        ended_s, going_on_s = self.spans_s()
         spans_s = np.unique(ended_s)
         every = np.concatenate([ended_s, going_on_s])
         at_risk = np.array([(every >= span).sum() for span in spans_s.tolist()], np.float64)

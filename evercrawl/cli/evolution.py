@@ -31,11 +31,12 @@ _MORE = (
     "FOLDER of them, or the directory of a crawl; without any it is the crawl in --dir, which may run meanwhile. "
     "Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir example --by depth`, `evercrawl "
     "evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, `evercrawl evolution --sample "
-    "topic=tea,coffee --json`."
+    "topic=tea,coffee --json`, `evercrawl evolution --dir example --texts`."
 )
 BY: Final = ("site", "tld", "depth", "type")
 _SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"
 _WHICH: Final = f"{_SAMPLES}; may be repeated: the pages that are in all of them"
+_TEXTS: Final = "read what the crawl archived too, and tell what of the words stays and what flickers"
 _DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
 
 
@@ -48,6 +49,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument("--seed", metavar="N", default="1", help="draws the random pages (default: 1)")
     parser.add_argument("--since", metavar="DATE", help=f"from then on: {_DATE}")
     parser.add_argument("--until", metavar="DATE", help="up to then, likewise")
+    parser.add_argument("--texts", action="store_true", help=_TEXTS)
     parser.add_argument("--plot", metavar="FILE", help="draw it into FILE.png too")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -63,10 +65,14 @@ def run(args: argparse.Namespace) -> int:
 
         require()
     from evercrawl.histories.evolution.report import evolution
+    from evercrawl.histories.evolution.texts import texts_of_crawls
+    from evercrawl.histories.find import read
 
-    histories = _histories(args.history or [str(arguments.directory(args))])
-    chosen = _chosen(histories, samples, seed)
-    found = evolution(histories, args.by, chosen=chosen, since=_or(since, -math.inf), until=_or(until, math.inf))
+    paths = _found(args.history or [str(arguments.directory(args))], texts=args.texts)
+    histories = [read(path) for path in paths]
+    chosen, span = _chosen(histories, samples, seed), (_or(since, -math.inf), _or(until, math.inf))
+    texts = texts_of_crawls(paths, histories, chosen, *span) if args.texts else None
+    found = evolution(histories, args.by, chosen=chosen, since=span[0], until=span[1], texts=texts)
     if args.plot:
         _plot(found, Path(args.plot))
     for line in _objects(found, args.by) if args.json else _lines(found, args.by, args.sample):
@@ -74,15 +80,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _histories(words: list[str]) -> list[History]:
+def _found(words: list[str], *, texts: bool) -> list[Path]:
     """Return the histories that are asked for; only to read a crawl inner loops have to be compiled."""
-    from evercrawl.histories.find import find, read
+    from evercrawl.histories.find import find
     from evercrawl.store.partition import is_crawl
 
     found = find(*words)
-    if any(is_crawl(path) for path in found):
-        warm.before_reading("evercrawl.histories.journal")
-    return [read(path) for path in found]
+    crawls = [path for path in found if is_crawl(path)]
+    if texts and not crawls:
+        raise ConfigError(f"--texts reads what a crawl archived, and there is none in {found[0]}; name one with --dir")
+    if crawls:
+        warm.before_reading("evercrawl.histories.versions" if texts else "evercrawl.histories.journal")
+    return found
 
 
 def _sample(written: str) -> tuple[str, Any]:

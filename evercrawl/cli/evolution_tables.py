@@ -22,6 +22,9 @@ _OFTEN: Final = (
 _MUCH: Final = ("bits", "new", "words kept", "3 bits or less", "gone back")
 _LONG: Final = ("come a year", "go a year", "there after a year", "half gone after")
 _LINKS: Final = ("links", "new a page and week", "new of all a week", "gone of all a week", "half gone after")
+_STAYING: Final = (
+    "pages", "changes", "new", "there next time", "comes back", "flip-flops", "after a day", "a week", "half gone",
+)  # fmt: skip
 _AS_BY_CHANCE: Final = "as by chance? then gaps vary by 1, 5 % are not exponential, and a week after a change is as any"
 _CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
 
@@ -30,16 +33,18 @@ def tables(found: Sequence[Evolution], by: str) -> list[str]:
     """Return what is known of each group, the largest of them if there are many, and of all."""
     shown = _shown(found)
     linked = [each for each in shown if each.links.links or each.links.lost_link_share_a_week > 0]
+    texts = [each for each in shown if each.staying.texts]
     parts = [
         (f"how often: pages change ({_estimators(found)}), and how many at most daily, weekly ...", _OFTEN, _often),
         ("how much: of 64 bits, and of the words", _MUCH, _much),
         ("how long: pages come and go", _LONG, _long),
+        ("what stays of the words, and what flickers", _STAYING, _staying),
         ("links", _LINKS, _links),
         (_AS_BY_CHANCE, _CHANCE, _chance),
     ]  # fmt: skip
     lines: list[str] = []
     for title, head, cells in parts:
-        rows = linked if head is _LINKS else shown
+        rows = linked if head is _LINKS else texts if head is _STAYING else shown
         lines += ["", title, *_table(by, head, rows, cells)] if rows else []
     left_out = len(found) - len(shown)
     more = [f"and {many(left_out, 'smaller groups')}, which --json tells too"] if left_out else []
@@ -80,6 +85,13 @@ def _long(of: Evolution) -> tuple[str, ...]:
     lasting = of.lasting
     shares = (lasting.born_a_year, lasting.died_a_year, lasting.alive_after_year)
     return (*(_share(share) for share in shares), _days(lasting.half_gone_days))
+
+
+def _staying(of: Evolution) -> tuple[str, ...]:
+    stays = of.staying
+    changes = (stays.text_new, stays.new_stayed, stays.flicker, stays.flip_flops)
+    shares = (_share(share) for share in (*changes, stays.there_after_day, stays.there_after_week))
+    return (f"{stays.texts:,}", f"{stays.text_changes:,}", *shares, _days(stays.text_half_gone_days))
 
 
 def _links(of: Evolution) -> tuple[str, ...]:

@@ -17,10 +17,11 @@ from evercrawl.histories.evolution.much import much
 from evercrawl.histories.evolution.often import CLASSES, often
 from evercrawl.histories.evolution.record import recorded, split
 from evercrawl.histories.evolution.regular import regular
+from evercrawl.histories.evolution.staying import staying
 from evercrawl.histories.evolution.together import together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.histories.evolution.often import Often
     from evercrawl.histories.evolution.record import Record
     from evercrawl.histories.evolution.regular import Regular
+    from evercrawl.histories.evolution.staying import Staying, Texts
     from evercrawl.histories.evolution.together import Together
     from evercrawl.histories.history import History
     from evercrawl.types import Floats
@@ -51,7 +53,7 @@ class Evolution:
         Pages that were there at some time; and at the end.
     changes, days
         How many there were, in how many days from the first page's beginning to the last one's end.
-    often, much, lasting, links, regular, together
+    often, much, lasting, links, regular, together, staying
         As these families tell.
     record
         What it was made of.
@@ -68,6 +70,7 @@ class Evolution:
     links: LinkChange
     regular: Regular
     together: Together
+    staying: Staying
     record: Record
 
     def figures(self) -> dict[str, Any]:
@@ -75,7 +78,8 @@ class Evolution:
         found: dict[str, Any] = {
             "group": self.group, "pages": self.pages, "alive": self.alive, "changes": self.changes, "days": self.days,
         }  # fmt: skip
-        for family in (self.often, self.much, self.lasting, self.links, self.regular, self.together):
+        for family in (self.often, self.much, self.lasting, self.links, self.regular, self.together,
+                       self.staying):  # fmt: skip
             found |= family._asdict()
         found["classes"] = dict(zip(CLASSES, self.often.classes, strict=True))
         return {name: _finite(value) for name, value in found.items()}
@@ -88,6 +92,7 @@ def evolution(
     chosen: NDArray[np.bool_] | None = None,
     since: float = -math.inf,
     until: float = math.inf,
+    texts: Mapping[int, Texts] | None = None,
 ) -> list[Evolution]:
     """Return what the pages of some histories do: of each group, and last, where there are several, of all.
 
@@ -101,6 +106,8 @@ def evolution(
         Which pages count, in the order of the histories, shape (pages,); all without it.
     since, until
         Between which instants, in seconds since the epoch.
+    texts
+        What the versions of pages show, by the pages' places; nothing is said of what stays without it.
 
     Raises
     ------
@@ -114,9 +121,10 @@ def evolution(
     if not (group >= 0).any():
         raise ConfigError("no page is left: of all that were asked for, none was there at that time")
     parts = split(record, group, len(groups.names))
-    found = [_evolution(name, part) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
+    known = texts or {}
+    found = [_evolution(name, part, known) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
     if len(found) > 1:
-        found.append(_evolution(ALL, split(record, np.minimum(group, 0), 1)[0]))
+        found.append(_evolution(ALL, split(record, np.minimum(group, 0), 1)[0], known))
     return found
 
 
@@ -126,14 +134,15 @@ def _alive_at_all(record: Record) -> NDArray[np.bool_]:
     return found
 
 
-def _evolution(name: str, part: Record) -> Evolution:
+def _evolution(name: str, part: Record, texts: Mapping[int, Texts]) -> Evolution:
     lives, changes, counts, watched_s = part.lives, part.changes, part.changes_of(), part.watched_s()
     alive = len(np.unique(lives.page[~lives.died]))
     return Evolution(
         name, len(part.pages), alive, len(changes.at), float(lives.ended_at.max() - lives.began_at.min()) / DAY_S,
         often(counts, watched_s, part.looks), much(changes), lasting(lives),
         link_change(part.links, float(watched_s.sum()) / WEEK_S), regular(changes),
-        together(lives, changes, counts, _dense(part, watched_s)), part,
+        together(lives, changes, counts, _dense(part, watched_s)),
+        staying([texts[page] for page in part.pages.tolist() if page in texts]), part,
     )  # fmt: skip
 
 
