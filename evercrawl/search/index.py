@@ -19,7 +19,16 @@ from evercrawl.search import mark
 from evercrawl.search.lookup import MOST, Lookup
 from evercrawl.search.mark import NOTHING, Mark
 from evercrawl.search.members import Members
-from evercrawl.search.schema import ANCHOR, DIGEST, KEY, SLOT, Page, anchors_schema, document, fields_of, pages_schema
+from evercrawl.search.schema import (
+    DIGEST,
+    KEY,
+    SLOT,
+    Page,
+    anchors_document,
+    anchors_schema,
+    page_document,
+    pages_schema,
+)
 from evercrawl.search.trouble import remedy, told
 
 if TYPE_CHECKING:
@@ -96,7 +105,7 @@ class Index:
             for page in pages:
                 self._forget(page.slot)
                 self._members.add(page.slot)
-                self._writers[0].add_document(document(fields_of(page), self._pages.schema))
+                self._writers[0].add_document(page_document(page))
 
     def add_anchors(self, pairs: Iterable[tuple[int, str]]) -> None:
         """Take in words of links, each with the slot of the page that the link leads to."""
@@ -193,8 +202,7 @@ class Index:
     def _write_anchors(self) -> None:
         """Write what is waiting, one document a page: a document for each link would cost three times as much."""
         for slot, words in self._waiting.items():
-            fields = {KEY: str(slot), ANCHOR: "\n".join(words), SLOT: slot}
-            self._writers[1].add_document(document(fields, self._anchors.schema))
+            self._writers[1].add_document(anchors_document(slot, words))
         self._waiting.clear()
         self._waiting_count = 0
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 import msgspec
 import tantivy
 
 from evercrawl.search.condense import condense
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 VERSION: Final = 1
 """Of everything below; an index of another version has to be made again."""
@@ -88,26 +91,38 @@ def anchors_schema() -> tantivy.Schema:
     return build.build()
 
 
-def fields_of(page: Page) -> dict[str, Any]:
-    """Return a page as the fields of the pages' schema; one without a URL has nothing that it could be found by."""
+def page_document(page: Page) -> tantivy.Document:
+    """Return a page as it is written; one without a URL has nothing that it could be found by.
+
+    Field by field, by the type of each: a number that came without its type would kill the writer, and to find the
+    types in a schema takes half as long again.
+    """
+    made = _named(page.slot)
+    made.add_unsigned(DIGEST, page.digest)
     if not page.url:
-        return {KEY: str(page.slot), SLOT: page.slot, DIGEST: page.digest}
-    return {
-        KEY: str(page.slot),
-        TITLE: page.title,
-        BODY: condense(page.text) if isinstance(page.text, bytes) else page.text,
-        ADDRESS: address_words(page.url),
-        SITE: page.site,
-        HOST: page.host,
-        LANGUAGE: languages(page.language),
-        SLOT: page.slot,
-        DIGEST: page.digest,
-    }
+        return made
+    made.add_text(TITLE, page.title)
+    made.add_text(BODY, condense(page.text) if isinstance(page.text, bytes) else page.text)
+    made.add_text(ADDRESS, address_words(page.url))
+    made.add_text(SITE, page.site)
+    made.add_text(HOST, page.host)
+    for name in languages(page.language):
+        made.add_text(LANGUAGE, name)
+    return made
 
 
-def document(fields: dict[str, Any], schema: tantivy.Schema) -> tantivy.Document:
-    """Return what is written; with its schema, or a number kills the writer."""
-    return tantivy.Document.from_dict(fields, schema)  # pyright: ignore[reportUnknownMemberType]
+def anchors_document(slot: int, words: Iterable[str]) -> tantivy.Document:
+    """Return what links say of a page, as it is written."""
+    made = _named(slot)
+    made.add_text(ANCHOR, "\n".join(words))
+    return made
+
+
+def _named(slot: int) -> tantivy.Document:
+    made = tantivy.Document()
+    made.add_text(KEY, str(slot))
+    made.add_unsigned(SLOT, slot)
+    return made
 
 
 def address_words(url: str) -> str:
