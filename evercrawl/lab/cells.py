@@ -8,7 +8,7 @@ import signal
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from evercrawl.simulate.polling import poll
 from evercrawl.simulate.population import DAY_S, population
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Row, Say
     from evercrawl.lab.contestants import Contestant
     from evercrawl.simulate.population import Population
+
+
+class Run(Protocol):
+    """Something to be run that makes a row with the column `ratio`; it is told of by its `str`."""
+
+    def row(self) -> Row:
+        """Run it, and return what came of it."""
+        ...
 
 
 class Cell(NamedTuple):
@@ -52,8 +60,13 @@ class Cell(NamedTuple):
         """
         return f"{self.each.label}, correlation {self.correlation:g}, seed {self.seed}, {100 * self.budget:g} %"
 
+    def row(self) -> Row:
+        """Run it, and return what came of it."""
+        pages = drawn(self.pages, self.seed, self.correlation)
+        return run(self.each, pages, self.budget, self.cycles, self.seed) | {"correlation": self.correlation}
 
-def rows_of(cells: Sequence[Cell], jobs: int, say: Say) -> list[Row]:
+
+def rows_of(cells: Sequence[Run], jobs: int, say: Say) -> list[Row]:
     """Return the row of each cell, in their order; how many processes there are makes no difference to what is in them.
 
     Parameters
@@ -74,10 +87,9 @@ def rows_of(cells: Sequence[Cell], jobs: int, say: Say) -> list[Row]:
     return rows
 
 
-def row_of(cell: Cell) -> Row:
+def row_of(cell: Run) -> Row:
     """Run a cell, and return what came of it."""
-    pages = _pages(cell.pages, cell.seed, cell.correlation)
-    return run(cell.each, pages, cell.budget, cell.cycles, cell.seed) | {"correlation": cell.correlation}
+    return cell.row()
 
 
 def run(each: Contestant, pages: Population, budget: float, cycles: float, seed: int) -> Row:
@@ -95,11 +107,12 @@ def run(each: Contestant, pages: Population, budget: float, cycles: float, seed:
 
 
 @lru_cache(maxsize=1)
-def _pages(pages: int, seed: int, correlation: float) -> Population:
+def drawn(pages: int, seed: int, correlation: float) -> Population:
+    """Return a population; the last one is remembered, for a process runs cells in their order."""
     return population(pages, seed, correlation)
 
 
-def _in_processes(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
+def _in_processes(cells: Sequence[Run], jobs: int) -> Iterator[Row]:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(cells)), mp_context=spawn, initializer=_ignore_interrupts) as pool:
         try:

@@ -19,7 +19,7 @@ from evercrawl.schedule import allocation
 from evercrawl.simulate.population import population
 
 PAGES = population(300, seed=1)
-NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals"}
+NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity"}
 
 
 def quiet(line):

@@ -1,0 +1,85 @@
+"""Beliefs that begin wrong, and patience that is not as shipped, to be put in the place of the usual ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.change import gamma
+from evercrawl.change.special import digamma
+from evercrawl.schedule.price_gamma import PriceGamma
+from evercrawl.simulate.polling_beliefs import Beliefs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints
+
+
+class Fixed(Beliefs):
+    """Gamma posteriors of rates under one prior for all pages, which nothing changes.
+
+    Parameters
+    ----------
+    host
+        Number of each page's host, shape (n,).
+    prior
+        Shape and scale, in seconds.
+    forget, cycle_s
+        As for `Beliefs`.
+    """
+
+    def __init__(self, host: Ints, prior: tuple[float, float], *, forget: float, cycle_s: float) -> None:
+        super().__init__(host, None, forget=forget, cycle_s=cycle_s, by_host=False)
+        self._forget_s, self._prior = forget / cycle_s, prior
+        self.shape[:], self.scale_s[:] = prior
+
+    def refresh(self) -> None:
+        """Leave all as it is."""
+
+    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats) -> None:
+        """Learn from visits, each of another page; what is forgotten goes back to the prior."""
+        later = ~np.isnan(interval_s)
+        rows, interval_s = rows[later], interval_s[later]
+        kept = np.exp(-self._forget_s * interval_s)
+        shape, scale_s = self._prior
+        self.shape[rows], self.scale_s[rows] = gamma.learn_many(
+            (self.shape[rows] - shape) * kept + shape, (self.scale_s[rows] - scale_s) * kept + scale_s, interval_s,
+            changed[later], age_s[later],
+        )  # fmt: skip
+
+
+class Patient(PriceGamma):
+    """The Gamma index, whose new pages compete with what they would be worth after a time that stays the same.
+
+    As it is shipped patience follows how long it takes to visit the pages once that were read.
+
+    Parameters
+    ----------
+    patience_s
+        That time.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        super().__init__()
+        self.patience = self._always = patience_s
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Keep the patience there is."""
+        super().chosen(values, now, known, new)
+        self.patience = self._always
+
+
+def prior_of(lam_per_s: Floats, shape: float, times: float = 1.0) -> tuple[float, float]:
+    """Return the prior of a shape whose mean logarithm is that of rates, or those times a factor; the scale in seconds.
+
+    Examples
+    --------
+    With shape 1 the mean logarithm is that of the mean rate, less Euler's constant:
+
+    >>> shape, scale_s = prior_of(np.full(3, np.exp(-0.5772156649)), 1.0)
+    >>> shape, round(scale_s, 6), round(prior_of(np.ones(3), 1.0, 10.0)[1] * 10 / prior_of(np.ones(3), 1.0)[1], 6)
+    (1.0, 1.0, 1.0)
+    """
+    return shape, float(np.exp(digamma(shape) - np.log(lam_per_s).mean())) / times
