@@ -253,7 +253,7 @@ def _indexing(
     threads: ThreadPoolExecutor,
     watch: Callable[[Progress], None],
 ) -> Indexing:
-    """Return what keeps the search index; its work is done in one thread, which owns the index."""
+    """Return what keeps the search index, whose commits run in a thread of their own."""
 
     async def in_turn(function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
