@@ -106,5 +106,5 @@ class Polls:
         return Visits(
             rows.astype(np.uint32), self._pages.site[rows], np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,
-            self._folder[rows], self._pages.name[rows], said,
+            self._folder[rows], self._pages.name[rows], said, self._pages.site[rows],
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What some orders ask of the links known so far: in-degree, PageRank, and how many pages of each site wait.
+"""What some orders ask of the links known so far: in-degree, PageRank, how many pages of each site or host wait.
 
 Each is a fold over the journal, like everything that is known: made of it at a start, and kept up visit by visit. So a
 crawl that was interrupted goes on in the same order as one that was not.
@@ -36,6 +36,8 @@ class Asked(TypedDict, total=False):
     retrieved: Floats
     clicked: Floats
     facts: Facts
+    host: Slots
+    host_backlog: Floats
 
 
 class Column(Protocol):
@@ -97,20 +99,20 @@ def _column(name: Need, partition: Partition) -> Column:
         from evercrawl.crawl.page_facts import PageFacts
 
         return PageFacts(partition)
-    if name == "site":
-        return Sites(partition)
+    if name in ("site", "host"):
+        return Sites(partition, hosts=name == "host")
     if name in ("retrieved", "clicked"):
         from evercrawl.crawl.usage_counts import Used
 
         return Used(partition, clicks=name == "clicked")
-    return InLinks(partition) if name == "in_links" else Backlog(partition)
+    return InLinks(partition) if name == "in_links" else Backlog(partition, hosts=name == "host_backlog")
 
 
 class Sites:
-    """Which site each page is on; 4 bytes a page."""
+    """Which site each page is on, or which host; 4 bytes a page."""
 
-    def __init__(self, partition: Partition) -> None:
-        self._state = partition.state
+    def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
+        self._state, self._hosts = partition.state, hosts
         self._known = 0
         self._site: Slots = np.zeros(0, np.uint32)  # by slot
         self._add(self._state.known.rows()["host"])
@@ -123,40 +125,44 @@ class Sites:
         self._add(np.array(found.hosts, np.int64))
 
     def of(self, slots: Slots) -> Slots:
-        """Return the number of the site of each, shape (n,)."""
+        """Return the number of the site, or host, of each, shape (n,)."""
         return self._site[slots]
+
+    def sites(self, hosts: Ints | Slots) -> Slots:
+        """Return the numbers of the sites of some hosts, or those of the hosts."""
+        return np.asarray(hosts, np.uint32) if self._hosts else self._state.site_of[hosts]
 
     def _add(self, hosts: Ints | Slots) -> None:
         first = self._known
         self._known += len(hosts)
         self._site = grown(self._site, self._known)
-        self._site[first : self._known] = self._state.site_of[hosts]
+        self._site[first : self._known] = self.sites(hosts)
 
 
 class Backlog:
-    """How many pages of each site were never read; 4 bytes a page."""
+    """How many pages of each site, or host, were never read; 4 bytes a page."""
 
-    def __init__(self, partition: Partition) -> None:
-        self._state = state = partition.state
-        self._sites = Sites(partition)
-        hosts = state.known.rows()["host"]
+    def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
+        state = partition.state
+        self._sites = Sites(partition, hosts=hosts)
+        known = state.known.rows()["host"]
         self._of_site: Ints = np.zeros(0, np.int64)
-        self._add(state.site_of[hosts])
-        read = (state.table.record[: len(hosts)] & np.uint32(NO_RECORD)) == 0
-        np.subtract.at(self._of_site, state.site_of[hosts[read]], 1)
+        self._add(self._sites.sites(known))
+        read = (state.table.record[: len(known)] & np.uint32(NO_RECORD)) == 0
+        np.subtract.at(self._of_site, self._sites.sites(known[read]), 1)
 
     def learned(self, event: Visit, held: Visit | None) -> None:
         """Count the page as read, if this is its first visit."""
         if event.visits == 1:
-            self._of_site[self._state.site_of[event.host]] -= 1
+            self._of_site[self._sites.sites(np.array([event.host]))] -= 1
 
     def found(self, found: Discovery) -> None:
         """Count pages that wait to be read."""
         self._sites.found(found)
-        self._add(self._state.site_of[np.array(found.hosts, np.int64)])
+        self._add(self._sites.sites(np.array(found.hosts, np.int64)))
 
     def of(self, slots: Slots) -> Floats:
-        """Return how many pages wait on the site of each, shape (n,)."""
+        """Return how many pages wait on the site, or host, of each, shape (n,)."""
         return self._of_site[self._sites.of(slots)].astype(np.float64)
 
     def _add(self, sites: Slots) -> None:

@@ -36,7 +36,7 @@ _HELD: Final = np.dtype(
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
-     ("folder", "u8"), ("name", "u8"), ("said", "f8")]
+     ("folder", "u8"), ("name", "u8"), ("said", "f8"), ("host", "u4")]
 )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ class Lessons:
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
             event.wire_bytes, int(held["size"]), int(held["links"]), relinked,
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
-            unpack(event.said)[0] if event.said else np.nan,
+            unpack(event.said)[0] if event.said else np.nan, event.host,
         )  # fmt: skip
 
     def _place(self, rows: NDArray[Any]) -> None:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 Swaying: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
 
-Need: TypeAlias = Literal["in_links", "rank", "backlog", "site", "retrieved", "clicked", "facts"]
+Need: TypeAlias = Literal[
+    "in_links", "rank", "backlog", "site", "retrieved", "clicked", "facts", "host", "host_backlog"
+]
 """A column that costs memory and time for each page that is known, so that it is kept only where it is asked for."""
 
 
@@ -64,6 +66,10 @@ class Pages:
         In how many answers to searches each was shown, and how often it was followed from there.
     facts
         What the page and its URL are like; see `Facts`.
+    host
+        Number of the page's host; a site may have many.
+    host_backlog
+        How many pages of the page's host were never read.
     """
 
     slot: Slots
@@ -82,6 +88,8 @@ class Pages:
     retrieved: Floats | None = None
     clicked: Floats | None = None
     facts: Facts | None = None
+    host: Slots | None = None
+    host_backlog: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
@@ -152,6 +160,8 @@ class Visits:
     said
         How likely the copy was said to be fresh, before the visit, by the policy itself; nan where nothing was said.
         None where nothing ever was.
+    host
+        Number of the page's host; None where nobody knows.
     """
 
     slot: Slots
@@ -170,6 +180,7 @@ class Visits:
     folder: Keys | None = None
     name: Keys | None = None
     said: Floats | None = None
+    host: Slots | None = None
 
     def __len__(self) -> int:
         """Return how many visits there are."""

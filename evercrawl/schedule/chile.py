@@ -51,11 +51,11 @@ class Chile(Policy):
         pages that wait, and no more than a hundredth. A page is visited once a batch, so that longer ones would keep
         those waiting which it pays to visit most often.
     site_pages
-        Pages of one site in a batch, at most.
+        Pages of one site in a batch, at most: of all names of a domain. (The paper's crawler calls site what answers
+        to one name, which is a host here.)
     host_order
-        In which order a batch's sites are asked: "largest" for those first that have most pages left in it, "queued"
-        for those with most pages never read, "round_robin" for those that were asked least often. (The paper's crawler
-        calls site what answers to one name; here it is all names of a domain.)
+        In which order a batch's hosts are asked: "largest" for those first that have most pages left in it, "queued"
+        for those with most pages never read, "round_robin" for those that were asked least often.
     soonest
         How long a page is left alone after a visit, as long as others wait.
     rates
@@ -83,7 +83,7 @@ class Chile(Policy):
     see `chile_worth`.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"facts", "site", "backlog", "retrieved", "clicked"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})
     learns: ClassVar[bool] = True
     plans: ClassVar[bool] = True
 
@@ -120,7 +120,7 @@ class Chile(Policy):
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
     def value(self, pages: Pages, now: float) -> Floats:
-        """Return the gain, squeezed below 1; for pages of the batch, 1 more and what their site's turn says.
+        """Return the gain, squeezed below 1; for pages of the batch, 1 more and what their host's turn says.
 
         For pages that are to be left alone a while, it is 1 less: below that of any other.
         """

@@ -45,8 +45,9 @@ class Batch:
         self._until = -np.inf
         self._new = 0  # visits of the batch that were made to pages never read before
         self._of = Kept([("batch", "u4")])  # by slot
-        self._waiting: Ints = np.zeros(1, np.int64)  # by site: its pages in the batch that were not visited yet
-        self._made: Ints = np.zeros(1, np.int64)  # by site: visits since the batch was picked
+        self._waiting: Ints = np.zeros(1, np.int64)  # by host: its pages in the batch that were not visited yet
+        self._made: Ints = np.zeros(1, np.int64)  # by host: visits since the batch was picked
+        self._of_site: Ints = np.zeros(1, np.int64)  # by site: the same
 
     def going(self, now: float) -> bool:
         """Whether it is neither spent nor overdue."""
@@ -74,9 +75,9 @@ class Batch:
         chosen = _best(gains, pages.site, min(max(round(size * (1 - share)), 1), len(gains)), most_of_site)
         self._number += 1
         self._of.upto(int(pages.slot.max()) + 1)["batch"][pages.slot[chosen]] = self._number
-        sites = pages.site[chosen] if pages.site is not None else np.zeros(0, np.uint32)
-        self._waiting = np.bincount(sites, minlength=1)
-        self._made = np.zeros(1, np.int64)
+        hosts = pages.host[chosen] if pages.host is not None else np.zeros(0, np.uint32)
+        self._waiting = np.bincount(hosts, minlength=1)
+        self._made, self._of_site = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self.least = float(gains[chosen].min())
         self.size = self.left = size
         self._new, self._until = 0, now + _PATIENCE * length_s
@@ -93,10 +94,13 @@ class Batch:
         rows = self._of.upto(int(visits.slot.max()) + 1)["batch"]
         was = rows[visits.slot] == self._number
         rows[visits.slot] = 0
-        most = int(visits.site.max()) + 1
-        self._waiting, self._made = _room(self._waiting, most), _room(self._made, most)
-        np.subtract.at(self._waiting, visits.site[was], 1)
-        np.add.at(self._made, visits.site, 1)
+        self._of_site = _room(self._of_site, int(visits.site.max()) + 1)
+        np.add.at(self._of_site, visits.site, 1)
+        if visits.host is not None:
+            most = int(visits.host.max()) + 1
+            self._waiting, self._made = _room(self._waiting, most), _room(self._made, most)
+            np.subtract.at(self._waiting, visits.host[was], 1)
+            np.add.at(self._made, visits.host, 1)
 
     def drop(self) -> None:
         """Give up what is left of it; the next is picked without regard to what this one was like."""
@@ -109,19 +113,19 @@ class Batch:
             return np.zeros(len(gains), np.bool_)
         worthy = gains >= self.least
         if pages.site is not None:
-            worthy &= _at(self._made, pages.site) < self._most_of_site
+            worthy &= _at(self._of_site, pages.site) < self._most_of_site
         held: NDArray[np.bool_] = np.where(new, worthy, self._of.take(pages.slot)["batch"] == self._number)
         return held
 
     def rank(self, pages: Pages, order: str) -> Floats:
-        """Return how soon each page's site is to be asked, shape (n,), from 0 on: more is sooner."""
-        if pages.site is None:
+        """Return how soon each page's host is to be asked, shape (n,), from 0 on: more is sooner."""
+        if pages.host is None:
             return np.zeros(len(pages.slot))
         if order == "queued":
-            return pages.backlog if pages.backlog is not None else np.zeros(len(pages.slot))
+            return pages.host_backlog if pages.host_backlog is not None else np.zeros(len(pages.slot))
         if order == "largest":
-            return np.maximum(_at(self._waiting, pages.site), 0).astype(np.float64)
-        return np.maximum(self.size - _at(self._made, pages.site), 0).astype(np.float64)
+            return np.maximum(_at(self._waiting, pages.host), 0).astype(np.float64)
+        return np.maximum(self.size - _at(self._made, pages.host), 0).astype(np.float64)
 
     def slots(self) -> Slots:
         """Return the pages of the batch that were not visited yet; of those never read none are listed."""
@@ -150,5 +154,5 @@ def _room(column: Ints, least: int) -> Ints:
     return column if least <= len(column) else np.concatenate([column, np.zeros(2 * least - len(column), np.int64)])
 
 
-def _at(column: Ints, site: Slots) -> Ints:
-    return np.where(site < len(column), column.take(site, mode="clip"), 0)
+def _at(column: Ints, number: Slots) -> Ints:
+    return np.where(number < len(column), column.take(number, mode="clip"), 0)

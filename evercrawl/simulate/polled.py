@@ -115,11 +115,11 @@ class Held:
         weight = self._world.weight[rows]
         if needs & {"in_links", "rank"}:
             extra |= {"in_links": weight, "rank": weight}
-        if "backlog" in needs:
+        if needs & {"backlog", "host_backlog"}:
             unread = np.bincount(self._world.host[np.isnan(self.visited_at)], minlength=int(self._world.host.max()) + 1)
-            extra["backlog"] = unread[self._world.host[rows]].astype(np.float64)
-        if "site" in needs:
-            extra["site"] = self._site[rows]
+            extra["backlog"] = extra["host_backlog"] = unread[self._world.host[rows]].astype(np.float64)
+        if needs & {"site", "host"}:
+            extra["site"] = extra["host"] = self._site[rows]
         if needs & {"retrieved", "clicked"}:
             shown = _RETRIEVED * weight / self._mean * (self._now - self._began_at) / self._cycle_s
             extra |= {"retrieved": shown, "clicked": _CLICKED * shown}

@@ -176,7 +176,7 @@ class Polling:
                 Visits(
                     rows.astype(np.uint32), site, np.full(len(rows), self._now), interval_s, ~seen.gone, seen.gone,
                     seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
-                    site.astype(np.uint64) + np.uint64(1), rows.astype(np.uint64) + np.uint64(1),
+                    site.astype(np.uint64) + np.uint64(1), rows.astype(np.uint64) + np.uint64(1), host=site,
                 )
             )  # fmt: skip
         return float(spent.sum())

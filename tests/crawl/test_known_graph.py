@@ -11,8 +11,8 @@ from evercrawl.importance.offline import Graph, pagerank
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import Visit
 
-SITE, OTHER = "http://example.org", "http://other.example"
-ALL = ("in_links", "rank", "backlog")
+SITE, OTHER, SHOP = "http://example.org", "http://other.example", "http://shop.example.org"
+ALL = ("in_links", "rank", "backlog", "site", "host", "host_backlog")
 
 
 @pytest.fixture
@@ -61,6 +61,17 @@ def test_the_backlog_of_a_site_is_what_was_never_read_of_it(made, known):
     made.visit(f"{OTHER}/", made.page("Other"))
     made.visit(f"{SITE}/", made.page("Home again", "/a", "/b"))
     assert by_url(made, known, "backlog") == {f"{SITE}/": 2, f"{OTHER}/": 0, f"{SITE}/a": 2, f"{SITE}/b": 2}
+
+
+def test_a_site_may_have_many_hosts_each_with_a_backlog_of_its_own(made, known):
+    made.seed(f"{SITE}/", f"{SHOP}/", f"{OTHER}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a", f"{SHOP}/b"))
+    sites, hosts = (by_url(made, known, name) for name in ("site", "host"))
+    assert sites[f"{SITE}/"] == sites[f"{SHOP}/b"] != sites[f"{OTHER}/"]
+    assert hosts[f"{SITE}/"] == hosts[f"{SITE}/a"] != hosts[f"{SHOP}/"] == hosts[f"{SHOP}/b"]
+    waiting = {f"{SITE}/": 1, f"{SITE}/a": 1, f"{SHOP}/": 2, f"{SHOP}/b": 2, f"{OTHER}/": 1}
+    assert by_url(made, known, "host_backlog") == waiting
+    assert by_url(made, known, "backlog")[f"{SHOP}/b"] == 3
 
 
 def test_rank_is_pagerank_of_the_links_last_read_when_it_was_just_solved(made, known):

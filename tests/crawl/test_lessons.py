@@ -80,6 +80,7 @@ def test_what_a_visit_says(made, listener):
     assert np.isnan([found["interval_s"][0], found["interval_s"][4]]).all()
     assert found["size"][3] == found["size"][2] > 0
     assert len(set(found["site"])) == 1
+    assert len(set(found["host"])) == 1
     assert np.diff(found["at"]).tolist() == [10.0] * 4
 
 

@@ -23,15 +23,16 @@ def column(value, n):
 
 
 def made(n=2, *, age_s=DAY, weight=1.0, rate_per_day=1.0, site=None, shown=None, clicked=None, backlog=None, notice=0.0,
-         **facts: object):  # fmt: skip
-    """Pages of known rates; an age of nan is that of a page never read."""
+         host=None, **facts: object):  # fmt: skip
+    """Pages of known rates; an age of nan is that of a page never read. A site has one host unless others are given."""
     one, none = np.ones(n), np.zeros(n)
     told = {"depth": 1, "url_bytes": 64, "dynamic": 0, "anchor_bytes": 64, "text_bytes": 4096, "similarity": 0} | facts
     return Pages(
         np.arange(n, dtype=np.uint32), NOW - column(age_s, n), column(weight, n), none, 1e12 * one,
         1e12 * DAY / column(rate_per_day, n), one, none, column(notice, n),
         site=None if site is None else np.array(site, np.uint32),
-        backlog=None if backlog is None else column(backlog, n),
+        host=None if site is None else np.array(site if host is None else host, np.uint32),
+        host_backlog=None if backlog is None else column(backlog, n),
         retrieved=None if shown is None else column(shown, n),
         clicked=None if clicked is None else column(clicked, n),
         facts=Facts(**{name: column(value, n) for name, value in told.items()}) if facts else None,
@@ -47,13 +48,13 @@ def first(pages, **options: object):
     return None if value[0] == value[1] else int(value.argmax())
 
 
-def visits(slots, *, at=NOW, interval_s=DAY, changed=False, age_s=math.nan, site=0, read=True):
+def visits(slots, *, at=NOW, interval_s=DAY, changed=False, age_s=math.nan, site=0, host=None, read=True):
     n = len(slots)
     none, no = np.zeros(n, np.int64), np.zeros(n, bool)
     return Visits(
         np.array(slots, np.uint32), np.full(n, site, np.uint32), column(at, n), column(interval_s, n),
         np.full(n, read), no, np.full(n, changed), column(age_s, n), none.astype(float), none.astype(float), none, no,
-        none,
+        none, host=np.full(n, site if host is None else host, np.uint32),
     )  # fmt: skip
 
 
@@ -276,7 +277,7 @@ class TestBatches:
         policy.learn(visits([501], site=1))
         assert (policy.value(new, NOW) > 1).tolist() == [True, False]
 
-    def test_the_order_of_sites_is_a_parameter(self):
+    def test_the_order_of_hosts_is_a_parameter(self):
         pages = made(300, weight=[*range(1, 299), 301, 300], site=[0] * 297 + [1, 1, 2], backlog=[9] * 299 + [10])
         picked = pages.part(297, 300)
         best = {}
@@ -289,7 +290,28 @@ class TestBatches:
         policy.learn(visits([501, 502], site=1))
         assert np.argsort(-policy.value(picked, NOW)).tolist() == [2, 1, 0]
 
-    def test_each_batch_asks_its_sites_in_turn_from_the_beginning(self):
+    def test_hosts_of_one_site_are_asked_each_in_its_turn_while_the_bound_is_of_the_site(self):
+        """One site with three hosts; page 299 has most to gain, and two of 4 come before it."""
+        pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 300, host=[6] * 297 + [4, 4, 5])
+        picked, first = pages.part(297, 300), {}
+        for order in ("largest", "round_robin"):
+            policy = Chile(batch_pages=3, host_order=order)
+            policy.plan(pages, 0, NOW)
+            policy.learn(visits([500], site=0, host=5))
+            first[order] = np.argsort(-policy.value(picked, NOW)).tolist()
+        assert first == {"largest": [1, 0, 2], "round_robin": [1, 0, 2]}
+        policy.learn(visits([501, 502], site=0, host=4))
+        assert np.argsort(-policy.value(picked, NOW)).tolist() == [2, 1, 0]
+        queued = Chile(batch_pages=3, host_order="queued")
+        waiting = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 300, host=[6] * 297 + [4, 4, 5],
+                       backlog=[1] * 297 + [7, 7, 2])  # fmt: skip
+        queued.plan(waiting, 0, NOW)
+        assert np.argsort(-queued.value(waiting.part(297, 300), NOW)).tolist() == [1, 0, 2]
+        few = Chile(batch_pages=3, site_pages=2)
+        few.plan(pages, 0, NOW)
+        assert few.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
+
+    def test_each_batch_asks_its_hosts_in_turn_from_the_beginning(self):
         pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 299 + [1])
         policy = Chile(batch_pages=2, host_order="round_robin")
         policy.plan(pages, 0, NOW)
@@ -299,7 +321,7 @@ class TestBatches:
         policy.plan(pages, 0, NOW)
         assert policy.value(pages, NOW).argmax() == 299
 
-    def test_a_site_has_fewer_left_with_each_visit(self):
+    def test_a_host_has_fewer_left_with_each_visit(self):
         pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 297 + [1, 1, 2])
         policy = Chile(batch_pages=3)
         policy.plan(pages, 0, NOW)
@@ -359,7 +381,7 @@ def test_however_visits_are_parted_the_same_is_learned():
     together = []
     for row in [*rows, None]:
         if row is None or row.slot[0] in [each.slot[0] for each in together]:
-            columns = zip(*([getattr(each, name) for name in Visits.__slots__[:-2]] for each in together), strict=True)
+            columns = zip(*([getattr(each, name) for name in Visits.__slots__] for each in together), strict=True)
             whole.learn(Visits(*(None if column[0] is None else np.concatenate(column) for column in columns)))
             together = []
         together.append(row)

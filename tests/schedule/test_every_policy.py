@@ -67,7 +67,7 @@ class World:
         return Pages(
             slots, self.visited_at[slots], weight, weight * waited_s / CYCLE_S, 2 * one, 2 / self.lam[slots], one,
             none, notice, in_links=1 + slots % 5 * one, rank=weight, backlog=one, site=host, retrieved=3 * one,
-            clicked=one, facts=Facts(one, 30 * one, none, 20 * one, 1000 * one, 0.5 * one),
+            clicked=one, facts=Facts(one, 30 * one, none, 20 * one, 1000 * one, 0.5 * one), host=host, host_backlog=one,
         )  # fmt: skip
 
     def seen(self) -> Slots:
@@ -98,7 +98,7 @@ class World:
         visit = Visits(
             np.array([slot], np.uint32), np.array([self.host[slot]], np.uint32), np.array([self.now]),
             np.array([interval_s]), yes, no, np.array([changed]), np.array([np.nan]), np.array([500.0]),
-            np.array([9000.0]), some, no, 0 * some,
+            np.array([9000.0]), some, no, 0 * some, host=np.array([self.host[slot]], np.uint32),
         )  # fmt: skip
         self.told.append(visit)
         if self.policy.learns:
