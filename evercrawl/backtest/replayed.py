@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.change.calibration import Calibration
+
 if TYPE_CHECKING:
-    from evercrawl.change.calibration import Calibration
+    from numpy.typing import NDArray
+
     from evercrawl.types import Floats, Ints
+
+_PER_PAGE: Final = (
+    "weight", "alive_s", "fresh_s", "content_fresh_s", "stale_s2", "polls", "unchanged", "first_sight_s", "unseen",
+)  # fmt: skip
 
 
 class Replayed(NamedTuple):
@@ -31,7 +38,7 @@ class Replayed(NamedTuple):
     first_sight_s
         From birth to the first poll that saw the page; nan for pages that were not born in that part, or never seen.
     unseen
-        How many were born in that part and never seen.
+        Which were born in that part and never seen, shape (pages,).
     elapsed_s
         Time it took, of the processor.
     calibration
@@ -50,7 +57,7 @@ class Replayed(NamedTuple):
     polls: Ints
     unchanged: Ints
     first_sight_s: Floats
-    unseen: int
+    unseen: NDArray[np.bool_]
     elapsed_s: float
     calibration: Calibration
 
@@ -58,3 +65,8 @@ class Replayed(NamedTuple):
     def freshness(self) -> float:
         """The part of the time in which copies were equal to their pages, by weight, from 0 to 1."""
         return float(np.dot(self.weight, self.fresh_s) / np.dot(self.weight, self.alive_s))
+
+    def of(self, pages: Ints, site: str) -> Replayed:
+        """Return what came of some pages, those of a site; what was believed is known of all together only."""
+        columns = {name: getattr(self, name)[pages] for name in _PER_PAGE}
+        return self._replace(site=site, calibration=Calibration(), **columns)

@@ -55,6 +55,25 @@ def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
     return OfSite(rows, every[1:], gaps[1:])
 
 
+def parts(runs: Sequence[Replayed], cluster: Ints, site: Ints, names: Sequence[str], seed: int) -> list[OfSite]:
+    """Return what replays of one history say of each of its sites, of which the largest is first; nothing of one alone.
+
+    Parameters
+    ----------
+    runs, cluster, seed
+        As in `of_site`.
+    site, names
+        Number of each page's site, shape (pages,), and what it is the number of.
+    """
+    there = runs[0].weight * runs[0].alive_s > 0
+    numbers, sizes = np.unique(site[there], return_counts=True)
+    if len(numbers) < 2:
+        return []
+    largest: list[int] = numbers[np.argsort(-sizes, kind="stable")].tolist()
+    chosen = [(names[number], np.flatnonzero(site == number)) for number in largest]
+    return [of_site([run.of(pages, name) for run in runs], cluster[pages], seed) for name, pages in chosen]
+
+
 def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:
     """Return the mean over the sites, for each policy at each budget, in the order of their rows."""
     freshness = over_sites(np.stack([site.freshness for site in sites]), seed)
@@ -70,7 +89,7 @@ def _row(run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clu
     """Return a row; the first of `less` is the difference itself, the others are drawn."""
     alive_s = float(run.weight @ run.alive_s)
     seen = ~np.isnan(run.first_sight_s)
-    sights = np.r_[run.first_sight_s[seen], np.full(run.unseen, math.inf)]
+    sights = np.r_[run.first_sight_s[seen], np.full(run.unseen.sum(), math.inf)]
     return Row(
         run.site, run.policy, run.budget,
         float(run.weight @ run.fresh_s) / alive_s,
@@ -79,7 +98,7 @@ def _row(run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clu
         int(run.polls.sum()), int(run.unchanged.sum()),
         *interval(drawn), float(less[0]), *interval(less[1:]), gap,
         float(np.sort(sights)[len(sights) // 2]) if len(sights) else math.nan,
-        run.unseen, pages, clusters_drawn,
+        int(run.unseen.sum()), pages, clusters_drawn,
         run.calibration.expected_error, run.calibration.brier, run.elapsed_s, run.calibration,
     )  # fmt: skip
 

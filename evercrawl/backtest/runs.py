@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from evercrawl.backtest.bootstrap import clusters
 from evercrawl.backtest.replay import replay
 from evercrawl.backtest.truth import truth
@@ -56,10 +58,22 @@ class Run:
 
 
 class Made(NamedTuple):
-    """What came of a replay, and the number of what each page is drawn with for intervals."""
+    """What came of a replay.
+
+    Attributes
+    ----------
+    replayed
+        What came of it.
+    cluster
+        Number of what each page is drawn with for intervals, shape (pages,).
+    site, sites
+        Number of each page's site in `sites`, likewise, and their names.
+    """
 
     replayed: Replayed
     cluster: Ints
+    site: Ints
+    sites: tuple[str, ...]
 
 
 def planned(
@@ -113,7 +127,7 @@ def _made(run: Run, progress: Callable[[float], object]) -> Made:
     pages = history(run.histories)
     made = replay(pages, run.policy, run.setting, run.options, tell=progress)
     part = truth(pages, run.setting)
-    return Made(made, clusters(part.site, part.folder))
+    return Made(made, clusters(part.site, part.folder), part.site.astype(np.int64), pages.sites)
 
 
 def _telling(tell: Tell, run: Run, done: int, total: int) -> Callable[[float], None]:

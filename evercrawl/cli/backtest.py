@@ -30,10 +30,11 @@ _MORE: Final = (
 
 
 class Told(NamedTuple):
-    """What is said of one history."""
+    """What is said of one history, and of each of its sites where it has several."""
 
     name: str
     site: OfSite
+    parts: list[OfSite]
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.backtest.report import means
     from evercrawl.cli.backtest_asked import asked
     from evercrawl.cli.backtest_believed import believed
-    from evercrawl.cli.backtest_table import of_all, of_one
+    from evercrawl.cli.backtest_table import of_all, of_one, of_parts
 
     if args.plot or args.calibration:
         from evercrawl.lab.plotting import require
@@ -98,7 +99,11 @@ def run(args: argparse.Namespace) -> int:
     found = list[Told]()
     for told in _replayed(what):
         found.append(told)
-        _print(_objects(told.site.rows) if args.json else of_one(told.name, told.site.rows))
+        rows = [each.rows for each in told.parts]
+        if args.json:
+            _print([line for each in (told.site.rows, *rows) for line in _objects(each)])
+        else:
+            _print(of_one(told.name, told.site.rows) + of_parts(rows))
     mean = means([told.site for told in found], what.setting.seed) if len(found) > 1 else []
     if mean:
         _print(_objects(mean) if args.json else of_all(mean))
@@ -110,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _replayed(what: Asked) -> Iterator[Told]:
     """Yield what is said of each history, once all its replays are made."""
-    from evercrawl.backtest.report import of_site
+    from evercrawl.backtest.report import of_site, parts
     from evercrawl.backtest.runs import make, planned
     from evercrawl.cli.backtest_progress import Progress
 
@@ -121,17 +126,23 @@ def _replayed(what: Asked) -> Iterator[Told]:
             made = list(islice(coming, len(group)))
             progress.hide()
             runs = [each.replayed for each in made]
-            yield Told(runs[0].site, of_site(runs, made[0].cluster, what.setting.seed))
+            cluster, seed = made[0].cluster, what.setting.seed
+            of_each = parts(runs, cluster, made[0].site, made[0].sites, seed) if len(group[0].histories) == 1 else []
+            yield Told(runs[0].site, of_site(runs, cluster, seed), of_each)
 
 
 def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:
     from evercrawl.backtest.rows import MEAN
     from evercrawl.cli import backtest_figure
+    from evercrawl.cli.backtest_table import SITES
     from evercrawl.crawl.whole import appearing
 
     if args.plot:
         with appearing(Path(args.plot)) as temporary:
-            panels: dict[str, Sequence[Row | Mean]] = {told.name: told.site.rows for told in found}
+            panels: dict[str, Sequence[Row | Mean]] = {}
+            for told in found:
+                panels[told.name] = told.site.rows
+                panels |= {f"{told.name}: {each.rows[0].site}": each.rows for each in told.parts[:SITES]}
             backtest_figure.freshness(panels | ({MEAN: mean} if mean else {}), temporary)
     if args.calibration:
         with appearing(Path(args.calibration)) as temporary:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from evercrawl.backtest.rows import Mean, Row
 
-_LEFT: Final = frozenset({"policy"})
+_LEFT: Final = frozenset({"policy", "site"})
+SITES: Final = 10
+"""Of one history, that are shown."""
 
 
 def of_one(name: str, rows: Sequence[Row]) -> list[str]:
@@ -26,6 +28,24 @@ def of_one(name: str, rows: Sequence[Row]) -> list[str]:
         "first sight", "unseen", "off by %", "gap closed",
     )  # fmt: skip
     return ["", head, *_shown(names, [_cells(row) for row in rows])]
+
+
+def of_parts(sites: Sequence[Sequence[Row]]) -> list[str]:
+    """Return the lines about the sites of one history, the largest of them; none where it has one."""
+    if not sites:
+        return []
+    more = len(sites) - SITES
+    head = f"of its sites, which share the budget, {f'the largest {SITES}' if more > 0 else 'each'}"
+    names = ("site", "pages", "policy", "budget", "fresh %", "95 %", f"points over {sites[0][0].policy}", "polls",
+             "in vain %")  # fmt: skip
+    cells: list[tuple[str, ...]] = [
+        (
+            row.site, f"{row.pages:,}", row.policy, f"{row.budget:g}", _percent(row.freshness),
+            _range(row.low, row.high), _points(row), f"{row.polls:,}", _wasted(row),
+        )
+        for rows in sites[:SITES] for row in rows
+    ]  # fmt: skip
+    return ["", head, *_shown(names, cells), *([f"and {many(more, 'sites')} more"] if more > 0 else [])]
 
 
 def of_all(rows: Sequence[Mean]) -> list[str]:
@@ -49,7 +69,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.policy, f"{row.budget:g}", _percent(row.freshness), _range(row.low, row.high),
         _points(row), _percent(row.content_freshness), span(row.age_s),
-        f"{100.0 * row.unchanged / max(row.polls, 1):.1f}",
+        _wasted(row),
         "never" if row.first_sight_s == math.inf else "" if math.isnan(row.first_sight_s) else span(row.first_sight_s),
         f"{row.unseen:,}" if row.unseen else "", _percent(row.expected_calibration_error, 1), _part(row.gap_closed),
     )  # fmt: skip
@@ -75,6 +95,10 @@ def _points(row: Row | Mean) -> str:
         return ""
     low, high = 100.0 * row.difference_low, 100.0 * row.difference_high
     return f"{100.0 * row.difference:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+def _wasted(row: Row) -> str:
+    return f"{100.0 * row.unchanged / max(row.polls, 1):.1f}"
 
 
 def _range(low: float, high: float) -> str:

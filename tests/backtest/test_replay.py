@@ -82,7 +82,7 @@ def test_the_first_sight_is_the_first_poll_after_birth(written):
     assert (sights > 0).all()
     assert (sights < 1.0).all(), (born, sights)
     assert np.isnan(found.first_sight_s[[0, 3]]).all()
-    assert found.unseen == 1
+    assert np.flatnonzero(found.unseen).tolist() == [3]
 
 
 def test_a_page_found_gone_is_forgotten_and_found_anew(written):

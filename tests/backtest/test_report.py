@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evercrawl.backtest.replayed import Replayed
-from evercrawl.backtest.report import means, of_site
+from evercrawl.backtest.report import means, of_site, parts
 from evercrawl.backtest.rows import as_object
 from evercrawl.change.calibration import Calibration
 
@@ -21,8 +21,8 @@ def made(policy, fresh_s, budget=0.1, **given: object):
     usual = {
         "site": "example", "policy": policy, "budget": budget, "weight": np.ones(n), "alive_s": np.full(n, 10.0),
         "fresh_s": fresh_s, "content_fresh_s": fresh_s, "stale_s2": np.zeros(n), "polls": np.full(n, 5),
-        "unchanged": np.full(n, 2), "first_sight_s": np.full(n, np.nan), "unseen": 0, "calibration": Calibration(),
-        "elapsed_s": 0.1,
+        "unchanged": np.full(n, 2), "first_sight_s": np.full(n, np.nan), "unseen": np.zeros(n, np.bool_),
+        "calibration": Calibration(), "elapsed_s": 0.1,
     }  # fmt: skip
     return Replayed(**(usual | given))
 
@@ -73,10 +73,31 @@ def test_pages_that_were_never_there_are_not_drawn():
     assert row.low == row.high == 0.5
 
 
+def test_each_site_of_a_history_has_rows_of_its_own_pages():
+    fresh = np.array([[1.0, 9.0, 3.0, 5.0, 7.0], [2.0, 9.0, 4.0, 5.0, 6.0]])
+    site = np.array([3, 0, 3, 1, 3])
+    runs = [made(policy, each, polls=np.arange(5)) for policy, each in zip(("price", "uniform"), fresh, strict=True)]
+    found = parts(runs, np.arange(5), site, ["a", "b", "none", "d"], seed=1)
+    assert [[(row.site, row.policy, row.pages) for row in each.rows] for each in found] == [
+        [(name, policy, pages) for policy in ("price", "uniform")] for name, pages in (("d", 3), ("a", 1), ("b", 1))
+    ]
+    of_d = [row.freshness for row in found[0].rows]
+    assert of_d == pytest.approx([11 / 30, 12 / 30])
+    assert found[0].rows[1].difference == pytest.approx(1 / 30)
+    assert [each.rows[0].polls for each in found] == [6, 1, 3]
+    whole = said(*runs).rows[0]
+    assert sum(each.rows[0].freshness * each.rows[0].pages for each in found) == pytest.approx(5 * whole.freshness)
+    assert parts(runs, np.arange(5), np.full(5, 3), ["a", "b", "none", "d"], seed=1) == []
+
+
 def test_a_page_that_is_never_seen_waits_for_ever():
     sights = np.array([1.0, 2.0, np.nan, np.nan])
-    assert said(made("price", [1, 1, 1, 1], first_sight_s=sights, unseen=1)).rows[0].first_sight_s == 2.0
-    never = said(made("price", [1, 1, 1, 1], first_sight_s=sights, unseen=3)).rows[0]
+    assert (
+        said(made("price", [1, 1, 1, 1], first_sight_s=sights, unseen=np.arange(4) == 3)).rows[0].first_sight_s == 2.0
+    )
+    sights[1] = np.nan
+    never = said(made("price", [1, 1, 1, 1], first_sight_s=sights, unseen=np.isnan(sights))).rows[0]
+    assert never.unseen == 3
     assert never.first_sight_s == math.inf
     assert as_object(never)["first_sight_s"] is None
     assert math.isnan(said(made("price", [1, 1, 1, 1])).rows[0].first_sight_s)
