@@ -25,6 +25,8 @@ SIZE_BYTES: Final = 10_000.0
 """Of a page whose size is not on record, or is of no interest."""
 ANCHOR_BYTES: Final = 16.0
 """Of the words of a usual link, which no history has."""
+WORD_BYTES: Final = 6.0
+"""Of a word in the index, and the blank behind it: of words a history has the number."""
 
 
 class Shown(NamedTuple):
@@ -70,8 +72,9 @@ class Links:
 class KnownFacts:
     """What is known of pages and their URLs, as `Facts`: bytes of texts as they were found, links of pages polled.
 
-    A history has no words: links have a usual number of bytes each, and nothing is like what people ask for. Nor does
-    it say how many links lead to a page from a seed: the folders it is in stand for them.
+    A history has no words: links have a usual number of bytes each, the beginning of a text stands for it in a list of
+    results, and nothing is like what people ask for. Nor does it say how many links lead to a page from a seed: the
+    folders it is in stand for them.
 
     Parameters
     ----------
@@ -80,18 +83,20 @@ class KnownFacts:
     """
 
     def __init__(self, history: History, pages: Truth) -> None:
-        self._sets, self._size_bytes = LinkSets(history, pages), pages.size_bytes
+        self._sets, self._pages = LinkSets(history, pages), pages
         self._number: Ints = np.full(len(history), -1)
         self._number[pages.row] = np.arange(len(pages))
         self._held: Keys = np.zeros(len(pages), np.uint64)
         self._targets = dict[int, Ints]()
         depth, url_bytes, dynamic = looks_of([history.paths[row] for row in pages.row.tolist()])
-        anchors, text, similarity = (np.zeros(len(pages)) for _ in range(3))
-        self.facts = Facts(depth, url_bytes, dynamic, anchors, text, similarity)
+        self.facts = Facts(depth, url_bytes, dynamic, *(np.zeros(len(pages)) for _ in range(5)))
 
     def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], now: float) -> None:
         """Take note of what polls of some pages found; see `Links.polled`."""
-        self.facts.text_bytes[rows] = sizes(self._size_bytes, version, read)
+        facts, text_bytes = self.facts, sizes(self._pages.size_bytes, version, read)
+        words = np.where(read, self._pages.words[np.where(read, version, 0)], 0)
+        facts.text_bytes[rows] = facts.abstract_bytes[rows] = text_bytes
+        facts.index_bytes[rows] = np.where(words < 0, text_bytes, WORD_BYTES * words)
         keys = np.where(read, self._sets.keys(rows, now), np.uint64(0))
         for row in rows[keys != self._held[rows]].tolist():
             self._relink(row, now)

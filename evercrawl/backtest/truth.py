@@ -43,6 +43,8 @@ class Truth:
         Of its words.
     size_bytes
         Of its content; -1 where that is not known.
+    words
+        How many it has; -1 likewise.
     modified_at
         When what is there was published: `at`, but for versions from before `start`, and for those that are no change
         from the version before.
@@ -61,6 +63,7 @@ class Truth:
     state: Ints
     simhash: Keys
     size_bytes: Ints
+    words: Ints
     modified_at: Floats
     row: Ints
     site: Slots
@@ -111,7 +114,7 @@ def truth(history: History, setting: Setting) -> Truth:
         start, measured_at, end,
         np.r_[0, np.cumsum(counts)].astype(np.int64),
         np.maximum(at[kept], start), state[kept], history.simhash[order][kept], history.size_bytes[order][kept],
-        _modified_at(page, at, state)[kept],
+        history.words[order][kept], _modified_at(page, at, state)[kept],
         chosen, site.astype(np.uint32), folders(site, paths), names(site, paths),
     )  # fmt: skip
 

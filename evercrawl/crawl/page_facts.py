@@ -1,8 +1,9 @@
 """What pages and their URLs are like, for policies that ask: depth, bytes, look, and likeness to what people ask for.
 
-Depth and the size of what a page said stand in the table and in its record anyway. What a URL looks like is read off
-its text, once for each that is known. What links say of a page is given to the search index alone, which does not give
-it back; so it is taken for so many bytes a link, which the journal does tell.
+Depth and the size of a page stand in the table and in its record anyway. What a URL looks like is read off its text,
+once for each that is known. What links say of a page is given to the search index alone, which does not give it back;
+so it is taken for so many bytes a link, which the journal does tell. The index holds the text of a page that asks not
+to be hidden and is no copy of another; what stands for a page in a list of results is its title.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from evercrawl.crawl.query_words import QueryWords
 from evercrawl.crawl.usage_counts import Following
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.schedule.base import Facts
+from evercrawl.store.events import HAS_LINKS, NOINDEX
+from evercrawl.store.records import FINDABLE
 from evercrawl.store.table import NO_RECORD
 
 if TYPE_CHECKING:
@@ -31,11 +34,12 @@ ANCHOR_BYTES: Final = 16.0
 """Of the words of a usual link: two or three of them."""
 _PIECE: Final = 1 << 14  # URLs that are looked at together
 _DYNAMIC: Final = 1 << 15
+_HIDDEN: Final = 1 << 15
 _DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
 
 
 class PageFacts:
-    """The column `facts` of `Pages`: 6 bytes for each known page, and 16 more as soon as people ask for anything.
+    """The column `facts` of `Pages`: 8 bytes for each known page, and 16 more as soon as people ask for anything.
 
     Parameters
     ----------
@@ -45,7 +49,7 @@ class PageFacts:
 
     def __init__(self, partition: Partition) -> None:
         self._state = partition.state
-        self._links = InLinks(partition)
+        self._links = LinksAndTitles(partition)
         words = QueryWords()
         self._questions, self._similarity = Following(partition, words), Similarity(partition, words)
         self._looked = 0  # slots whose URLs were looked at
@@ -64,23 +68,30 @@ class PageFacts:
         self._look()
         self._questions.renew()
         url = self._url[slots]
-        depth, text_bytes = self._records(slots)
+        depth, text_bytes, indexed = self._records(slots)
+        title = np.where(text_bytes > 0, self._links.titles(slots), 0)
         return Facts(
             depth=depth,
             url_bytes=(url & np.uint16(_DYNAMIC - 1)).astype(np.float64),
             dynamic=(url >= _DYNAMIC).astype(np.float64),
             anchor_bytes=ANCHOR_BYTES * self._links.of(slots),
+            index_bytes=np.where(indexed & (title < _HIDDEN), text_bytes, 0.0),
+            abstract_bytes=(title & (_HIDDEN - 1)).astype(np.float64),
             text_bytes=text_bytes,
             similarity=self._similarity.of(slots),
         )
 
-    def _records(self, slots: Slots) -> tuple[Floats, Floats]:
-        """Return how deep pages are, and how many bytes they had when they were read; none of those never read."""
+    def _records(self, slots: Slots) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return how deep pages are, how many bytes they had when they were read, and which the index has.
+
+        Of those never read there are no bytes, and nothing in the index.
+        """
         cells, records = self._state.table.record.take(slots), self._state.records
         read = cells < NO_RECORD
         rows = records.rows[np.where(read, cells, 0)]
         depth = np.where(read, rows["depth"], cells & _DEPTH)
-        return depth.astype(np.float64), np.where(read, rows["size_bytes"], 0).astype(np.float64)
+        indexed = read & ((rows["flags"] & FINDABLE) != 0)
+        return depth.astype(np.float64), np.where(read, rows["size_bytes"], 0).astype(np.float64), indexed
 
     def _look(self) -> None:
         """Look at the URLs that became known since the last time."""
@@ -90,6 +101,35 @@ class PageFacts:
             slots = range(first, min(first + _PIECE, known))
             self._url[slots.start : slots.stop] = [_seen(url) for url in self._state.urls.get_many(slots)]
         self._looked = known
+
+
+class LinksAndTitles(InLinks):
+    """Links to each page, and the bytes of its title with a bit for those that ask not to be found by searching."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._title: NDArray[np.uint16] = np.zeros(partition.state.known.count, np.uint16)  # by slot
+        super().__init__(partition)
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Count the links of a page instead of those it had, and take note of its title."""
+        super().learned(event, held)
+        if event.flags & HAS_LINKS:
+            self._entitle(event)
+
+    def titles(self, slots: Slots) -> NDArray[np.uint16]:
+        """Return what is known of titles, shape (n,)."""
+        self._title = grown(self._title, int(slots.max(initial=0)) + 1)
+        return self._title[slots]
+
+    def _add(self, event: Visit, by: int) -> None:
+        super()._add(event, by)
+        if by > 0:
+            self._entitle(event)
+
+    def _entitle(self, event: Visit) -> None:
+        self._title = grown(self._title, event.slot + 1)
+        hidden = _HIDDEN if event.flags & NOINDEX else 0
+        self._title[event.slot] = min(len(event.title.encode("utf-8", "replace")), _HIDDEN - 1) | hidden
 
 
 def _seen(url: str) -> int:

@@ -110,8 +110,10 @@ class Facts:
         Links followed from a seed to find the page.
     url_bytes, dynamic
         Length of the URL; 1.0 where its look says that a program makes the page on demand, else 0.0.
-    anchor_bytes, text_bytes
-        Of the words in links to the page that are known, and of the page's own.
+    anchor_bytes
+        Of the words in links to the page that are known.
+    index_bytes, abstract_bytes, text_bytes
+        Of what the search index holds of the page, of what stands for it in a list of results, and of the page.
     similarity
         How like the page is to what people ask for, from 0 to 1.
     """
@@ -120,6 +122,8 @@ class Facts:
     url_bytes: Floats
     dynamic: Floats
     anchor_bytes: Floats
+    index_bytes: Floats
+    abstract_bytes: Floats
     text_bytes: Floats
     similarity: Floats
 

@@ -23,8 +23,9 @@ LONGEST_BYTES: Final = 256.0
 """Of a URL, from which on its length makes none."""
 SHOWN: Final = 0.1
 """What it counts that a page was shown in an answer, where being followed from there counts 1."""
-URL, ANCHORS, INDEX, ABSTRACT, TEXT = (0.05, 64.0), (0.10, 128.0), (0.30, 4096.0), (0.05, 256.0), (0.50, 4096.0)
+URL, ANCHORS, INDEX, ABSTRACT, TEXT = (0.05, 64.0), (0.10, 128.0), (0.30, 4096.0), (0.05, 64.0), (0.50, 4096.0)
 """Of what may be held of a page: which part of it all it is, and how many bytes are the whole of it."""
+_BROUGHT: Final = ("index_bytes", "abstract_bytes", "text_bytes")  # by reading a page
 _MOST: Final = 1e25  # of q: the tenth power of it is a number
 
 
@@ -36,20 +37,24 @@ class Usual:
     ----------
     importance, used
         Of pages.
-    text_bytes
+    index_bytes, abstract_bytes, text_bytes
         What reading a page brings.
     """
 
     importance: float = 1.0
     used: float = 0.0
+    index_bytes: float = INDEX[1]
+    abstract_bytes: float = ABSTRACT[1]
     text_bytes: float = TEXT[1]
 
 
 def usual(pages: Pages) -> Usual:
     """Return what is usual among `pages`, all of which were read."""
     importance, used = float(pages.importance.mean()), float(uses(pages).mean())
-    text_bytes = float(pages.facts.text_bytes.mean()) if pages.facts is not None else TEXT[1]
-    return Usual(importance if importance > 0 else 1.0, used, text_bytes)
+    importance = importance if importance > 0 else 1.0
+    if pages.facts is None:
+        return Usual(importance, used)
+    return Usual(importance, used, *(float(getattr(pages.facts, name).mean()) for name in _BROUGHT))
 
 
 def uses(pages: Pages) -> Floats:
@@ -68,7 +73,7 @@ def look(facts: Facts) -> Floats:
     --------
     >>> from evercrawl.schedule.base import Facts
     >>> depth, url_bytes, none = np.array([0.0, 15.0, 0.0]), np.array([64.0, 64.0, 0.0]), np.zeros(3)
-    >>> look(Facts(depth, url_bytes, dynamic=none, anchor_bytes=none, text_bytes=none, similarity=none)).round(3)
+    >>> look(Facts(depth, url_bytes, none, none, none, none, none, none)).round(3)
     array([0.917, 0.583, 0.   ])
     """
     shallow = np.maximum(1.0 - facts.depth / DEEPEST, 0.0)
@@ -89,19 +94,25 @@ def quality(pages: Pages, mean: Usual, links: float, queries: float, visits: flo
     return np.clip(score, 0.0, _MOST)
 
 
-def representation(url_bytes: Floats, anchor_bytes: Floats, text_bytes: Floats) -> Floats:
+def representation(
+    url_bytes: Floats, anchor_bytes: Floats, index_bytes: Floats, abstract_bytes: Floats, text_bytes: Floats
+) -> Floats:
     """Return r, shape (n,), from 0 to 1: which part of what may be held of a page is held.
-
-    The index has all words of a text, and the abstract is made of it, so the bytes of both are known from the text's.
 
     Examples
     --------
-    Of a page that was never read there are the URL and what links say; a long text is the whole of it.
+    Of a page that was never read there are the URL and what links say; a long text is the whole of it; a copy of
+    another page is not in the index, and may have no title.
 
-    >>> representation(np.full(3, 64.0), np.full(3, 64.0), np.array([0.0, 2048.0, 9000.0]))
+    >>> size, none = np.array([0.0, 2048.0, 9000.0]), np.zeros(3)
+    >>> representation(np.full(3, 64.0), np.full(3, 64.0), size, size, size)
     array([0.1 , 0.55, 0.95])
+    >>> representation(np.full(3, 64.0), np.full(3, 64.0), none, none, size)
+    array([0.1 , 0.35, 0.6 ])
     """
-    held = ((URL, url_bytes), (ANCHORS, anchor_bytes), (INDEX, text_bytes), (ABSTRACT, text_bytes), (TEXT, text_bytes))
+    held = (
+        (URL, url_bytes), (ANCHORS, anchor_bytes), (INDEX, index_bytes), (ABSTRACT, abstract_bytes), (TEXT, text_bytes)
+    )  # fmt: skip
     total = np.zeros(len(url_bytes))
     for (part, whole), size in held:
         total += part * np.minimum(size / whole, 1.0)
@@ -118,6 +129,9 @@ def represented(pages: Pages, new: Floats, mean: Usual) -> tuple[Floats, Floats]
     if facts is None:
         return np.where(new, 0.0, 1.0), np.ones(len(new))
     told = facts.url_bytes > 0
-    now = representation(facts.url_bytes, facts.anchor_bytes, np.where(new, 0.0, facts.text_bytes))
-    then = representation(facts.url_bytes, facts.anchor_bytes, np.where(new, mean.text_bytes, facts.text_bytes))
+    outside = facts.url_bytes, facts.anchor_bytes
+    held: list[Floats] = [getattr(facts, name) for name in _BROUGHT]
+    usually: list[float] = [getattr(mean, name) for name in _BROUGHT]
+    now = representation(*outside, *(np.where(new, 0.0, column) for column in held))
+    then = representation(*outside, *(np.where(new, of, column) for of, column in zip(usually, held, strict=True)))
     return np.where(told, now, np.where(new, 0.0, 1.0)), np.where(told, then, 1.0)

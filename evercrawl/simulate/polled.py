@@ -62,7 +62,7 @@ class Held:
         self._misses = np.zeros(n)
         self._deaths_per_s = conditions.deaths / cycle_s
         self._deaths, self._told_deaths = Deaths(), conditions.known
-        self.facts = Facts(*(np.zeros(n) for _ in range(6)))
+        self.facts = Facts(*(np.zeros(n) for _ in range(8)))
 
     def pass_to(self, now: float) -> None:
         """Let time go on to `now`, and bring every column up to date."""

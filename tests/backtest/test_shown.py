@@ -10,7 +10,7 @@ from evercrawl import catalog, schedule
 from evercrawl.backtest.link_sets import LinkSets
 from evercrawl.backtest.replay import Replay, replay
 from evercrawl.backtest.setting import Setting
-from evercrawl.backtest.shown import ANCHOR_BYTES, SIZE_BYTES
+from evercrawl.backtest.shown import ANCHOR_BYTES, SIZE_BYTES, WORD_BYTES
 from evercrawl.backtest.truth import truth
 from evercrawl.histories.history import NO_LINKS
 from evercrawl.schedule.base import Policy, Visits
@@ -140,7 +140,10 @@ def test_facts_are_what_was_seen_of_pages_and_of_links_to_them(history):
     assert facts.depth.tolist() == [0, 1, 0, 0]
     assert facts.url_bytes.tolist() == [1, 10, 1, 1]
     assert facts.dynamic.tolist() == [0, 1, 0, 0]
-    assert facts.text_bytes.tolist() == [100, 200, 300, SIZE_BYTES]
+    assert facts.text_bytes.tolist() == facts.abstract_bytes.tolist() == [100, 200, 300, SIZE_BYTES]
+    assert facts.index_bytes.tolist() == [2 * WORD_BYTES] * 4, "two words each"
+    unknown = told(Facing(), replace(history, words=np.full(len(history.at), -1)), replace(DAILY, until=4.2 * DAY_S))
+    assert unknown.held.facts.index_bytes.tolist() == facts.text_bytes.tolist()
     assert facts.anchor_bytes.tolist() == [0, ANCHOR_BYTES, ANCHOR_BYTES, 0]
     assert not told(Facing(), history).held.facts.anchor_bytes.any(), "the links are gone, and so is page 1"
     assert not told(Cycle(), history).held.facts.url_bytes.any(), "nobody asked"

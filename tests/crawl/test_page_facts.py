@@ -16,7 +16,9 @@ from evercrawl.schedule.chile import Chile
 from evercrawl.store.events import Lost
 
 SITE = "http://example.org"
-NAMES = ("depth", "url_bytes", "dynamic", "anchor_bytes", "text_bytes", "similarity")
+NAMES = (
+    "depth", "url_bytes", "dynamic", "anchor_bytes", "index_bytes", "abstract_bytes", "text_bytes", "similarity"
+)  # fmt: skip
 
 
 def slots_of(made):
@@ -51,10 +53,12 @@ def test_each_fact_is_what_the_crawl_holds(made, known):
     made.visit(f"{SITE}/a", made.page("A", "/find?q=tea", "/far"), squeeze=True)
     found = facts(made, known)
     assert found[f"{SITE}/"] == {
-        "depth": 0, "url_bytes": 19, "dynamic": 0, "anchor_bytes": 0, "text_bytes": len(body), "similarity": 0,
+        "depth": 0, "url_bytes": 19, "dynamic": 0, "anchor_bytes": 0, "index_bytes": len(body), "abstract_bytes": 4,
+        "text_bytes": len(body), "similarity": 0,
     }  # fmt: skip
     assert found[f"{SITE}/find?q=tea"] == {
-        "depth": 1, "url_bytes": 29, "dynamic": 1, "anchor_bytes": 2 * ANCHOR_BYTES, "text_bytes": 0, "similarity": 0,
+        "depth": 1, "url_bytes": 29, "dynamic": 1, "anchor_bytes": 2 * ANCHOR_BYTES, "index_bytes": 0,
+        "abstract_bytes": 0, "text_bytes": 0, "similarity": 0,
     }  # fmt: skip
     assert found[f"{SITE}/far"]["depth"] == 2
     assert found[f"{SITE}/a"]["text_bytes"] == len(made.page("A", "/find?q=tea", "/far"))  # not what came packed
@@ -70,6 +74,22 @@ def test_a_page_keeps_its_bytes_while_it_is_in_trouble_or_unchanged_and_not_when
     assert facts(made, known)[f"{SITE}/"]["text_bytes"] == size
     made.partition.remember(Lost(0, 0, made.now, (0, 0, 0), "it was made so"))
     assert facts(made, known)[f"{SITE}/"]["text_bytes"] == 0
+
+
+def test_the_index_has_neither_copies_nor_pages_that_ask_not_to_be_found_and_titles_stand_in_lists(made, known):
+    made.seed(f"{SITE}/", f"{SITE}/copy", f"{SITE}/hidden")
+    for name in ("", "copy"):
+        made.visit(f"{SITE}/{name}", made.page("Caf\N{LATIN SMALL LETTER E WITH ACUTE}"))
+    made.visit(f"{SITE}/hidden", made.page("Hidden"), x_robots_tag="noindex")
+    found = facts(made, known)
+    held = [found[f"{SITE}/{name}"] for name in ("", "copy", "hidden")]
+    assert all(row["text_bytes"] > 0 for row in held)
+    assert [row["index_bytes"] > 0 for row in held] == [True, False, False]
+    assert [row["abstract_bytes"] for row in held] == [5, 5, 6]
+    made.visit(f"{SITE}/hidden", made.page("Shown at last"))
+    assert facts(made, known)[f"{SITE}/hidden"]["abstract_bytes"] == 13
+    assert facts(made, known)[f"{SITE}/hidden"]["index_bytes"] > 0
+    assert facts(made, known) == facts(made, KnownGraph(made.partition, ("facts",)))
 
 
 def test_a_very_long_url_is_long_and_no_more(made, known):
@@ -109,7 +129,7 @@ def test_what_became_known_since_is_looked_at(made, known):
 
 
 def test_of_no_page_nothing_is_said(made, known):
-    assert [len(getattr(known.of(slots_of(made))["facts"], name)) for name in NAMES] == [0] * 6
+    assert [len(getattr(known.of(slots_of(made))["facts"], name)) for name in NAMES] == [0] * 8
 
 
 def test_a_policy_is_told_by_whoever_looks_and_while_the_crawl_runs(made):

@@ -10,7 +10,7 @@ from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Facts, Policy, Visits
 from evercrawl.schedule.chile import Chile
 from evercrawl.schedule.chile_batch import Batch
-from evercrawl.schedule.chile_worth import ABSTRACT, INDEX, TEXT, representation
+from evercrawl.schedule.chile_worth import ABSTRACT, ANCHORS, INDEX, TEXT, URL, representation
 from evercrawl.simulate.polling import Conditions, poll
 from evercrawl.simulate.population import population
 
@@ -26,7 +26,8 @@ def made(n=2, *, age_s=DAY, weight=1.0, rate_per_day=1.0, site=None, shown=None,
          host=None, **facts: object):  # fmt: skip
     """Pages of known rates; an age of nan is that of a page never read. A site has one host unless others are given."""
     one, none = np.ones(n), np.zeros(n)
-    told = {"depth": 1, "url_bytes": 64, "dynamic": 0, "anchor_bytes": 64, "text_bytes": 4096, "similarity": 0} | facts
+    told = {"depth": 1, "url_bytes": 64, "dynamic": 0, "anchor_bytes": 64, "similarity": 0} | facts
+    told = {"index_bytes": 4096, "abstract_bytes": 64, "text_bytes": 4096} | told
     return Pages(
         np.arange(n, dtype=np.uint32), NOW - column(age_s, n), column(weight, n), none, 1e12 * one,
         1e12 * DAY / column(rate_per_day, n), one, none, column(notice, n),
@@ -80,30 +81,52 @@ def test_each_score_of_q_decides_by_its_weight_and_by_a(part, weight):
     assert first(pages, **(one | {"a": 0.0})) is None
 
 
-@pytest.mark.parametrize("part", [{"url_bytes": [10, 60]}, {"anchor_bytes": [0, 90]}, {"text_bytes": [500, 3000]}])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"url_bytes": [10, 60]},
+        {"anchor_bytes": [0, 90]},
+        {"index_bytes": [500, 3000]},
+        {"abstract_bytes": [0, 30]},
+        {"text_bytes": [500, 3000]},
+    ],
+)
 def test_what_is_held_of_a_page_decides_with_b(part):
     read, never = made(**part), made(age_s=math.nan, **part)
     assert first(read, url=0.0) == 1  # more of it is lost when it changes
-    if "text_bytes" in part:
+    if not {"url_bytes", "anchor_bytes"} & set(part):
         assert first(never, url=0.0) is None  # nobody has read it, whatever the column says
     else:
         assert first(never, url=0.0, b=0.5) == 0  # less is known of it, so a visit adds more
     assert Chile(url=0.0, b=1e-9).gain(read, NOW) == pytest.approx(Chile(url=0.0, b=1.0).gain(made(), NOW), rel=1e-6)
 
 
-def test_text_counts_as_such_as_words_in_the_index_and_as_an_abstract():
-    nothing, few, whole = representation(np.zeros(3), np.zeros(3), np.array([0.0, 256.0, 4096.0]))
-    assert nothing == 0
-    assert few == pytest.approx(TEXT[0] / 16 + INDEX[0] / 16 + ABSTRACT[0])
-    assert whole == pytest.approx(TEXT[0] + INDEX[0] + ABSTRACT[0])
-    assert representation(np.full(1, 64.0), np.full(1, 128.0), np.full(1, 4096.0)) == pytest.approx(1.0)
+def test_text_index_and_abstract_each_count_for_their_part():
+    none, whole = np.zeros(1), np.full(1, 1e6)
+    for place, (part, enough) in enumerate((URL, ANCHORS, INDEX, ABSTRACT, TEXT)):
+        held = [none] * 5
+        for size in (enough / 4, enough, 2 * enough):
+            held[place] = np.full(1, size)
+            assert representation(*held) == pytest.approx(part * min(size / enough, 1.0))
+    assert representation(*[whole] * 5) == pytest.approx(1.0)
 
 
-def test_more_text_is_never_worth_less():
-    held = [Chile(url=0.0).gain(made(1, text_bytes=size), NOW)[0] for size in (0, 128, 256, 2048, 4096, 9000)]
+@pytest.mark.parametrize(("name", "enough"), [("text_bytes", 4096), ("index_bytes", 4096), ("abstract_bytes", 64)])
+def test_more_is_never_worth_less(name, enough):
+    sizes = np.array([0, 1 / 32, 1 / 16, 1 / 2, 1, 2]) * enough
+    held = [Chile(url=0.0).gain(made(1, **{name: size}), NOW)[0] for size in sizes]
     assert np.diff(held).min() >= 0
     assert held[4] == held[5] > held[3]
-    assert (held[2] - held[0]) / (held[3] - held[2]) > 256 / 2048  # the abstract is full at 256 bytes
+
+
+def test_a_new_page_is_expected_to_bring_what_is_usual():
+    for name in ("index_bytes", "abstract_bytes", "text_bytes"):
+        gains = []
+        for size in (0, 60):
+            policy = Chile(url=0.0)
+            policy.plan(made(5, **{name: size}), 0, NOW)
+            gains.append(policy.gain(made(1, age_s=math.nan, text_bytes=0), NOW)[0])
+        assert gains[0] < gains[1], name
 
 
 @pytest.mark.parametrize(

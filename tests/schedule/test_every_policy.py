@@ -67,7 +67,8 @@ class World:
         return Pages(
             slots, self.visited_at[slots], weight, weight * waited_s / CYCLE_S, 2 * one, 2 / self.lam[slots], one,
             none, notice, in_links=1 + slots % 5 * one, rank=weight, backlog=one, site=host, retrieved=3 * one,
-            clicked=one, facts=Facts(one, 30 * one, none, 20 * one, 1000 * one, 0.5 * one), host=host, host_backlog=one,
+            clicked=one, facts=Facts(one, 30 * one, none, 20 * one, 900 * one, 20 * one, 1000 * one, 0.5 * one),
+            host=host, host_backlog=one,
         )  # fmt: skip
 
     def seen(self) -> Slots:
