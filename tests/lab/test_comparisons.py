@@ -190,10 +190,10 @@ def test_what_is_plugged_in_is_worth_what_a_known_rate_is_and_falls_due_then():
 @pytest.mark.parametrize(
     ("label", "least"),
     [
-        ("nutch_adaptive, a cycle", 0.74), ("nutch_adaptive, 30 days", 0.54), ("stormcrawler_adaptive", 0.70),
-        ("azar, random", 0.84), ("lambda_crawl, random", 0.785),
+        ("nutch_adaptive, a cycle", 0.754), ("nutch_adaptive, 30 days", 0.55), ("stormcrawler_adaptive", 0.713),
+        ("azar, random", 0.853), ("lambda_crawl, random", 0.799),
     ],
 )  # fmt: skip
 def test_yardsticks_stay_as_strong_as_they_are(label, least):
-    """Within 0.02 of what they reach on these very pages, where importance and rates correlate."""
+    """Within 0.006 of what they reach on these very pages, where importance and rates correlate; all is drawn by seed."""
     assert run(MADE[label], population(300, 1, 0.5), 0.1, 8.0, 1)["ratio"] >= least
