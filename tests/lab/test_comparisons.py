@@ -195,5 +195,5 @@ def test_what_is_plugged_in_is_worth_what_a_known_rate_is_and_falls_due_then():
     ],
 )  # fmt: skip
 def test_yardsticks_stay_as_strong_as_they_are(label, least):
-    """Within 0.006 of what they reach on these very pages, where importance and rates correlate; all is drawn by seed."""
+    """Within 0.006 of what they reach on these very pages, where importance and rates correlate."""
     assert run(MADE[label], population(300, 1, 0.5), 0.1, 8.0, 1)["ratio"] >= least
