@@ -109,8 +109,17 @@ def _change(change: Belief) -> list[tuple[str, str]]:
             f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
         ),
         ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
+        *([("ages", _model(change))] if change.by_clock is not None else []),
         ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
     ]
+
+
+def _model(change: Belief) -> str:
+    nats = change.ahead_nats or 0.0
+    if change.by_clock:
+        return f"by its folder's clock, which has foretold its site's changes better than time by {nats:.1f} nats"
+    how = "better" if nats > 0 else "worse"
+    return f"by time alone: its folder's clock has foretold its site's changes {how} by {abs(nats):.1f} nats"
 
 
 def _worth(worth: Worth, at: float) -> list[tuple[str, str]]:

@@ -79,6 +79,10 @@ class Belief:
         Whether the Last-Modified dates of its site are believed, and those of its sitemaps and feeds.
     fresh
         Probability that the copy held is the page as it is now; None where none is held.
+    by_clock, ahead_nats
+        Whether the clock of its folder tells how the copy ages, rather than time alone; and by how much clocks have
+        foretold what was found on its site better than time, in the logarithm. None where the policy has no clocks, or
+        saw no page.
     """
 
     rate_per_s: float
@@ -90,6 +94,8 @@ class Belief:
     dates_trusted: bool
     listings_trusted: bool
     fresh: float | None
+    by_clock: bool | None = None
+    ahead_nats: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,12 +148,15 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
     shape, scale_s = float(pages.shape[0]), float(pages.scale_s[0])
     low, high = gamma.interval(shape, scale_s)
     row = view.state.accounts.sites[_site(view, slot)]
+    policy = view.informed
+    trust = policy.trust(slot) if isinstance(policy, Price) else None
     prior_shape, prior_scale_s = view.priors.prior(_site(view, slot))
     return Belief(
         shape / scale_s, low, high, shape, scale_s, prior_shape / prior_scale_s,
         dates.trusted(int(row["date_true"]), int(row["date_false"])),
         dates.trusted(int(row["listed_true"]), int(row["listed_false"])),
         known(view.fresh(pages)[0]),
+        trust.believed if trust is not None else None, trust.nats if trust is not None else None,
     )  # fmt: skip
 
 

@@ -14,6 +14,12 @@ OWN_RING: Final = 4
 """Pages that a folder, or a site, has that keeps a clock of its own; those that have fewer have none, ring 0."""
 SIBLINGS: Final = 30
 """A name that more pages have says nothing."""
+GAINED: Final = 200.0
+"""Visits to a site that what the whole crawl gained counts as."""
+GAIN_MOST: Final = 5.0
+"""Nats that this is worth at most."""
+MARGIN: Final = 6.0
+"""Nats by which clocks have to be ahead of time before they are believed: they have more to be wrong in."""
 
 UNKNOWN, KNOWN, GONE = range(3)
 PAGE: Final = np.dtype(

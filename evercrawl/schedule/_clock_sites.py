@@ -27,6 +27,9 @@ from evercrawl.schedule._clock_layout import (
     FOUND,
     FULL,
     GAIN,
+    GAIN_MOST,
+    GAINED,
+    MARGIN,
     PARTS,
     PLAIN_CHANGES,
     PLAIN_WAITED,
@@ -46,10 +49,7 @@ GAPS: Final = 3.0  # changes that the rate of what is above is worth below
 PLAIN_SHAPE: Final = 0.4
 _FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0)
 _PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
-_GAINED: Final = 200.0  # visits to a site that the whole crawl's count as
-_GAIN_MOST: Final = 5.0
 _SURE: Final = 30.0  # of a logarithm: exp of more makes no difference
-_MARGIN: Final = 6.0  # of the logarithm, before clocks are believed: they have more to be wrong in
 _FADES: Final = 0.002  # of a site's gains, a visit
 _FIRST_EXCESS: Final = 50.0
 _FIRST_SPREAD: Final = 30.0
@@ -87,13 +87,13 @@ def _renew_factors(site: Any, s: Any) -> None:
 @compiled
 def _everywhere(gain: float, s: Any) -> float:
     """Return what a gain of the whole crawl counts for on each site."""
-    return within(_GAINED * gain / max(s[ALL_VISITS], _GAINED), -_GAIN_MOST, _GAIN_MOST)
+    return within(GAINED * gain / max(s[ALL_VISITS], GAINED), -GAIN_MOST, GAIN_MOST)
 
 
 @compiled
 def clocked(site: Any, s: Any) -> bool:
     """Tell whether clocks foretell a site's changes better than time alone."""
-    return bool(site[ADVANTAGE] + _everywhere(s[ALL_ADVANTAGE], s) > _MARGIN)
+    return bool(site[ADVANTAGE] + _everywhere(s[ALL_ADVANTAGE], s) > MARGIN)
 
 
 @compiled

@@ -71,6 +71,7 @@ from evercrawl.schedule.clock_cohorts import Cohorts
 from evercrawl.schedule.clock_places import Places
 from evercrawl.schedule.clock_rings import ClockRings
 from evercrawl.schedule.clock_stretches import Stretches
+from evercrawl.schedule.clock_trust import Trust, trust
 from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.kept import Kept
 
@@ -204,6 +205,14 @@ class Clocks:
             return False
         self._jumped_at, self._settings[SURPRISE], self._settings[SURPRISE_VARIES] = now, 0.0, 0.0
         return True
+
+    def trust(self, slot: int) -> Trust | None:
+        """Return whether clocks tell how a page's copy ages, and how far they are ahead; None of one not seen yet."""
+        rows = self._pages.upto(slot + 1)
+        if rows["known"][slot] != KNOWN:
+            return None
+        folder = self._places.folders.all()[int(rows["folder"][slot])]
+        return trust(self._places.sites.all()[int(folder["site"])], self._settings)
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays; `recall` goes on from there."""

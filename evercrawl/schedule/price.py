@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Pages, Swaying, Visits
+    from evercrawl.schedule.clock_trust import Trust
     from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule._price_kernel")
@@ -158,6 +159,10 @@ class Price(Policy):
     def reconsiders(self, now: float) -> bool:
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
         return self._clocks.jumped(now)
+
+    def trust(self, slot: int) -> Trust | None:
+        """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
+        return self._clocks.trust(slot)
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """Return what the clocks have learned."""

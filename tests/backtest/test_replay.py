@@ -9,11 +9,12 @@ from evercrawl import catalog, schedule
 from evercrawl.backtest import replay as module
 from evercrawl.backtest.candidates import best
 from evercrawl.backtest.looks import Looks
-from evercrawl.backtest.replay import replay
+from evercrawl.backtest.replay import Replay, replay
 from evercrawl.backtest.setting import Setting
 from evercrawl.errors import ConfigError
 from evercrawl.histories import find, read
 from evercrawl.schedule.base import Policy
+from evercrawl.schedule.price import Price
 
 DAY_S = 86_400.0
 WHOLE = Setting(0.1, since=0.0, warming=0.0)
@@ -130,9 +131,29 @@ def test_a_replay_is_the_same_whenever_it_is_asked(drawn, policy):
     same(*(replay(drawn(4, days=100), policy, WHOLE) for _ in range(2)))
 
 
-def test_those_who_are_told_are_fresher(drawn):
+def test_the_model_is_chosen_site_by_site_while_it_goes_on(written):
+    """Pages of one site change in batches, those of another at random, each at a rate of its own; on the mean alike."""
+    draw, pages, days = np.random.default_rng(1), 40, 400
+    site = np.repeat([0, 1], pages)
+    events = [(0, page, "born", 0) for page in range(2 * pages)]
+    batches = np.sort(draw.uniform(0, days, 25)).tolist()
+    events += [(at, page, "changed", 1 + k) for k, at in enumerate(batches) for page in range(pages)]
+    for page in range(pages, 2 * pages):
+        at_random = np.sort(draw.uniform(0, days, draw.poisson(draw.gamma(0.5, 50.0)))).tolist()
+        events += [(at, page, "changed", 1 + k) for k, at in enumerate(at_random)]
+    policy = Price()
+    made = Replay(written(events, paths=tuple(f"f/{page}" for page in range(2 * pages)), site=site), policy, WHOLE)
+    made.run()
+    batched, alone = (policy.trust(page) for page in (0, pages))
+    assert batched.believed
+    assert not alone.believed
+    assert batched.nats > 100.0
+
+
+@pytest.mark.parametrize("policy", ["price_gamma", "price"])
+def test_those_who_are_told_are_fresher(drawn, policy):
     history = drawn(5, pages=80, days=80)
-    parts = [replay(history, "price_gamma", replace(WHOLE, lastmod=part)).freshness for part in (0.0, 0.5, 1.0)]
+    parts = [replay(history, policy, replace(WHOLE, lastmod=part)).freshness for part in (0.0, 0.5, 1.0)]
     assert parts[0] + 0.01 < parts[1] < parts[2] - 0.01
     assert parts[2] < replay(history, "notices", WHOLE).freshness + 0.01
 

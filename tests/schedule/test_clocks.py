@@ -5,7 +5,7 @@ import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule._clock_layout import ADVANTAGE, FOLDER, GROUP, NAME, PAGE
+from evercrawl.schedule._clock_layout import ADVANTAGE, ALL_ADVANTAGE, FOLDER, GROUP, NAME, PAGE, SETTINGS
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.clocks import Clocks
 
@@ -107,6 +107,22 @@ def test_where_clocks_are_not_believed_no_batch_is_told_of():
     now = seen_at.max() + 3 * BIN
     doubted.learn(visits(site, now, seen_at[site], changed=True, site=0, folder=1))
     assert not doubted.jumped(now)
+
+
+@pytest.mark.parametrize("advantage", [-3.0, 0.9, 5.8, 6.2, 40.0])
+@pytest.mark.parametrize("everywhere", [-1e4, 0.0, 1e4])
+def test_whether_clocks_are_trusted_is_told_as_it_decides(advantage, everywhere):
+    clocks, seen_at = watched(rate=0.005, rounds=3)
+    memory = clocks.memory()
+    memory["sites"] = memory["sites"].copy()
+    memory["sites"][:, ADVANTAGE] = advantage
+    memory["told"][ALL_ADVANTAGE - SETTINGS] = everywhere
+    clocks.recall(memory)
+    found = clocks.exposures(asked([0], seen_at[:1]), seen_at.max() + BIN)
+    trust = clocks.trust(0)
+    assert trust.nats == advantage + min(max(everywhere, -5.0), 5.0)
+    assert trust.believed == (trust.nats > 6.0) == (found.scale_s[0] != 9.0)
+    assert clocks.trust(10_000) is None
 
 
 def test_when_the_machines_clock_goes_back_no_exposure_does():
