@@ -13,6 +13,8 @@ MOMENT_S: Final = 5.0
 """A date so near the visit is that of the answer, written by a program, and says nothing of the page."""
 TRUSTED: Final = 0.8
 """Share of good dates, by Laplace's rule of succession, from which a site's dates are believed: three of three."""
+LIKELY: Final = 0.5
+"""Share of right announcements from which the first of them is taken for the change that a visit then finds."""
 MOST_PRECISION: Final = 0.95
 """No notice is believed more than this: beyond it a single false one would send for a page again and again."""
 _W3C: Final = re.compile(
@@ -124,6 +126,15 @@ def trusted(good: int, bad: int) -> bool:
     (False, True, False, True)
     """
     return (good + 1) / (good + bad + 2) >= TRUSTED
+
+
+def likely(good: int, bad: int) -> bool:
+    """Return whether a site's announcements are at least as likely to be right as to be false.
+
+    >>> likely(0, 0), likely(2, 3)
+    (True, False)
+    """
+    return (good + 1) / (good + bad + 2) >= LIKELY
 
 
 def age_s(date_at: float | None, visited_at: float, interval_s: float) -> float | None:

@@ -100,7 +100,7 @@ class Changes:
     def learn(self, reading: Reading, flags: int) -> Lesson:
         """Return what a visit teaches; `flags` are its event's so far."""
         before, at = reading.before, reading.exchange.at
-        said_at = self.notices.date(reading.slot)
+        said_at, first_at = self.notices.date(reading.slot), self.notices.first(reading.slot)
         self.notices.visited(reading.slot)
         if reading.outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
             self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
@@ -121,9 +121,28 @@ class Changes:
         self.deaths.learn(interval_s, gone=False)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
-        evidence = self._evidence(before, site, changed, interval_s, age_s)
+        until_s = age_s
+        if said_at or self.notices.heard.any:
+            until_s = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
+        evidence = self._evidence(before, site, changed, interval_s, until_s)
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
         return Lesson(cheap | truth, transfers.pack_evidence(*evidence), changed_at, not changed if held else None)
+
+    def _hear(
+        self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None
+    ) -> float | None:
+        """Learn how much the site announces; return what to learn of the rate from: an age, or the time until a change.
+
+        A visit that came of an announcement, `told_s` after its date, is near the change because of it. How old the
+        change is says nothing then, but how long it took to come does.
+        """
+        prior, row = self.priors.prior(site), self._state.accounts.sites[site]
+        belief = prior[0] + before.shape, prior[1] + before.scale_s
+        until_s = interval_s if told_s is None else min(max(interval_s - told_s, 0.0), interval_s)
+        self.notices.learn(site, told_s is not None, changed, belief, until_s)
+        if told_s is None or not dates.likely(int(row["listed_true"]), int(row["listed_false"])):
+            return age_s
+        return until_s if changed else None
 
     def _evidence(
         self, before: Before, site: int, changed: bool, interval_s: float, age_s: float | None

@@ -124,6 +124,7 @@ class Columns:
             cost=cost,
             cost_changed=cost_changed,
             notice=self._notices.of(slots, sites),
+            recall=self._notices.recall(sites),
             **self._asked(slots),
         )
 

@@ -15,7 +15,7 @@ from evercrawl.crawl.places import places
 from evercrawl.crawl.reader import events
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.kept import Kept
-from evercrawl.store.events import HAS_LINKS, UNCHANGED, Lost, Visit
+from evercrawl.store.events import HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
 from evercrawl.store.said import unpack
 from evercrawl.types import Outcome
 
@@ -131,7 +131,8 @@ class Lessons:
         news = bool(read and seen and not event.flags & UNCHANGED) and changed(
             event.digest, event.words, int(held["digest"]), int(held["words"])
         )
-        known = news and 0 < event.changed_at < event.at
+        sent_for = event.flags & LISTED_TRUE  # by an announcement: how old the change is then tells of no rate
+        known = news and 0 < event.changed_at < event.at and not sent_for
         targets = crc32(event.targets)
         relinked = bool(event.flags & HAS_LINKS) and bool(seen) and targets != int(held["targets"])
         if event.flags & HAS_LINKS:

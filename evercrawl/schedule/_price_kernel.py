@@ -12,12 +12,12 @@ from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule._clock_chances import log1p
 from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
 from evercrawl.schedule._price_deaths import dying
-from evercrawl.schedule._price_worth import due_after, parts
+from evercrawl.schedule._price_worth import due_after, heard, parts
 
 _NOTHING: Final = 1e-300
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _FLOATS: Final = pointer(np.float64)
-_COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64)
+_COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, _FLOATS, i64)
 
 
 class Columns(NamedTuple):
@@ -31,6 +31,7 @@ class Columns(NamedTuple):
     cost: Any
     changed: Any
     notice: Any
+    recall: Any
 
 
 class Terms(NamedTuple):
@@ -48,10 +49,23 @@ class Terms(NamedTuple):
 
 
 @compiled
-def _columns(slots: Any, columns: Any, n: int) -> Columns:
-    """Return what entries are given as `_COLUMNS`: slots, all else in one piece, and how many pages there are."""
+def _columns(slots: Any, columns: Any, n: int, recall: Any, heard_of: int) -> Columns:
+    """Return what entries are given as `_COLUMNS`: slots, all else in one piece, how many pages there are, and recall.
+
+    Of the latter there is none where no site announces anything.
+    """
     rows = view(columns, (7, n))
-    return Columns(view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6])
+    return Columns(
+        view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], view(recall, heard_of)
+    )
+
+
+@compiled
+def _recall(c: Columns, i: int, told: Told, both: Told) -> float:
+    """Return which part of what may make a copy no good is announced, of a page of which nothing was; deaths never."""
+    if len(c.recall) == 0 or c.notice[i] > 0.0:
+        return 0.0
+    return float(c.recall[i] * (told.shape / told.scale) / (both.shape / both.scale))
 
 
 @compiled
@@ -122,10 +136,11 @@ def _mates_weigh(c: Columns, i: int, s: Terms, usual: float, told: Told) -> floa
 
 
 @compiled
-def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: float) -> float:
+def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: float, rho: float) -> float:
     """Return what another visit is worth now."""
     a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
-    worth, dear, _, _ = parts(a, b, max(told.exposure, 0.0) + c.notice[i] * b / a, s.theta)
+    exposure = max(told.exposure, 0.0) + c.notice[i] * b / a
+    worth, dear, _, _ = heard(a, b, exposure, s.theta, rho) if rho > 0.0 else parts(a, b, exposure, s.theta)
     longed = longing * max(s.now - c.visited_at[i], 0.0) * w / c0
     return float((w + _mates_weigh(c, i, s, usual, told)) * worth / (c0 + c.changed[i] * dear) + longed)
 
@@ -140,17 +155,21 @@ def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
     said = min(max(said, _LEAST), 1.0 - _LEAST)
     if told.level != 0.0 or told.slope != 1.0:
         said = 1.0 / (1.0 + math.exp(told.slope * math.log(1.0 / said - 1.0) - told.level))
+    if len(c.recall) > 0 and c.recall[i] > 0.0:  # what would have been announced did not happen
+        said = min(said * math.exp(told.shape * log1p(c.recall[i] * told.exposure / told.scale)), 1.0 - _LEAST)
     return said if doubt == 0.0 else said * math.exp(-doubt)
 
 
 @compiled
 def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
     """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
-    told = dying(_told(c, i, s.now, s.known, t), max(s.now - c.visited_at[i], 0.0), s.deaths)
+    plain = _told(c, i, s.now, s.known, t)
+    told = dying(plain, max(s.now - c.visited_at[i], 0.0), s.deaths)
+    rho = _recall(c, i, plain, told)
     a, b, w = told.shape, told.scale, c.weight[i]
     w += _mates_weigh(c, i, s, usual, told)
     longing *= c.weight[i] / max(w, _NOTHING)
-    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close)
+    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close, rho)
     ahead = max(age - c.notice[i] * b / a, 0.0) - told.exposure
     return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
 
@@ -160,11 +179,12 @@ def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) 
     _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
 )  # fmt: skip
 def assess(
-    slots: Any, columns: Any, n: int, now: float, price: float, patience: float, theta: float, theta_new: float,
-    never: float, close: float, known: float, deaths: float, wanted: float, few: float, weighed: Any, settings: Any,
-    page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any,
-    cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any,
-    clock: Any, rings: int, values: Any, valued: int, dues: Any, due_from: int, freshness: Any, claimed: int,
+    slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, price: float, patience: float,
+    theta: float, theta_new: float, never: float, close: float, known: float, deaths: float, wanted: float,
+    few: float, weighed: Any, settings: Any, page_rows: Any, pages: int, folder_rows: Any, folders: int,
+    site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any, siblings: int, heads: Any,
+    done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int, values: Any, valued: int, dues: Any,
+    due_from: int, freshness: Any, claimed: int,
 ) -> int:  # fmt: skip
     """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
 
@@ -173,7 +193,7 @@ def assess(
     Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
     asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that.
     """
-    c = _columns(slots, columns, n)
+    c = _columns(slots, columns, n, recall, heard_of)
     t = tables(
         settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
         siblings, heads, done, at, changes, expected, clock, rings,
@@ -187,7 +207,9 @@ def assess(
             new = math.isnan(c.visited_at[i])
             told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
             both = told if new else dying(told, max(now - c.visited_at[i], 0.0), deaths)
-            worth[i] = _value_of_new(c, i, s) if new else _value(c, i, s, longing, both, usual[0])
+            worth[i] = (
+                _value_of_new(c, i, s) if new else _value(c, i, s, longing, both, usual[0], _recall(c, i, told, both))
+            )
             if i < claimed:
                 likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
     if due_from < n:
@@ -199,13 +221,14 @@ def assess(
 
 @entry(i64, *_COLUMNS, f64, f64, f64, *MEMORY, _FLOATS)
 def fresh(
-    slots: Any, columns: Any, n: int, now: float, known: float, deaths: float, settings: Any, page_rows: Any,
+    slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, known: float, deaths: float,
+    settings: Any, page_rows: Any,
     pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
     sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
     rings: int, out: Any,
 ) -> int:  # fmt: skip
     """Write the probability that each copy is fresh; nan where there is none."""
-    c = _columns(slots, columns, n)
+    c = _columns(slots, columns, n, recall, heard_of)
     t = tables(
         settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
         siblings, heads, done, at, changes, expected, clock, rings,

@@ -41,9 +41,26 @@ def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, flo
 
 
 @compiled
+def heard(a: float, b: float, t: float, theta: float, rho: float) -> tuple[float, float, float, float]:
+    """Return `parts` where a part of all changes is announced and nothing was said; `index.heard` tells the meaning."""
+    fresh, _, _, _ = parts(a, b, t, 0.0)
+    announced, _, _, _ = parts(a, b / rho, t, 0.0)
+    quiet = math.exp(-a * log1p(rho * t / b))  # the probability that there was nothing to announce
+    s = math.exp(-a * log1p(t / b)) / quiet
+    hazard = a * (1.0 / (b + t) - rho / (b + rho * t))
+    steeper = a * (1.0 / (b + t) ** 2 - rho * rho / (b + rho * t) ** 2)
+    worth, grows = fresh - s * announced, s * hazard * (announced + t * quiet)
+    if theta > 0.0:
+        harmonic, _, harmonic_grows, _ = parts(a, b, t, 1.0)
+        worth, grows = (1.0 - theta) * worth + theta * harmonic, (1.0 - theta) * grows + theta * harmonic_grows
+    dear, dearer = max(1.0 - s - t * s * hazard, 0.0), t * s * (hazard * hazard + steeper)
+    return max(worth, 0.0), dear, grows, max(dearer, 0.0)
+
+
+@compiled
 def due_after(
     w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
-    close: float,
+    close: float, rho: float,
 ) -> float:  # fmt: skip
     """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
     if not w > 0.0:
@@ -52,7 +69,7 @@ def due_after(
     following: float
     low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
     for _ in range(_STEPS):
-        worth, dear, more, dearer = parts(a, b, age, theta)
+        worth, dear, more, dearer = heard(a, b, age, theta, rho) if rho > 0.0 else parts(a, b, age, theta)
         worth, more = worth + longing * age, more + longing
         earned, asked = w * worth, price * (c0 + c1 * dear)
         if earned < asked:

@@ -70,6 +70,9 @@ class Pages:
         Number of the page's host; a site may have many.
     host_backlog
         How many pages of the page's host were never read.
+    recall
+        Which part of its changes the page's site announces (rho): of a page of which nothing is said, only the others
+        are to be feared. None where no site is known to announce any.
     """
 
     slot: Slots
@@ -90,6 +93,7 @@ class Pages:
     facts: Facts | None = None
     host: Slots | None = None
     host_backlog: Floats | None = None
+    recall: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
@@ -299,7 +303,10 @@ class Policy(ABC):
         """
         age_s = np.maximum(now - pages.visited_at, 0.0)
         doubt = pages.notice + self.deaths_per_s * age_s
-        return survival(pages.shape, pages.scale_s, age_s) * np.exp(-doubt)
+        found = survival(pages.shape, pages.scale_s, age_s) * np.exp(-doubt)
+        if pages.recall is None:
+            return found
+        return found / survival(pages.shape, pages.scale_s, pages.recall * age_s)  # what would have been announced
 
     def learn(self, visits: Visits) -> None:
         """Take note of what came of visits, in order, where the policy `learns`; by default nothing.

@@ -64,6 +64,26 @@ def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Parts:
     return Parts(fresh, harmonic, np.maximum(1 - fresh_yet - t * a * fresh_yet / (b + t), 0.0))
 
 
+def heard(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayLike) -> Floats:
+    """Return what an interval is worth, for a weight of 1 (s), where a part of all changes is announced, and none was.
+
+    What was not announced did not happen, of the part rho that would have been: it happens with probability
+    Q(t) = (b / (b + rho t))^a that nothing is announced, and then the copy is fresh with probability S / Q. The visit
+    comes now, or at the announcement: **V = int S - (S(t) / Q(t)) int Q**, which is less than without announcements,
+    for whoever waits will be told. This is `signals.worth` below the level of one announcement that is quite certain,
+    averaged over what is believed of the rate.
+
+    Examples
+    --------
+    Where nothing is announced, it is `parts`; where all is, there is nothing to look for:
+
+    >>> heard(1.0, 1.0, 1.0, [1e-9, 0.5, 1.0]).round(3), parts(1.0, 1.0, 1.0).fresh.round(3).item()
+    (array([0.193, 0.085, 0.   ]), 0.193)
+    """
+    a, b, t, rho = (np.asarray(each, np.float64) for each in (shape, scale_s, age_s, recall))
+    return parts(a, b, t).fresh - survival(a, b, t) / survival(a, b / rho, t) * parts(a, b / rho, t).fresh
+
+
 def _series(a: Floats, b: Floats, x: Floats, *, fresh: bool = False) -> Floats:
     """Return the sum of (-1)^k (a+1)...(a+k) / k! a b x^(k+2) / (k+2), for the harmonic part / ((k+1)(k+2))."""
     total, term = np.zeros_like(x), a * b * x * x

@@ -200,10 +200,12 @@ class Price(Policy):
         self.patience = notes.get("patience_s", self.patience)
 
 
-def _columns(pages: Pages) -> tuple[Any, Any, int]:
-    """Return the columns that the kernels take, in one piece but for the slots, and how long they are."""
+def _columns(pages: Pages) -> tuple[Any, Any, int, Any, int]:
+    """Return the columns that the kernels take, in one piece but for the slots, and how long they are; and recall."""
     columns = (
         pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed, pages.notice,
     )  # fmt: skip
     whole = np.concatenate(columns, dtype=np.float64)
-    return pointer(np.ascontiguousarray(pages.slot, np.uint32)), pointer(whole), len(pages.slot)
+    heard = whole[:0] if pages.recall is None else np.ascontiguousarray(pages.recall, np.float64)
+    slots = np.ascontiguousarray(pages.slot, np.uint32)
+    return pointer(slots), pointer(whole), len(slots), pointer(heard), len(heard)

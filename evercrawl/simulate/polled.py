@@ -72,7 +72,7 @@ class Held:
         if self._policy.clairvoyant:
             self._trust.notice[:] = np.where(self._world.stale(now), math.inf, 0.0)
         elif signals is not None:
-            self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at))
+            self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at), now)
         self.beliefs.refresh()
         if self._deaths_per_s:
             self._policy.deaths_per_s = self._deaths_per_s if self._told_deaths else self._deaths.per_s
@@ -91,15 +91,20 @@ class Held:
         return Pages(
             self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
             self._cost[rows], self._cost_changed[rows], self._trust.notice[rows], **self._extra(rows),
+            recall=self._trust.recall(rows),
         )  # fmt: skip
 
     def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
         """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost."""
         age_s = np.where(seen.changed & self._dated[rows], seen.age_s, math.nan)
         read = ~seen.gone
-        self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, age_s)
+        told = self._trust.announced(rows)
+        told_s = np.where(seen.changed, self._trust.age_s(rows, now), math.nan)
         if not self._policy.clairvoyant:
-            self._trust.learn(rows, seen.changed)
+            self._trust.learn(rows, seen.changed, self.beliefs, interval_s, now)
+        until_s = np.where(np.isnan(told_s), age_s, interval_s - told_s)  # until the first change: a visit came of it
+        self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, until_s)
+        age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
         new = np.isnan(interval_s)
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))

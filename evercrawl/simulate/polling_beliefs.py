@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.change import SitePriors, dates, gamma
+from evercrawl.change import SitePriors, announcements, dates, gamma
 from evercrawl.change.prior import DEFAULT_SCALE_S, SHAPE
 
 if TYPE_CHECKING:
@@ -111,23 +111,44 @@ class Trust:
         hosts = int(host.max()) + 1
         self._host = host
         self._good, self._bad = np.zeros(hosts), np.zeros(hosts)
+        self._recall = announcements.Recall(hosts)
         self._count = np.zeros(len(host))
+        self._first_at = np.full(len(host), math.nan)
         self.notice = np.zeros(len(host))
 
-    def announce(self, count: Ints) -> None:
+    def announce(self, count: Ints, now: float) -> None:
         """Take in how often each page was announced, shape (n,)."""
+        self._first_at[(count > 0) & (self._count == 0)] = now
         self._count += count
-        share = np.minimum((self._good + 1) / (self._good + self._bad + 2), dates.MOST_PRECISION)
-        self.notice[:] = self._count * -np.log1p(-share)[self._host]
+        self.notice[:] = self._count * -np.log1p(-np.minimum(self._share(), dates.MOST_PRECISION))[self._host]
 
     def announced(self, rows: Ints) -> NDArray[np.bool_]:
         """Return which of some pages were announced since their last visits, shape (n,)."""
         return np.asarray(self._count[rows] > 0)
 
-    def learn(self, rows: Ints, changed: NDArray[np.bool_]) -> None:
+    def recall(self, rows: Any) -> Floats | None:
+        """Return which part of their changes the hosts of some pages announce; None where none ever did."""
+        return self._recall.of(self._host[rows]) if self._recall.any else None
+
+    def age_s(self, rows: Ints, now: float) -> Floats:
+        """Return how long ago a change of some pages was announced first; nan where it is likelier to be false."""
+        return np.where(self._share()[self._host[rows]] >= dates.LIKELY, now - self._first_at[rows], math.nan)
+
+    def learn(self, rows: Ints, changed: NDArray[np.bool_], beliefs: Beliefs, interval_s: Floats, now: float) -> None:
         """Compare with what visits found; it is all that was announced of these pages."""
         told = self.announced(rows)
         hosts = self._host[rows]
+        if told.any() or self._recall.any:
+            passed_s = np.where(told, interval_s - (now - self._first_at[rows]), np.nan_to_num(interval_s))
+            many = announcements.expected(
+                beliefs.shape[rows], beliefs.scale_s[rows], np.maximum(passed_s, 0.0), self._recall.of(hosts)
+            )
+            self._recall.learn(hosts, told, changed & ~np.isnan(interval_s), many)
         self._good += np.bincount(hosts[told & changed], minlength=len(self._good))
         self._bad += np.bincount(hosts[told & ~changed], minlength=len(self._bad))
         self._count[rows] = self.notice[rows] = 0.0
+        self._first_at[rows] = math.nan
+
+    def _share(self) -> Floats:
+        """Return which part of its announcements each host made rightly."""
+        return (self._good + 1) / (self._good + self._bad + 2)

@@ -23,7 +23,17 @@ def test_a_visit_settles_it():
     notices = Notices(Accounts(handout=False))
     notices.listed([3], [100.0])
     notices.listed([3], [150.0])
-    assert notices.date(3) == 150.0
+    assert (notices.date(3), notices.first(3)) == (150.0, 100.0)
     notices.visited(3)
     notices.visited(3)
-    assert notices.date(3) == 0.0
+    assert (notices.date(3), notices.first(3)) == (0.0, 0.0)
+
+
+def test_how_much_a_site_announces_is_told_once_it_did():
+    notices, sites = Notices(Accounts(handout=False)), np.array([2, 0], np.uint32)
+    notices.learn(2, told=False, changed=True, belief=(1.0, 10.0), passed_s=0.0)
+    assert notices.recall(sites) is None
+    for _ in range(8):
+        notices.learn(2, told=True, changed=True, belief=(1.0, 10.0), passed_s=0.0)
+    assert notices.recall(sites).tolist() == [0.8, 0.0]
+    assert notices.recall(np.array([7], np.uint32)).tolist() == [0.0]

@@ -1,5 +1,8 @@
 """The price's kernel, which asks the clocks and values at once, as `index` and `exposure` say one after the other."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from evercrawl.schedule.base import Visits
 from evercrawl.schedule.exposure import Exposure, by_age
 from evercrawl.schedule.price import Price
 from evercrawl.schedule.price_gamma import PriceGamma
+from evercrawl.types import Floats
 
 DAY = 86_400.0
 BEGAN = 1.8e9
@@ -136,3 +140,45 @@ def test_freshness(policy: Price, pages: Pages, rates: bool) -> None:
     told, policy.deaths_per_s = exposed(policy, pages), 1e-7
     doubt = pages.notice + 1e-7 * np.maximum(NOW - pages.visited_at, 0.0)
     np.testing.assert_allclose(policy.fresh(pages, NOW), told.fresh() * np.exp(-doubt), rtol=1e-12)
+
+
+@pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
+def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pages, deaths_per_s: float) -> None:
+    """Of pages of which nothing was said: values, due times and freshness count what nobody would have announced."""
+    policy.deaths_per_s, policy._longs = deaths_per_s, False
+    rho = np.linspace(0.0, 0.9, PAGES)
+    heard, mute = replace(pages, recall=rho), replace(pages, recall=0.0 * rho)
+
+    def asked(ask: Callable[[Pages, float], Floats], of: Pages) -> Floats:
+        policy._weighed[:] = 1.0
+        return ask(of, NOW)
+
+    for ask in (policy.value, policy.due, policy.fresh):
+        assert np.array_equal(asked(ask, mute), asked(ask, pages), equal_nan=True), (
+            "where nothing is announced all is as was"
+        )
+    plain = by_age(pages, NOW)
+    if not isinstance(policy, PriceGamma):
+        plain = policy._clocks.exposures(pages, NOW)
+    age_s = np.fmax(NOW - pages.visited_at, 0.0)
+    told = plain.dying(age_s, deaths_per_s)
+    part = rho * (plain.shape / plain.scale_s) / (told.shape / told.scale_s)
+    quiet = (pages.notice == 0) & (age_s > 0) & (part > 0)
+    fresh = index.heard(told.shape, told.scale_s, told.exposure_s, np.maximum(part, 1e-9))
+    harmonic, theta = index.parts(told.shape, told.scale_s, told.exposure_s).harmonic, policy._harmonic
+    hazard = told.shape * (1 / (told.scale_s + told.exposure_s) - part / (told.scale_s + part * told.exposure_s))
+    still = np.exp(
+        -told.shape * (np.log1p(told.exposure_s / told.scale_s) - np.log1p(part * told.exposure_s / told.scale_s))
+    )
+    dear = 1 - still - told.exposure_s * still * hazard
+    worth = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed * dear)
+    if (plain.speed == 1).all():  # where clocks are believed, some tell of others, too
+        np.testing.assert_allclose(asked(policy.value, heard)[quiet], worth[quiet], rtol=1e-7)
+    assert (asked(policy.value, heard)[quiet] < asked(policy.value, pages)[quiet]).all()
+    assert (asked(policy.due, heard)[quiet] >= asked(policy.due, pages)[quiet]).all()
+    assert (asked(policy.fresh, heard)[quiet] > asked(policy.fresh, pages)[quiet]).all()
+    due = replace(heard, cost_changed=0.0 * rho).take(quiet)
+    at = policy.due(due, NOW)
+    for row in np.flatnonzero(np.isfinite(at) & (at > NOW))[:5]:
+        if isinstance(policy, PriceGamma):  # the clocks go on by the mean
+            assert policy.value(due, at[row])[row] == pytest.approx(policy.price, rel=1e-5)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule.allocation import h
+from evercrawl.schedule.index import heard
 from evercrawl.schedule.signals import level, lower_gamma, signals, times, worth
 
 LEVELS = np.array([0.01, 0.5, 1.0, 3.0, 10.0])
@@ -49,3 +50,12 @@ def test_the_gamma_function_is_right_in_both_tails(shape: int) -> None:
     scipy = pytest.importorskip("scipy.special")
     x = np.array([1e-3, 0.5, shape * 0.7, shape + 1.0, 3.0 * shape])
     assert lower_gamma(shape, x) == pytest.approx(scipy.gammainc(shape, x), rel=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.8, 0.95])
+def test_below_one_announcement_that_is_certain_the_closed_form_is_the_index(rho) -> None:
+    age = np.array([0.1, 0.5, 1.0, 3.0])
+    of = signals(1.0, rho, 1e-9)
+    assert heard(1e9, 1e9, age, rho) == pytest.approx(worth(of, 1.0, level(of, age, 0)), rel=1e-5)
+    doubted = signals(1.0, rho, rho * (1 / 0.9 - 1))
+    assert heard(1e9, 1e9, age, rho) == pytest.approx(worth(doubted, 1.0, level(doubted, age, 0)), rel=0.12)

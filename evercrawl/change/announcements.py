@@ -1,0 +1,96 @@
+"""Which part of a site's changes it announces, in sitemaps and feeds: learned from what visits find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints
+
+_MOST: Final = 0.98
+"""No site is thought to announce more: of pages that are never looked at unasked nobody learns that they are silent."""
+_FEW: Final = 1.0  # changes that are taken to have gone unannounced, before any was seen
+_AT_ONCE: Final = 1.0  # of those a visit may have come too late to tell apart, at most
+
+
+class Recall:
+    """How many changes of each site were announced, and how many were not; of all sites, from 0.
+
+    A visit that follows an announcement and finds a change has heard one, and one that finds a change of which nothing
+    was said has missed one. But whoever follows announcements sees few of the others, as these come to light together
+    with the next that is announced. So each visit counts as many silent changes as are to be expected by then.
+
+    Parameters
+    ----------
+    sites
+        How many there are; more may come.
+
+    Attributes
+    ----------
+    heard, missed
+        Changes that were announced, and that were not, shape (sites,).
+
+    Examples
+    --------
+    A site whose page was announced each of the nine times it was found changed, and another that says nothing:
+
+    >>> recall, page, yes = Recall(2), np.zeros(1, np.int64), np.ones(1, bool)
+    >>> for _ in range(9):
+    ...     recall.learn(page, yes, yes, np.zeros(1))
+    >>> recall.learn(page + 1, ~yes, yes, np.zeros(1))
+    >>> recall.of(np.array([0, 1]))
+    array([0.9, 0. ])
+    """
+
+    def __init__(self, sites: int) -> None:
+        self.heard, self.missed = np.zeros(sites), np.zeros(sites)
+
+    @property
+    def any(self) -> bool:
+        """Whether a change was ever announced."""
+        return bool(self.heard.any())
+
+    def grow(self, sites: int) -> None:
+        """Make room for as many sites."""
+        more = sites - len(self.heard)
+        if more > 0:
+            self.heard, self.missed = (np.concatenate([one, np.zeros(more)]) for one in (self.heard, self.missed))
+
+    def of(self, site: Ints) -> Floats:
+        """Return the part of its changes that each site announces, rho, shape (n,); 0 before it ever did."""
+        heard, missed = self.heard[site], self.missed[site]
+        return np.minimum(heard / (heard + missed + _FEW), _MOST)
+
+    def learn(self, site: Ints, told: NDArray[np.bool_], changed: NDArray[np.bool_], expected: Floats) -> None:
+        """Take in what visits found, shape (n,) each.
+
+        Parameters
+        ----------
+        site
+            Of each page.
+        told, changed
+            Whether a change was announced since the visit before, and whether one was found.
+        expected
+            How many changes were to be expected since then, or until one was announced.
+        """
+        silent = np.minimum((1.0 - self.of(site)) * expected, _AT_ONCE)
+        some = -np.expm1(-silent)
+        missed = np.where(told, silent, np.divide(silent, some, out=np.ones(len(some)), where=some > 0))
+        np.add.at(self.heard, site[told & changed], 1.0)
+        np.add.at(self.missed, site[changed], missed[changed])
+
+
+def expected(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:
+    """Return how many changes were to be expected of pages of which nothing was heard meanwhile, shape (n,).
+
+    Silence tells of the rate Gamma(a, b), too: after t seconds it is Gamma(a, b + rho t).
+
+    >>> one = np.ones(1)
+    >>> expected(one, one, 2 * one, 0 * one), expected(one, one, 2 * one, one / 2)
+    (array([2.]), array([1.]))
+    """
+    return shape * passed_s / (scale_s + recall * passed_s)
