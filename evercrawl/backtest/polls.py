@@ -102,9 +102,9 @@ class Polls:
         self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, said: Floats, shown: Shown, found: Ints,
         now: float,
     ) -> Visits:  # fmt: skip
-        received = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0)
+        received, site = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0), self._pages.site[rows]
         return Visits(
-            rows.astype(np.uint32), self._pages.site[rows], np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
+            rows.astype(np.uint32), site, np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,
-            self._folder[rows], self._pages.name[rows], said, self._pages.site[rows],
+            self._folder[rows], self._pages.name[rows], said, site,
         )  # fmt: skip
