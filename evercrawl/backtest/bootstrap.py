@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
     from evercrawl.types import Floats, Ints
@@ -78,9 +80,40 @@ def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Flo
     ((1000, 2), 0.0, [2.0, 4.0, 6.0])
     """
     of_each = np.stack([np.bincount(cluster, column) for column in sums.T], 1)
-    n, draw = len(of_each), np.random.default_rng(seed)
-    times = (np.bincount(draw.integers(0, n, n), minlength=n) for _ in range(draws))
-    return np.array([each @ of_each for each in times], np.float64).reshape(draws, sums.shape[1])
+    drawn = [each @ of_each for each in _times(len(of_each), seed, draws)]
+    return np.array(drawn, np.float64).reshape(draws, sums.shape[1])
+
+
+def medians(values: Floats, cluster: Ints, clusters_drawn: int, seed: int, draws: int = DRAWS) -> Floats:
+    """Return the medians of some pages over the resamples of `resampled`, shape (draws,); nan where none was drawn.
+
+    Parameters
+    ----------
+    values, cluster
+        Of each of these pages what is asked for, which may be infinite, and the number of what it is drawn with.
+    clusters_drawn
+        How many there are of all pages.
+    seed, draws
+        As in `resampled`.
+
+    Examples
+    --------
+    >>> np.unique(medians(np.array([3.0, 1.0, np.inf]), np.array([0, 1, 2]), 3, seed=1)).tolist()
+    [1.0, 3.0, inf]
+    """
+    order = np.argsort(values, kind="stable")
+    values, cluster, found = values[order], cluster[order], np.full(draws, np.nan)
+    for at, each in enumerate(_times(clusters_drawn, seed, draws) if len(values) else ()):
+        upto = np.cumsum(each[cluster])
+        if upto[-1]:
+            found[at] = values[np.searchsorted(upto, upto[-1] // 2, "right")]
+    return found
+
+
+def _times(n: int, seed: int, draws: int) -> Iterator[Ints]:
+    """Yield how often each of `n` is drawn, draw by draw."""
+    draw = np.random.default_rng(seed)
+    return (np.bincount(draw.integers(0, n, n), minlength=n) for _ in range(draws))
 
 
 def over_sites(of_sites: Floats, seed: int) -> Floats:
@@ -113,11 +146,16 @@ def over_sites(of_sites: Floats, seed: int) -> Floats:
 def interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:
     """Return the bounds between which the middle part `level` of some draws is; nan where there is none.
 
-    >>> interval(np.arange(101.0), 0.9)
-    (5.0, 95.0)
+    Where some are infinite, the bounds are draws themselves.
+
+    >>> interval(np.arange(101.0), 0.9), interval(np.array([1.0, 2.0, np.inf]))
+    ((5.0, 95.0), (1.0, inf))
     """
-    there = values[np.isfinite(values)]
+    there = np.sort(values[~np.isnan(values)])
     if not len(there):
         return float("nan"), float("nan")
+    if np.isinf(there[-1]):
+        out = round(0.5 * (1.0 - level) * (len(there) - 1))
+        return float(there[out]), float(there[-1 - out])
     low, high = np.quantile(there, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
     return float(low), float(high)

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.backtest.bootstrap import interval, over_sites, resampled
+from evercrawl.backtest.bootstrap import interval, medians, over_sites, resampled
 from evercrawl.backtest.rows import Mean, Row
 from evercrawl.change.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from evercrawl.backtest.replayed import Replayed
     from evercrawl.types import Floats, Ints
+
+    Flags = NDArray[np.bool_]
 
 FLOOR: Final = "uniform"
 CEILING: Final = "notices"
@@ -23,11 +27,15 @@ CEILING: Final = "notices"
 
 
 class OfSite(NamedTuple):
-    """A row for each replay of a history, and what the draws say of each, shape (draws, replays)."""
+    """A row for each replay of a history, and what the draws say of each, shape (draws, replays).
+
+    `others` are content freshness, age and wasted part, shape (draws, replays, 3).
+    """
 
     rows: list[Row]
     freshness: Floats
     gap_closed: Floats
+    others: Floats
 
 
 def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
@@ -44,15 +52,19 @@ def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
     """
     there = runs[0].weight * runs[0].alive_s > 0
     cluster = np.unique(cluster[there], return_inverse=True)[1].astype(np.int64)
-    sums = np.stack([(run.weight * of)[there] for run in runs for of in (run.alive_s, run.fresh_s)], 1)
+    sums = np.stack([of[there] for run in runs for of in _columns(run)], 1)
     drawn = resampled(sums, cluster, seed)
-    every = _parts(np.concatenate([sums.sum(0, keepdims=True), drawn]))  # the first row is as it was
+    of_all = _parts(np.concatenate([sums.sum(0, keepdims=True), drawn]))  # the first row is as it was
+    of_all = of_all.reshape(len(of_all), len(runs), -1)
+    every, others = of_all[..., 0], of_all[1:, :, 1:]
     less, gaps = every - every[:, _first(runs)], _gaps(every, runs)
+    n = int(cluster.max()) + 1
     rows = [
-        _row(run, every[1:, at], less[:, at], float(gaps[0, at]), int(there.sum()), int(cluster.max()) + 1)
+        _row(run, every[1:, at], less[:, at], float(gaps[0, at]), int(there.sum()), n, others[:, at],
+             medians(*_sights(run, there, cluster), n, seed))
         for at, run in enumerate(runs)
-    ]
-    return OfSite(rows, every[1:], gaps[1:])
+    ]  # fmt: skip
+    return OfSite(rows, every[1:], gaps[1:], others)
 
 
 def parts(runs: Sequence[Replayed], cluster: Ints, site: Ints, names: Sequence[str], seed: int) -> list[OfSite]:
@@ -79,31 +91,38 @@ def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:
     freshness = over_sites(np.stack([site.freshness for site in sites]), seed)
     gaps = over_sites(np.stack([site.gap_closed for site in sites]), seed)
     less = freshness - freshness[:, _first(sites[0].rows)]
+    others = np.stack([over_sites(np.stack([site.others[..., k] for site in sites]), seed) for k in range(3)], -1)
     return [
-        _mean([site.rows[at] for site in sites], freshness[:, at], less[:, at], gaps[:, at])
+        _mean([site.rows[at] for site in sites], freshness[:, at], less[:, at], gaps[:, at], others[:, at])
         for at in range(len(sites[0].rows))
     ]
 
 
-def _row(run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clusters_drawn: int) -> Row:
+def _row(
+    run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clusters_drawn: int, others: Floats,
+    sights_drawn: Floats,
+) -> Row:  # fmt: skip
     """Return a row; the first of `less` is the difference itself, the others are drawn."""
     alive_s = float(run.weight @ run.alive_s)
-    seen = ~np.isnan(run.first_sight_s)
-    sights = np.r_[run.first_sight_s[seen], np.full(run.unseen.sum(), math.inf)]
+    every = np.ones(len(run.weight), np.bool_)
+    sights, _ = _sights(run, every, np.zeros(len(run.weight), np.int64))
+    polls, unchanged = int(run.polls.sum()), int(run.unchanged.sum())
     return Row(
         run.site, run.policy, run.budget,
         float(run.weight @ run.fresh_s) / alive_s,
         float(run.weight @ run.content_fresh_s) / alive_s,
         float(run.weight @ run.stale_s2) / alive_s,
-        int(run.polls.sum()), int(run.unchanged.sum()),
+        polls, unchanged,
         *interval(drawn), float(less[0]), *interval(less[1:]), gap,
         float(np.sort(sights)[len(sights) // 2]) if len(sights) else math.nan,
         int(run.unseen.sum()), pages, clusters_drawn,
         run.calibration.expected_error, run.calibration.brier, run.elapsed_s, run.calibration,
+        *interval(others[:, 0]), *interval(others[:, 1]),
+        unchanged / polls if polls else math.nan, *interval(others[:, 2]), *interval(sights_drawn),
     )  # fmt: skip
 
 
-def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats) -> Mean:
+def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats, others: Floats) -> Mean:
     def mean(name: str) -> float:
         values = np.array([getattr(row, name) for row in rows], np.float64)
         return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else math.nan
@@ -114,12 +133,30 @@ def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats) ->
         mean("gap_closed"), *interval(gaps), sum(row.difference > 0 for row in rows), len(rows),
         sum(row.polls for row in rows), sum(row.unchanged for row in rows),
         Calibration.together(row.calibration for row in rows),
+        *interval(others[:, 0]), *interval(others[:, 1]), mean("wasted"), *interval(others[:, 2]),
     )  # fmt: skip
 
 
+def _columns(run: Replayed) -> tuple[Floats, ...]:
+    """Return in turn what there is, and what of it counts: for freshness, content freshness, age and wasted part."""
+    alive = run.weight * run.alive_s
+    return (
+        alive, run.weight * run.fresh_s, alive, run.weight * run.content_fresh_s, alive, run.weight * run.stale_s2,
+        run.polls.astype(np.float64), run.unchanged.astype(np.float64),
+    )  # fmt: skip
+
+
+def _sights(run: Replayed, pages: Flags, cluster: Ints) -> tuple[Floats, Ints]:
+    """Return how long some pages waited to be seen, infinity for ever, of those that were born; and their clusters."""
+    sights = np.where(run.unseen, math.inf, run.first_sight_s)[pages]
+    born = ~np.isnan(sights)
+    return sights[born], cluster[born]
+
+
 def _parts(sums: Floats) -> Floats:
-    """Return what is fresh of what is there, from columns that are in turn what is there and what of it is fresh."""
-    return np.asarray(sums[:, 1::2] / sums[:, ::2])
+    """Return which part counts, from columns that are in turn what there is and what of it counts; nan of nothing."""
+    there = sums[:, ::2]
+    return np.asarray(np.divide(sums[:, 1::2], there, out=np.full(there.shape, math.nan), where=there > 0))
 
 
 def _first(runs: Iterable[Replayed | Row]) -> Ints:

@@ -48,6 +48,10 @@ class Row(NamedTuple):
         Time it took.
     calibration
         How often P(fresh) was what, and how many copies were fresh then; nothing where the policy believes nothing.
+    content_low, content_high, age_low_s, age_high_s, first_sight_low_s, first_sight_high_s
+        Intervals of the content freshness, the age and the first sight.
+    wasted, wasted_low, wasted_high
+        `unchanged` as a part of `polls`, and its interval; nan without polls.
     """
 
     site: str
@@ -72,6 +76,15 @@ class Row(NamedTuple):
     brier: float
     seconds: float
     calibration: Calibration
+    content_low: float
+    content_high: float
+    age_low_s: float
+    age_high_s: float
+    wasted: float
+    wasted_low: float
+    wasted_high: float
+    first_sight_low_s: float
+    first_sight_high_s: float
 
 
 class Mean(NamedTuple):
@@ -93,6 +106,8 @@ class Mean(NamedTuple):
         As in `Row`, of all sites together.
     calibration
         Likewise.
+    content_low, content_high, age_low_s, age_high_s, wasted, wasted_low, wasted_high
+        As in `Row`: the mean over the sites of the wasted part, and intervals of means.
     """
 
     policy: str
@@ -113,6 +128,13 @@ class Mean(NamedTuple):
     polls: int
     unchanged: int
     calibration: Calibration
+    content_low: float
+    content_high: float
+    age_low_s: float
+    age_high_s: float
+    wasted: float
+    wasted_low: float
+    wasted_high: float
 
 
 def as_object(row: Row | Mean) -> dict[str, Any]:

@@ -98,7 +98,10 @@ def _points(row: Row | Mean) -> str:
 
 
 def _wasted(row: Row) -> str:
-    return f"{100.0 * row.unchanged / max(row.polls, 1):.1f}"
+    """Return the part of the polls that was wasted, with its interval."""
+    if math.isnan(row.wasted):
+        return ""
+    return f"{_percent(row.wasted, 1)} ({_percent(row.wasted_low, 1)} to {_percent(row.wasted_high, 1)})"
 
 
 def _range(low: float, high: float) -> str:

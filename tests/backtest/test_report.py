@@ -66,6 +66,42 @@ def test_a_difference_is_sure_where_intervals_overlap():
     assert 0.0 < second.difference_low == pytest.approx(second.difference_high) == pytest.approx(0.05)
 
 
+def test_all_that_is_told_has_an_interval_and_they_are_drawn_together():
+    draw = np.random.default_rng(1)
+    n = 60
+    sights = np.where(np.arange(n) % 2 == 0, draw.exponential(100.0, n), np.nan)
+    sights[:4] = np.nan
+    unseen = np.arange(n) < 4
+    run = made("price", draw.uniform(0, 10, n), content_fresh_s=draw.uniform(5, 10, n), stale_s2=draw.exponential(9, n),
+               unchanged=draw.integers(0, 5, n), first_sight_s=sights, unseen=unseen)  # fmt: skip
+    found = said(run)
+    row = found.rows[0]
+    waited = np.sort(np.r_[sights[~np.isnan(sights)], [np.inf] * 4])
+    assert row.wasted == run.unchanged.sum() / run.polls.sum()
+    assert row.first_sight_s == waited[len(waited) // 2]
+    for low, at, high in (
+        (row.content_low, row.content_freshness, row.content_high), (row.age_low_s, row.age_s, row.age_high_s),
+        (row.wasted_low, row.wasted, row.wasted_high),
+        (row.first_sight_low_s, row.first_sight_s, row.first_sight_high_s),
+    ):  # fmt: skip
+        assert low < at < high
+    error = run.content_fresh_s.std() / 10 / np.sqrt(n)
+    assert row.content_high - row.content_low == pytest.approx(2 * 1.96 * error, rel=0.1)
+    error = run.stale_s2.std() / 10 / np.sqrt(n)
+    assert row.age_high_s - row.age_low_s == pytest.approx(2 * 1.96 * error, rel=0.1)
+    mean = means([found, found], seed=1)[0]
+    assert (mean.wasted, mean.content_freshness) == pytest.approx((row.wasted, row.content_freshness))
+    assert mean.wasted_low < mean.wasted < mean.wasted_high
+    assert mean.age_low_s < mean.age_s < mean.age_high_s
+
+
+def test_without_polls_nothing_is_wasted_and_without_births_nothing_is_seen_first():
+    row = said(made("price", [1, 2], polls=np.zeros(2, int), unchanged=np.zeros(2, int))).rows[0]
+    found = as_object(row)
+    names = ("wasted", "wasted_low", "wasted_high", "first_sight_s", "first_sight_low_s", "first_sight_high_s")
+    assert [found[name] for name in names] == [None] * 6
+
+
 def test_pages_that_were_never_there_are_not_drawn():
     run = made("price", np.full(30, 5.0), alive_s=np.r_[np.full(10, 10.0), np.zeros(20)])
     row = said(run, cluster=np.arange(30) // 2).rows[0]

@@ -3,8 +3,10 @@
 import io
 import json
 import re
+from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from evercrawl.cli.backtest_progress import Progress
 from evercrawl.cli.main import main
@@ -35,6 +37,42 @@ def test_a_table_for_each_history_and_their_mean(capsys, tmp_path):
     assert reliability.read_bytes().startswith(b"\x89PNG")
 
 
+def test_figures_show_what_the_rows_say(capsys, tmp_path, monkeypatch):
+    """Curves go through the freshness and the bins of each row, with their intervals."""
+    figures = list[Figure]()
+    save = Figure.savefig
+
+    def kept(figure: Figure, *args: Any, **named: Any) -> None:
+        figures.append(figure)
+        save(figure, *args, **named)
+
+    monkeypatch.setattr(Figure, "savefig", kept)
+    flags = ["--plot", str(tmp_path / "fresh.png"), "--calibration", str(tmp_path / "believed.png"), "--json"]
+    assert main(["backtest", "peps", *SMALL, *flags]) == 0
+    found = rows(capsys)
+    (panel,), panels = (figure.axes for figure in figures)
+    assert panel.get_title() == "peps"
+    assert [each.get_label() for each in panel.containers] == ["price", "uniform"]
+    for curve in panel.containers:
+        of = [row for row in found if row["policy"] == curve.get_label()]
+        line, _, (bars,) = curve
+        assert line.get_xdata().tolist() == [row["budget"] for row in of] == [0.01, 0.02]
+        assert line.get_ydata().tolist() == pytest.approx([1 - row["freshness"] for row in of])
+        ends = [sorted(y for _, y in bar) for bar in bars.get_segments()]
+        assert ends == [pytest.approx([1 - row["high"], 1 - row["low"]]) for row in of]
+    believing = [row for row in found if row["policy"] == "price"]
+    assert [axes.get_title() for axes in panels] == ["0.01 polls per page and day", "0.02 polls per page and day"]
+    for axes, row in zip(panels, believing, strict=True):
+        (curve,) = axes.containers
+        bins = [each for each in row["bins"] if each["count"]]
+        line, _, (bars,) = curve
+        assert curve.get_label() == "price"
+        assert line.get_xdata().tolist() == pytest.approx([100 * each["predicted"] for each in bins])
+        assert line.get_ydata().tolist() == pytest.approx([100 * each["observed"] for each in bins])
+        ends = [[y for _, y in bar] for bar in bars.get_segments()]
+        assert ends == [pytest.approx([100 * each["at_least"], 100 * each["at_most"]]) for each in bins]
+
+
 def test_json_has_an_object_for_each_replay(capsys):
     assert main(["backtest", "peps", *SMALL, "--json"]) == 0
     found = rows(capsys)
@@ -44,6 +82,12 @@ def test_json_has_an_object_for_each_replay(capsys):
     for row in found:
         assert 0 < row["low"] <= row["freshness"] <= row["high"] < 1
         assert row["freshness"] <= row["content_freshness"] <= 1
+        assert row["wasted"] == row["unchanged"] / row["polls"]
+        for low, at, high in (
+            ("content_low", "content_freshness", "content_high"), ("age_low_s", "age_s", "age_high_s"),
+            ("wasted_low", "wasted", "wasted_high"),
+        ):  # fmt: skip
+            assert 0 < row[low] < row[at] < row[high]
         assert 0 < row["unchanged"] < row["polls"]
         assert row["gap_closed"] is None
         if row["policy"] == "price":
