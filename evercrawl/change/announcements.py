@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 0.98
 """No site is thought to announce more: of pages that are never looked at unasked nobody learns that they are silent."""
-_FEW: Final = 1.0  # changes that are taken to have gone unannounced, before any was seen
+_FEW: Final = 1.0  # changes that were to be expected, and went unannounced, before any was looked for
 _AT_ONCE: Final = 1.0  # of those a visit may have come too late to tell apart, at most
 
 
@@ -22,7 +22,8 @@ class Recall:
 
     A visit that follows an announcement and finds a change has heard one, and one that finds a change of which nothing
     was said has missed one. But whoever follows announcements sees few of the others, as these come to light together
-    with the next that is announced. So each visit counts as many silent changes as are to be expected by then.
+    with the next that is announced. So either kind is held against the changes that were to be expected: announced ones
+    in all the time before something was announced, silent ones in the time before visits of which nothing was said.
 
     Parameters
     ----------
@@ -33,21 +34,25 @@ class Recall:
     ----------
     heard, missed
         Changes that were announced, and that were not, shape (sites,).
+    listened, looked
+        Changes that were to be expected while they might have been announced, and while nothing was, shape (sites,).
 
     Examples
     --------
-    A site whose page was announced each of the nine times it was found changed, and another that says nothing:
+    A site that announced all nine changes, and whose page was as it was when nothing was said; and one that says
+    nothing:
 
     >>> recall, page, yes = Recall(2), np.zeros(1, np.int64), np.ones(1, bool)
     >>> for _ in range(9):
-    ...     recall.learn(page, yes, yes, np.zeros(1))
+    ...     recall.learn(page, yes, yes, np.ones(1) / 2)
+    ...     recall.learn(page, ~yes, ~yes, np.ones(1) / 2)
     >>> recall.learn(page + 1, ~yes, yes, np.zeros(1))
-    >>> recall.of(np.array([0, 1]))
-    array([0.9, 0. ])
+    >>> recall.of(np.array([0, 1])).round(2)
+    array([0.83, 0.  ])
     """
 
     def __init__(self, sites: int) -> None:
-        self.heard, self.missed = np.zeros(sites), np.zeros(sites)
+        self.heard, self.missed, self.listened, self.looked = (np.zeros(sites) for _ in range(4))
 
     @property
     def any(self) -> bool:
@@ -58,12 +63,23 @@ class Recall:
         """Make room for as many sites."""
         more = sites - len(self.heard)
         if more > 0:
-            self.heard, self.missed = (np.concatenate([one, np.zeros(more)]) for one in (self.heard, self.missed))
+            self.heard, self.missed, self.listened, self.looked = (
+                np.concatenate([each, np.zeros(more)]) for each in (self.heard, self.missed, self.listened, self.looked)
+            )
 
     def of(self, site: Ints) -> Floats:
         """Return the part of its changes that each site announces, rho, shape (n,); 0 before it ever did."""
-        heard, missed = self.heard[site], self.missed[site]
-        return np.minimum(heard / (heard + missed + _FEW), _MOST)
+        heard = self.heard[site] / (self.listened[site] + _FEW)
+        missed = (self.missed[site] + _FEW) / (self.looked[site] + _FEW)
+        return np.minimum(heard / (heard + missed), _MOST)
+
+    def relied_on(self, site: Ints) -> Floats:
+        """Return how much of that policies are to rely on, shape (n,): 2 rho - 1, nothing up to a half.
+
+        Whoever does not look does not learn. Where rates are being learned, silence that leaves out every other change
+        was found to be worth less than looking.
+        """
+        return np.maximum(2.0 * self.of(site) - 1.0, 0.0)
 
     def learn(self, site: Ints, told: NDArray[np.bool_], changed: NDArray[np.bool_], expected: Floats) -> None:
         """Take in what visits found, shape (n,) each.
@@ -79,9 +95,12 @@ class Recall:
         """
         silent = np.minimum((1.0 - self.of(site)) * expected, _AT_ONCE)
         some = -np.expm1(-silent)
-        missed = np.where(told, silent, np.divide(silent, some, out=np.ones(len(some)), where=some > 0))
+        missed = np.divide(silent, some, out=np.ones(len(some)), where=some > 0)  # that one visit found together
+        quiet = ~told
         np.add.at(self.heard, site[told & changed], 1.0)
-        np.add.at(self.missed, site[changed], missed[changed])
+        np.add.at(self.missed, site[quiet & changed], missed[quiet & changed])
+        np.add.at(self.listened, site, expected)
+        np.add.at(self.looked, site[quiet], expected[quiet])
 
 
 def expected(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:

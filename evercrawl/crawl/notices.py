@@ -79,7 +79,7 @@ class Notices:
         if not self.heard.any:
             return None
         self.heard.grow(int(sites.max(initial=0)) + 1)
-        return self.heard.of(sites.astype(np.int64))
+        return self.heard.relied_on(sites.astype(np.int64))
 
     def of(self, slots: Slots, sites: Slots) -> Floats:
         """Return for pages, shape (n,), -ln of the probability that what was said of them is false; 0 for the rest."""

@@ -127,8 +127,8 @@ class Trust:
         return np.asarray(self._count[rows] > 0)
 
     def recall(self, rows: Any) -> Floats | None:
-        """Return which part of their changes the hosts of some pages announce; None where none ever did."""
-        return self._recall.of(self._host[rows]) if self._recall.any else None
+        """Return which part of their changes the hosts of some pages surely announce; None where none ever did."""
+        return self._recall.relied_on(self._host[rows]) if self._recall.any else None
 
     def age_s(self, rows: Ints, now: float) -> Floats:
         """Return how long ago a change of some pages was announced first; nan where it is likelier to be false."""

@@ -31,3 +31,4 @@ def test_it_is_found_although_whoever_follows_announcements_sees_few_of_the_othe
         many = expected(np.full(200, 1e9), np.full(200, 1e9), until, recall.of(site))
         recall.learn(site, told, changed, many)
     assert recall.of(site[:1]).item() == pytest.approx(true, abs=0.08)
+    assert recall.relied_on(site[:1]).item() == pytest.approx(max(2 * true - 1, 0.0), abs=0.16)

@@ -175,3 +175,19 @@ def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_w
     again = Changes(begun.state, changes.notices)
     assert again.deaths.per_s == changes.deaths.per_s
     assert again.notes() == changes.notes()
+
+
+def test_a_visit_that_an_announcement_brought_teaches_how_long_the_change_took_to_come(begun):
+    """The first that was announced, 4 s after the visit before, not the last; and that the site announces changes."""
+    notices = begun._learner._changes.notices
+    begun.visit(PAGE, body("one"))
+    assert notices.recall(np.zeros(1, np.uint32)) is None
+    for after_s in (4.0, 7.0):
+        begun._learner.listed([PAGE], [begun.now + after_s], begun.now + after_s)
+    begun.visit(PAGE, body("two"))
+    assert evidence(begun) == pytest.approx((1.0, 4.0))
+    assert 0.0 < notices.heard.of(np.zeros(1, np.int64))[0] < 1.0
+    before = evidence(begun)
+    begun._learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
+    begun.visit(PAGE, body("two"))
+    assert 0.9 < evidence(begun)[0] <= before[0], "a false alarm is no change"

@@ -246,3 +246,14 @@ def test_the_best_come_first_and_of_equals_the_earlier() -> None:
     values = np.random.default_rng(1).integers(0, 50, 400).astype(float)
     assert sorted(values[best(values, 30)].tolist()) == sorted(values)[-30:]
     assert (np.diff(values[best(values, 30)]) <= 0).all()
+
+
+def test_who_is_told_of_some_changes_learns_how_many_and_keeps_copies_fresher() -> None:
+    one_host = replace(PAGES, host=np.zeros(200, np.int64))
+    told = Polling(Price(), one_host, 0.3, conditions=replace(QUICK, recall=0.8, precision=0.9))
+    untold = Polling(Price(), one_host, 0.3, conditions=QUICK)
+    assert told.run(6, 3).value > untold.run(6, 3).value + 0.02
+    recall = told.held.columns(None).recall
+    assert recall is not None
+    assert 0.2 < recall[0] < 1.0
+    assert untold.held.columns(None).recall is None
