@@ -155,7 +155,7 @@ def test_those_who_are_told_are_fresher(drawn, policy):
     history = drawn(5, pages=80, days=80)
     parts = [replay(history, policy, replace(WHOLE, lastmod=part)).freshness for part in (0.0, 0.5, 1.0)]
     assert parts[0] + 0.01 < parts[1] < parts[2] - 0.01
-    assert parts[2] < replay(history, "notices", WHOLE).freshness + 0.01
+    assert parts[2] == pytest.approx(replay(history, "notices", WHOLE).freshness, abs=0.03)  # which looks not ahead
 
 
 def test_validators_are_told_only_where_there_are_any(drawn):
