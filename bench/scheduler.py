@@ -29,7 +29,7 @@ from figures import Figure
 from evercrawl import catalog, schedule
 from evercrawl.change.prior import SitePriors
 from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule._clock_layout import ADVANTAGE
+from evercrawl.schedule._clock_layout import ADVANTAGE, KNOWN
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.store.accounts import SITE
@@ -37,6 +37,8 @@ from evercrawl.store.records import RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from evercrawl.types import Floats, Slots
 
@@ -301,11 +303,22 @@ def told(world: World, fetches: int) -> list[Figure]:
     memory["sites"][:, ADVANTAGE] = 1e6
     world.policy.recall(memory)
     believed, _ = world.learning_s(fetches)
+    of_page, of_folder = learned_bytes(memory)
     return [
+        Figure("memory of what was learned of a page", of_page, "B"),
+        Figure("memory of what was learned of a folder", of_folder, "B", at_most=4096),
         Figure("CPU of learning, a visit", learning * 1e6, "us"),
         Figure("CPU a fetch, the policy having learned", choosing * 1e6, "us"),
         Figure("the same, clocks believed everywhere", believed * 1e6, "us"),
     ]
+
+
+def learned_bytes(memory: dict[str, NDArray[Any]]) -> tuple[float, float]:
+    """Return what the policy keeps of a visited page, its name and cohort; and of a folder, with all rings."""
+    rings = ("heads", "done", "at", "changes", "expected", "clock")
+    of_pages = sum(memory[name].nbytes for name in ("pages", "names", "by_name", "cohorts", "by_cohort"))
+    of_folders = sum(memory[name].nbytes for name in ("folders", "by_folder", *rings))
+    return of_pages / int((memory["pages"]["known"] == KNOWN).sum()), of_folders / len(memory["folders"])
 
 
 def split(world: World, fetches: int) -> None:

@@ -50,7 +50,7 @@ from evercrawl.schedule._clock_sites import (
     plain,
     renew_site,
 )
-from evercrawl.schedule._clock_truing import note_claim, odds, unbent
+from evercrawl.schedule._clock_truing import begin_claims, note_claim, odds, unbent
 
 _FLOATS: Final = pointer(np.float64)
 _LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
@@ -188,7 +188,7 @@ def _revisit(
     page: Any, folder: Any, site: Any, cohorts: Any, siblings: Any, now: float, gap: float, changed: bool, age: float,
     claim: float, s: Any, r: Rings,
 ) -> None:  # fmt: skip
-    """Take in what a visit after the first found; `claim` as `note_claim` has it, nan where nothing was said."""
+    """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan."""
     since, dated = now - gap, age == age
     site[RENEWED], r.done[own_ring(folder, site)] = -1.0, -1  # whoever asked for values meanwhile makes no difference
     renew_site(site, now, s)
@@ -208,10 +208,12 @@ def _revisit(
     by_clock = clocked(site, s)
     if by_clock:  # elsewhere nobody is looked at again for what others did
         note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
-    if claim != claim:
+    begin_claims(bin_of(now, s[WIDTH]), site)
+    if claim == claim:
+        note_claim(unbent(claim, site), not changed, site)
+    else:
         said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
-        claim = odds(math.exp(said))
-    note_claim(claim, not changed, bin_of(now, s[WIDTH]), site)
+        note_claim(odds(math.exp(said)), not changed, site)
     note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)
     plainly = _evidence(changed, dated, first, scaled, gap, gap, now - when)
     _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))
@@ -235,10 +237,7 @@ def learn(
     cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any,
     clock: Any, rings: int,
 ) -> int:  # fmt: skip
-    """Take in what visits found, in order; of a page that is not known, only that it is there.
-
-    What was `said` is written over: all of it was, before the first of these visits found anything.
-    """
+    """Take in what visits found, in order; of a page that is not known, only that it is there."""
     which, when_at, gap, news = view(slots, n), view(visited_at, n), view(interval_s, n), view(changed, n)
     aged, claims, s = view(age_s, n), view(said, n), view(settings, SETTINGS)
     page_, folder_, site_ = view(page_rows, pages), view(folder_rows, folders), view(site_rows, (sites, SITE_COLUMNS))
@@ -247,10 +246,6 @@ def learn(
         view(heads, rings), view(done, rings), view(at, rings),
         view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
     )  # fmt: skip
-    for i in range(n):
-        its_page: Any = page_[which[i]]
-        its_folder: Any = folder_[its_page.folder]
-        claims[i] = unbent(claims[i], site_[its_folder.site])
     for i in range(n):
         page: Any = page_[which[i]]
         folder: Any = folder_[page.folder]

@@ -3,8 +3,8 @@
 The logarithm of the odds is bent along a line, whose level and slope are learned as in a logistic regression, visit by
 visit: each adds its curvature to what is known, and moves the line by its surprise over that. What counts is what was
 said before the visit, and before all that were made meanwhile: of a hundred copies of one batch the second would be
-said to be stale by whoever has seen the first. Such claims are true or false together, so that of those made of a site
-within one bin of its clock each further one counts less.
+said to be stale by whoever has seen the first. All that is said of a site within one bin of its clock is taken to have
+been said when that began. Such claims are true or false together, so that each further one of a bin counts less.
 
 References
 ----------
@@ -37,26 +37,24 @@ def odds(probability: float) -> float:
 
 @compiled
 def unbent(said: float, site: Any) -> float:
-    """Return the logarithm of the odds of a probability as it was before it was made true; nan of nan."""
-    if said != said:
-        return said
+    """Return the logarithm of the odds of a probability as it was before it was made true, when the bin began."""
     most = odds(1.0)
-    return float(min(max((odds(said) - site[LEVEL]) / (1.0 + site[SLOPE]), -most), most))
+    return float(min(max((odds(said) - site[CLAIMED + 2]) / (1.0 + site[CLAIMED + 3]), -most), most))
 
 
 @compiled
-def _counts(of_bin: float, site: Any) -> float:
-    """Return what the next claim of a bin counts, and note that it was made."""
+def begin_claims(of_bin: float, site: Any) -> None:
+    """Begin with the claims of a bin, if there were none of it."""
     if site[CLAIMED] != of_bin:
         site[CLAIMED], site[CLAIMED + 1] = of_bin, 0.0
-    site[CLAIMED + 1] += 1.0
-    return float(1.0 / (1.0 + _ALIKE * (site[CLAIMED + 1] - 1.0)))
+        site[CLAIMED + 2], site[CLAIMED + 3] = site[LEVEL], site[SLOPE]
 
 
 @compiled
-def note_claim(at: float, fresh: bool, of_bin: float, site: Any) -> None:
+def note_claim(at: float, fresh: bool, site: Any) -> None:
     """Note whether a copy was fresh that was said to be so, before that was made true, with odds of logarithm `at`."""
-    counts = _counts(of_bin, site)
+    counts = 1.0 / (1.0 + _ALIKE * site[CLAIMED + 1])
+    site[CLAIMED + 1] += 1.0
     now = 1.0 / (1.0 + math.exp(-(site[LEVEL] + (1.0 + site[SLOPE]) * at)))
     curve, surprise, fades = counts * now * (1.0 - now), counts * ((1.0 if fresh else 0.0) - now), counts * _FADES
     site[CURVED] += curve - fades * site[CURVED]

@@ -273,7 +273,7 @@ class Clocks:
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-        claims = np.full(len(visits), np.nan) if visits.said is None else np.array(visits.said, np.float64)
+        claims = np.full(len(visits), np.nan) if visits.said is None else np.ascontiguousarray(visits.said, np.float64)
         _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), *self.pointers())
 
     def _tables(self) -> dict[str, Rows]:
