@@ -76,8 +76,8 @@ class Recall:
     def relied_on(self, site: Ints) -> Floats:
         """Return how much of that policies are to rely on, shape (n,): 2 rho - 1, nothing up to a half.
 
-        Whoever does not look does not learn: where rates are being learned, and few changes are announced, freshness was
-        a little lower on made-up pages for relying on all of it (300 pages, one draw).
+        Whoever does not look does not learn: where rates are being learned and few changes are announced, made-up
+        pages were kept a little less fresh for relying on all of it (300 pages, one draw).
         """
         return np.maximum(2.0 * self.of(site) - 1.0, 0.0)
 
