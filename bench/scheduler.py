@@ -287,8 +287,9 @@ def main() -> int:
     if not o.json:
         split(world, o.fetches)
     if policy.places:
-        figures += told(world, o.fetches)
-        for figure in figures[-3:]:
+        learned = told(world, o.fetches)
+        figures += learned
+        for figure in learned:
             print(figure)
     if o.json:
         print(json.dumps([asdict(figure) for figure in figures]))
