@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -15,6 +13,7 @@ from evercrawl.backtest.bootstrap import clusters
 from evercrawl.backtest.replay import replay
 from evercrawl.backtest.truth import truth
 from evercrawl.histories import pooled, read
+from evercrawl.simulate.processes import SPAWN, processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -135,25 +134,17 @@ def _telling(tell: Tell, run: Run, done: int, total: int) -> Callable[[float], N
 
 
 def _in_processes(runs: Sequence[Run], at_once: int, tell: Tell) -> Iterator[Made]:
-    spawn = multiprocessing.get_context("spawn")
-    parts = spawn.Array("d", len(runs), lock=False)
-    with ProcessPoolExecutor(at_once, mp_context=spawn, initializer=_begin, initargs=(parts,)) as pool:
+    parts = SPAWN.Array("d", len(runs), lock=False)
+    with processes(at_once, _share, parts) as pool:
         futures = [pool.submit(_made_elsewhere, run, at) for at, run in enumerate(runs)]
-        try:
-            for run, future in zip(runs, futures, strict=True):
-                while not future.done():
-                    wait([future], _LOOK_S)
-                    tell(str(run), sum(parts), len(runs))
-                yield future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.terminate()
+        for run, future in zip(runs, futures, strict=True):
+            while not future.done():
+                wait([future], _LOOK_S)
+                tell(str(run), sum(parts), len(runs))
+            yield future.result()
 
 
-def _begin(parts: Any) -> None:
-    """Leave Ctrl-C to the process that was started by a person."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _share(parts: Any) -> None:
     _SHARED["parts"] = parts
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
-import signal
 import time
-from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from evercrawl.simulate.polling import poll
 from evercrawl.simulate.population import DAY_S, population
+from evercrawl.simulate.processes import processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,19 +111,8 @@ def drawn(pages: int, seed: int, correlation: float) -> Population:
 
 
 def _in_processes(cells: Sequence[Run], jobs: int) -> Iterator[Row]:
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(cells)), mp_context=spawn, initializer=_ignore_interrupts) as pool:
-        try:
-            yield from pool.map(row_of, cells)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.terminate()
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that was started by a person."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with processes(min(jobs, len(cells))) as pool:
+        yield from pool.map(row_of, cells)
 
 
 def _still(left_s: float) -> str:

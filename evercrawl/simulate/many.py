@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from evercrawl.simulate.processes import processes
 from evercrawl.simulate.simulation import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Future
 
     from evercrawl.simulate.result import Result
 
@@ -33,20 +32,9 @@ def simulate_many(seeds: Iterable[int], at_once: int = 1) -> Iterator[Result]:
         yield from map(simulate, seeds)
         return
     coming = iter(seeds)
-    spawn = multiprocessing.get_context("spawn")  # a forked event loop would be shared
-    with ProcessPoolExecutor(at_once, mp_context=spawn, initializer=_ignore_interrupts) as pool:
+    with processes(at_once) as pool:
         waiting: deque[Future[Result]] = deque(pool.submit(simulate, seed) for seed in islice(coming, _AHEAD * at_once))
-        try:
-            while waiting:
-                result = waiting.popleft().result()
-                waiting.extend(pool.submit(simulate, seed) for seed in islice(coming, 1))
-                yield result
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.terminate()
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that was started by a person."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+        while waiting:
+            result = waiting.popleft().result()
+            waiting.extend(pool.submit(simulate, seed) for seed in islice(coming, 1))
+            yield result

@@ -1,0 +1,44 @@
+"""Processes that work beside the one that a person started, and end with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+SPAWN: Final = multiprocessing.get_context("spawn")
+"""How processes are started: a forked event loop would be shared."""
+
+
+@contextmanager
+def processes(
+    count: int, begin: Callable[..., object] | None = None, *arguments: object
+) -> Generator[ProcessPoolExecutor]:
+    """Have processes to hand work to; what is under way is given up at the end, or when something is raised.
+
+    Parameters
+    ----------
+    count
+        How many there are at most.
+    begin, arguments
+        Called in each before anything else.
+    """
+    with ProcessPoolExecutor(count, mp_context=SPAWN, initializer=_begin, initargs=(begin, arguments)) as pool:
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+
+
+def _begin(begin: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
+    """Leave Ctrl-C to the process that was started by a person."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if begin is not None:
+        begin(*arguments)

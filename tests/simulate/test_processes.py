@@ -1,0 +1,40 @@
+"""Processes that work beside the one that a person started."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from evercrawl.simulate.processes import processes
+
+LONG_S = 60.0
+
+
+def handler(number):
+    return signal.getsignal(number), os.environ.get("BEGUN")
+
+
+def begin(word):
+    os.environ["BEGUN"] = word
+
+
+def test_they_leave_interrupts_to_who_started_them_and_begin_as_they_are_told():
+    with processes(1, begin, "yes") as pool:
+        assert pool.submit(handler, signal.SIGINT).result() == (signal.SIG_IGN, "yes")
+    assert os.environ.get("BEGUN") is None
+
+
+def interrupted():
+    with processes(1) as pool:
+        under_way = pool.submit(time.sleep, LONG_S)
+        while not under_way.running():
+            pass
+        raise KeyboardInterrupt
+
+
+def test_what_is_under_way_is_given_up_when_something_is_raised():
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert time.monotonic() < began + LONG_S / 2
