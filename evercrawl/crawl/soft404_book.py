@@ -140,3 +140,4 @@ def _gone(reading: Reading, why: str) -> None:
     reading.digest = reading.simhash = reading.words = reading.withheld = 0
     reading.title = reading.language = reading.etag = reading.last_modified = reading.canonical = reading.redirect = ""
     reading.targets, reading.unpaid, reading.feeds = [], [], []
+    reading.keys, reading.away = b"", None

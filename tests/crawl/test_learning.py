@@ -91,6 +91,30 @@ def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
     assert shared in decode_slots(second.targets)
 
 
+def test_links_of_a_page_taken_for_gone_are_nobody_s(begun):
+    """Neither are those of the page learned with it, whose targets are looked up in the same call."""
+    from evercrawl.crawl import reading
+    from evercrawl.crawl.recall import recall
+    from evercrawl.crawl.soft404 import page_answer
+    from evercrawl.crawl.soft404_book import Soft404Book
+    from evercrawl.types import Exchange, Request
+
+    book, batch = Soft404Book(":memory:"), []
+    missing = begun.page("Not here", "/help", "/map", "/contact")
+    book.keep(f"{SITE}/", begun.now, (page_answer(f"{SITE}/nowhere", missing, "text/html"),) * 2)
+    for path, body in (("/a", missing), ("/b", begun.page("B", "/c", "/d"))):
+        exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
+                            {"content-type": "text/html"})  # fmt: skip
+        number = slot(begun, path)
+        batch.append(reading.read(exchange, begun._frontier.hosts[0], number, recall(begun.partition, number), "e"))
+        book.judge(batch[-1], begun.now)
+    book.close()
+    begun._learner.learn(batch)
+    first, second = events(begun)[-2:]
+    assert (first.outcome, first.found, first.targets) == (Outcome.GONE, None, b"")
+    assert decode_slots(second.targets).tolist() == [slot(begun, "/c"), slot(begun, "/d")]
+
+
 # Redirects
 
 
