@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import numpy as np
 
+from evercrawl.crawl.outlinks import leading_away
 from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.directives import x_robots
 from evercrawl.parse import feed, html
@@ -69,8 +70,8 @@ class Content(msgspec.Struct, array_like=True):
         What was found while undoing them; see `Exchange`.
     mime, title, language, simhash, words, targets, unpaid, withheld, feeds, canonical
         See `Document`; `targets` include that of a meta refresh. Nothing is read of a body whose content is held.
-    keys
-        Of `targets`, u8 each.
+    keys, away
+        Of `targets`, u8 each; and what `leading_away` says of them.
     payload
         What the archive says of the bytes that came, where these are still packed.
     noindex
@@ -103,6 +104,7 @@ class Content(msgspec.Struct, array_like=True):
     text: bytes = b""
     anchors: bytes = b""
     keys: bytes = b""
+    away: list[int] = []
     payload: str = ""
     indexed: str = ""
     forms: list[str] = []
@@ -148,6 +150,7 @@ def contents(body: Body) -> Content:
         content.text = document.utf8 if body.text else b""
     if content.targets:
         content.keys = keys(content.targets).tobytes()
+        content.away = leading_away(body.url, content.targets)
     if len(content.text) > HEAD_BYTES and not content.noindex:
         content.indexed = condense(content.text)
     return content

@@ -305,14 +305,14 @@ class Learner:
         return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
 
     def _in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
-        """Return those that belong to the crawl; the others are added to `refused`, and are not asked about again."""
+        """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
         allowed: list[str] = []
         added: dict[str, int] = {}
-        outside = refused.setdefault(depth, set())
+        outside, holds = refused.setdefault(depth, set()), self._scope.holds
         for url in urls:
-            if url in outside:
-                continue
             host = hostname(url)
+            if not holds(host) or url in outside:
+                continue
             more = added.get(host, 0)
             if self._scope.allows(url, depth, more):
                 allowed.append(url)
@@ -437,13 +437,15 @@ class Learner:
 
     def _links(self, reading: Reading, slots: Slots) -> Outlinks:
         """Return the links of what was read; a canonical URL is none."""
-        targets = [reading.redirect] if reading.redirect else reading.targets
+        targets, away = reading.targets, reading.away
+        if reading.redirect:
+            targets, away = [reading.redirect], None
         slots, withheld = slots[: len(targets)], reading.withheld
         if reading.unpaid:  # they are followed, and get nothing
             paid = [i for i, target in enumerate(targets) if target not in reading.unpaid]
             withheld += len(targets) - len(paid)
-            targets, slots = [targets[i] for i in paid], slots[paid]
-        links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld)
+            targets, slots, away = [targets[i] for i in paid], slots[paid], None
+        links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld, away)
         return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
 
     def _find_original(self, reading: Reading) -> None:

@@ -31,7 +31,9 @@ class Outlinks(NamedTuple):
     out: int = 0
 
 
-def outlinks(url: str, slot: int, targets: Sequence[str], slots: Slots, withheld: int = 0) -> Outlinks:
+def outlinks(
+    url: str, slot: int, targets: Sequence[str], slots: Slots, withheld: int = 0, away: Sequence[int] | None = None
+) -> Outlinks:
     """Return the links of the page `url`.
 
     Parameters
@@ -42,6 +44,8 @@ def outlinks(url: str, slot: int, targets: Sequence[str], slots: Slots, withheld
         Where it links, all different, and the slot of each; NO_SLOT for those outside the crawl, which count as links.
     withheld
         Further links that are not to be followed.
+    away
+        What `leading_away` says of the page and its targets, where somebody has asked already.
 
     Examples
     --------
@@ -58,18 +62,29 @@ def outlinks(url: str, slot: int, targets: Sequence[str], slots: Slots, withheld
     """
     if not targets:
         return Outlinks(out=withheld)
-    leaving = [] if dynamic(url) else _leaving(url, targets, slots)
+    away = leading_away(url, targets) if away is None else away
+    leaving = _leaving(origin(url), away, targets, slots) if away else away
     found, external, out = encode_links(slots, slot, leaving)
     return Outlinks(found, external, out + withheld)
 
 
-def _leaving(url: str, targets: Sequence[str], slots: Slots) -> list[int]:
-    """Return the places of those `targets` that are known, and on another site than `url`."""
-    home = origin(url)
-    size, here = len(home) + 1, home + "/"
-    away = [i for i, target in enumerate(targets) if target[:size] != here]
-    if not away:
-        return away
+def leading_away(url: str, targets: Sequence[str]) -> list[int]:
+    """Return the places of those `targets` that may be on another site than the page `url`, being of another origin.
+
+    Of a page that a program makes none is.
+
+    >>> leading_away("http://a.example/", ["http://b.example/", "http://a.example/x"])
+    [0]
+    """
+    if dynamic(url):
+        return []
+    home = f"{origin(url)}/"
+    size = len(home)
+    return [i for i, target in enumerate(targets) if target[:size] != home]
+
+
+def _leaving(home: str, away: Sequence[int], targets: Sequence[str], slots: Slots) -> list[int]:
+    """Return those places of targets that are known, and on another site than the origin `home`."""
     known = slots.tolist()
     return [i for i in away if known[i] != NO_SLOT and _other_site(home, origin(targets[i]))]
 

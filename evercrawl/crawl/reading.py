@@ -97,8 +97,8 @@ class Reading(msgspec.Struct):
         As the event will have them.
     redirect, canonical
         Where the page says that its content is, normalised; "" where it is here.
-    keys
-        Of `targets`, u8 each; empty where nobody has worked them out.
+    keys, away
+        Of `targets`, u8 each; and what `leading_away` says of them. Empty and None where nobody has worked them out.
     said
         How likely the copy was to be fresh when the page was asked for; nan where nobody says.
     """
@@ -128,6 +128,7 @@ class Reading(msgspec.Struct):
     feeds: list[str] = []
     targets: list[str] = []
     keys: bytes = b""
+    away: list[int] | None = None
     said: float = math.nan
 
     @property
@@ -212,7 +213,8 @@ def understand(reading: Reading, content: Content) -> None:
     reading.title, reading.language = content.title, content.language
     reading.simhash, reading.words = content.simhash, content.words
     reading.targets, reading.unpaid, reading.withheld = content.targets, content.unpaid, content.withheld
-    reading.feeds, reading.canonical, reading.keys = content.feeds, content.canonical, content.keys
+    reading.feeds, reading.canonical = content.feeds, content.canonical
+    reading.keys, reading.away = content.keys, content.away
 
 
 def retry_after_s(exchange: Exchange, now: float) -> float:

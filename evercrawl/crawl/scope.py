@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.config import Config
+
+_ASKED: Final = 1 << 16  # hosts whose answer is kept
 
 
 class Scope:
@@ -28,6 +30,7 @@ class Scope:
     def __init__(self, config: Config, pages_of: Callable[[str], int]) -> None:
         self._kind = config.scope
         self._roots: set[str] = set()
+        self._asked: dict[str, bool] = {}  # what `holds` said
         self._include = [re.compile(pattern) for pattern in config.include]
         self._exclude = [re.compile(pattern) for pattern in config.exclude]
         self._max_depth = config.max_depth
@@ -37,6 +40,18 @@ class Scope:
     def add_root(self, host: str) -> None:
         """Let the host of a seed (and, with scope "domains", its registrable domain) belong."""
         self._roots.add(site(host) if self._kind == "domains" else host)
+        self._asked.clear()
+
+    def holds(self, host: str) -> bool:
+        """Whether a host belongs, whatever its pages are."""
+        if self._kind == "any":
+            return True
+        answer = self._asked.get(host)
+        if answer is None:
+            if len(self._asked) == _ASKED:
+                self._asked.clear()
+            answer = self._asked[host] = (site(host) if self._kind == "domains" else host) in self._roots
+        return answer
 
     def allows(self, url: str, depth: int, more: int = 0) -> bool:
         """Whether a URL found `depth` links away from a seed belongs, if `more` pages of its host are about to."""
@@ -47,7 +62,7 @@ class Scope:
         if self._max_depth and depth > self._max_depth:
             return "max_depth"
         host = hostname(url)
-        if self._kind != "any" and (site(host) if self._kind == "domains" else host) not in self._roots:
+        if not self.holds(host):
             return "scope"
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return "include"

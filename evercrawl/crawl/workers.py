@@ -1,8 +1,8 @@
 """Bodies read by other processes, while this one fetches and remembers.
 
-There is no process before there is work for it. Where reading takes more than a tenth of the time, a first one is
-started, and one more whenever bodies wait although all have enough to do; until one says that it is ready, bodies are
-read here. What comes out, and in which order, is the same however many there are.
+There is no process before there is work for it. Where reading takes more than a twenty-fifth of the time, a first one
+is started, and one more whenever bodies wait although all have enough to do; until one says that it is ready, bodies
+are read here. What comes out, and in which order, is the same however many there are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.reading import Reading
 
 MOST_BYTES: Final = 64 << 20  # of bodies that wait; beyond, the crawl waits
-BUSY_S: Final = 0.1  # of the last second spent reading, from which on another process pays
+BUSY_S: Final = 0.04  # of the last second spent reading, from which on another process pays
 HANG_S: Final = 30.0  # one body takes no longer
 _SETTLING_S: Final = 0.002
 _LOOK_S: Final = 0.2

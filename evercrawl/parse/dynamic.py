@@ -27,6 +27,8 @@ _SIGNS: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )  # fmt: skip
 
+_SOME: Final = re.compile(r"[?;0-9]")  # without any of these there is no sign, nor a year
+
 _CALENDAR: Final = re.compile(r"/(?:calendar|kalender|agenda|calendrier|calendario)/", re.IGNORECASE)
 _IN_YEAR: Final = re.compile(rf"/{_YEAR}(?:\b|_)", re.ASCII)
 
@@ -42,6 +44,8 @@ def dynamic(url: str) -> bool:
     [False, False, False, False]
     """
     path = url.find("/", url.find("//") + 2)
+    if _SOME.search(url, path) is None:
+        return False
     if _SIGNS.search(url, path) is not None:
         return True
     calendar = _CALENDAR.search(url, path)

@@ -20,6 +20,8 @@ _NONE: Final = np.zeros(0, np.uint32)
 def unanswered(state: State, hosts: list[int]) -> list[int]:
     """Return those of `hosts` from which no answer came when they were last asked."""
     rows = state.records.rows[: state.records.count]
+    if not len(rows):  # numpy would load its masked arrays to find nothing among nothing
+        return []
     asked = (rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED) & np.isin(rows["host"], hosts)
     rows = rows[asked]
     rows = rows[np.argsort(rows["visited"], kind="stable")]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.crawl.outlinks import Outlinks, outlinks
+from evercrawl.crawl.outlinks import Outlinks, leading_away, outlinks
 from evercrawl.store.codec import decode_slots
 from evercrawl.types import NO_SLOT
 
@@ -21,6 +21,7 @@ def test_what_is_kept_says_where_each_link_leads(drawn, slots, withheld):
     urls = [f"{home}/{i}" for i, (home, _) in enumerate(drawn)]
     known = [slots[i] if is_known else NO_SLOT for i, (_, is_known) in enumerate(drawn)]
     links = outlinks(PAGE, 7, urls, np.array(known, np.uint32), withheld)
+    assert links == outlinks(PAGE, 7, urls, np.array(known, np.uint32), withheld, leading_away(PAGE, urls))
     pairs = zip(known, urls, strict=True)
     wanted = sorted((slot, "one.example" not in url) for slot, url in pairs if slot not in (7, NO_SLOT))
     bits = np.unpackbits(np.frombuffer(links.external, np.uint8), bitorder="little").tolist()

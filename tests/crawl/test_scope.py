@@ -41,6 +41,14 @@ def test_hosts_that_have_no_domain_are_their_own(kind, root):
     assert not one.allows("http://127.0.0.2/", 1)
 
 
+@pytest.mark.parametrize("kind", ["hosts", "domains"])
+def test_a_root_that_comes_later_belongs_too_and_its_pages_that_were_out(kind):
+    one = scope("a.example", scope=kind)
+    assert not one.allows("http://b.example/x", 1)
+    one.add_root("b.example")
+    assert one.allows("http://b.example/x", 1)
+
+
 @pytest.mark.parametrize(
     ("settings", "path", "belongs"),
     [
