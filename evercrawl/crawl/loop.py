@@ -20,7 +20,7 @@ from evercrawl.crawl.head_checks import HeadChecks
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.leisure import Leisure
-from evercrawl.crawl.lessons import Lessons
+from evercrawl.crawl.lessons import PATIENCE_S, Lessons
 from evercrawl.crawl.mirrors import Mirrors
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.pace import Pace
@@ -139,7 +139,8 @@ class Crawl:
         self._policy, self._changes = policy, changes
         policy.resume(state.notes)
         known = KnownGraph(partition, policy.needs) if policy.needs else None
-        self._lessons = Lessons(policy, partition) if policy.learns else None
+        soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
+        self._lessons = Lessons(policy, partition, patience_s=soon_s) if policy.learns else None
         self._weight = weight_of(config.weight, partition)
         self.columns = Columns(
             state,
@@ -173,6 +174,7 @@ class Crawl:
             Columns(state, scheme, changes.priors, notices, in_bytes=False),
             share=config.probe_share,
             refresh_after_s=config.refresh_after_s,
+            tell=self._lessons.tell if self._lessons is not None else lambda: None,
         )
         self._scope = Scope(config, self._pages_of)
         self._budgets = Budgets(state, config)
@@ -313,7 +315,7 @@ class Crawl:
                 self._pace.started(now)
         for _ in range(self._probes.start(now, self._free(now))):
             self._pace.started(now)
-        if self._lessons is not None:
+        if self._lessons is not None and (self._planning is not None or self._lessons.ripe(now)):
             self._lessons.tell()
         if self._policy.reconsiders(now):
             self.frontier.planned()

@@ -54,6 +54,8 @@ class RandomProbes:
         counts as half.
     refresh_after_s
         Least time between two visits of a page.
+    tell
+        Tells the policy of all visits that are remembered.
     """
 
     def __init__(
@@ -66,7 +68,9 @@ class RandomProbes:
         *,
         share: float,
         refresh_after_s: float,
+        tell: Callable[[], None] = lambda: None,
     ) -> None:
+        self._tell = tell
         self._partition, self._state = partition, partition.state
         self._frontier, self._policy, self._columns = frontier, policy, columns
         self._refresh_after_s = refresh_after_s
@@ -94,6 +98,7 @@ class RandomProbes:
         slot = self._drawing.important_copy() if self._by_importance else self._drawing.any_copy()
         if slot is None:
             return False
+        self._tell()
         pages = self._columns(np.array([slot], np.uint32))
         fresh, age_s = self._policy.fresh(pages, now).item(), expected_age_s(self._policy, pages, now).item()
         alone_s = max(now - pages.visited_at.item(), 0.0)
@@ -108,6 +113,7 @@ class RandomProbes:
 
     def said(self, slot: int, now: float) -> float:
         """Return how likely a copy is to be fresh."""
+        self._tell()
         return self._policy.fresh(self._columns(np.array([slot], np.uint32)), now).item()
 
     def next_at(self) -> float:

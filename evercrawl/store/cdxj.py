@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import StoreError
@@ -70,14 +71,19 @@ def line(capture: Capture, filename: str) -> str:
     >>> line(page, "x.warc.gz")  # doctest: +ELLIPSIS
     'org,example)/a 19700101000000 {"url": "http://www.example.org/a", "mime": "text/html", "status": "200", ...
     """
-    fields = {"url": capture.url, "mime": capture.mime}
+    fields = [f'"url": {quoted(capture.url)}, "mime": {quoted(capture.mime)}']
     if capture.status:
-        fields["status"] = str(capture.status)
+        fields.append(f'"status": "{capture.status}"')
     if capture.digest:
-        fields["digest"] = capture.digest.removeprefix("sha1:")
-    fields |= {"length": str(capture.length), "offset": str(capture.offset), "filename": filename}
-    stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(round(capture.at * 1e6) // 1_000_000))  # as WARC-Date has it
-    return f"{surt_key(capture.url)} {stamp} {json.dumps(fields)}"
+        fields.append(f'"digest": {quoted(capture.digest.removeprefix("sha1:"))}')
+    fields.append(f'"length": "{capture.length}", "offset": "{capture.offset}", "filename": {quoted(filename)}')
+    return f"{surt_key(capture.url)} {_stamp(round(capture.at * 1e6) // 1_000_000)} {{{', '.join(fields)}}}"
+
+
+@lru_cache(maxsize=4)  # captures come in order of time
+def _stamp(second: int) -> str:
+    """Return a second since the epoch as WARC-Date has it, but for the signs between."""
+    return time.strftime("%Y%m%d%H%M%S", time.gmtime(second))
 
 
 def lines(captures: Iterable[Capture], filename: str) -> list[str]:

@@ -9,6 +9,9 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 _PLAIN: Final = "!\"$&'()*+,/:;<=>?@[\\]^`{|}"  # what stays as it is besides letters, digits and -._~
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _WWW: Final = re.compile(r"www\d*\.")
+_USUAL_PATH: Final = re.compile(
+    r"(?:[\w~-][\w.~-]*/)*(?:[\w~-][\w.~-]*)?", re.ASCII
+)  # in which nothing is escaped, or goes
 _PATH_SESSIONS: Final = (
     re.compile(rb"(?is)(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
     re.compile(rb"(?is)(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
@@ -56,6 +59,8 @@ def _host_and_port(authority: str) -> tuple[str, str]:
 
 
 def _path(path: str) -> str:
+    if _USUAL_PATH.fullmatch(path):
+        return f"/{path.lower()}".removesuffix("/") or "/"
     kept: list[bytes] = []
     for segment in _unescaped(path).split(b"/"):
         if segment == b".." and kept:

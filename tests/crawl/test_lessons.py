@@ -100,6 +100,26 @@ def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):
     assert told(listener)["said"] == pytest.approx([np.nan, 0.25, 0.75], nan_ok=True)
 
 
+def test_it_is_time_to_tell_of_many_visits_or_of_one_that_was_a_while_ago(made, listener, monkeypatch):
+    monkeypatch.setattr(lessons, "MANY", 3)
+    told_soon = Lessons(listener, made.partition, patience_s=0.25)
+    made._learner._lessons = told_soon
+    made.seed(f"{SITE}/")
+    assert not told_soon.ripe(made.now + 1e6)
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    began = made.state.last_at()
+    assert [told_soon.ripe(began + after_s) for after_s in (0.0, 0.24, 0.25)] == [False, False, True]
+    told_soon.tell()
+    assert len(listener.column("slot")) == 1
+    assert not told_soon.ripe(began + 1e6)
+    patient = made._learner._lessons = Lessons(listener, made.partition, patience_s=1e9)
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    made.visit(f"{SITE}/a", made.page("A"))
+    assert not patient.ripe(made.now)
+    made.visit(f"{SITE}/b", made.page("B"))
+    assert patient.ripe(made.now)
+
+
 def test_a_visit_in_vain_does_not_begin_an_interval(made, listener):
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home"))

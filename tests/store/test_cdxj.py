@@ -4,6 +4,8 @@ import json
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evercrawl.store.archive import Archive, Pointer
 from evercrawl.store.cdxj import Capture, captures, index_name, index_segment, line, lines, write
@@ -99,6 +101,25 @@ def test_what_is_not_known_is_left_out():
     fields = json.loads(line(Capture("http://example.org/", AT, "unk", 0, "", 1, 2), "x").split(" ", 2)[2])
     assert "digest" not in fields
     assert "status" not in fields
+
+
+@given(st.text(max_size=20), st.text('ab"\\\n\u00e9\U0001f600', max_size=9), st.integers(0, 999))
+def test_a_line_is_json_whatever_it_says(path, mime, status):
+    found = line(Capture(f"http://example.org/{path}", AT, mime, status, "sha1:AB", 7, 8), 'x"y')
+    fields = {"url": f"http://example.org/{path}", "mime": mime, "status": str(status), "digest": "AB", "length": "8",
+              "offset": "7", "filename": 'x"y'}  # fmt: skip
+    if not status:
+        del fields["status"]
+    head = f"{surt_key(fields['url'])} 20260921141320 "
+    assert found == head + json.dumps(fields)
+
+
+@given(st.text("aB1-_.~/%", max_size=12), st.data())
+def test_an_escape_of_what_needs_none_changes_no_key(path, data):
+    path = path.replace("%", "")
+    at = data.draw(st.integers(0, max(len(path) - 1, 0)))
+    escaped = path[:at] + "".join(f"%{ord(letter):02X}" for letter in path[at : at + 1]) + path[at + 1 :]
+    assert surt_key(f"http://example.org/{escaped}") == surt_key(f"http://example.org/{path}")
 
 
 @pytest.mark.parametrize(
