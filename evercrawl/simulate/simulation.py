@@ -19,6 +19,7 @@ from evercrawl.simulate.checkers.budget import Budget
 from evercrawl.simulate.checkers.cash import CashConserved
 from evercrawl.simulate.checkers.index import IndexFollows
 from evercrawl.simulate.checkers.journal import Acknowledged, MemoryFollows
+from evercrawl.simulate.checkers.links import LinksAreItsOwn
 from evercrawl.simulate.checkers.politeness import Politeness
 from evercrawl.simulate.checkers.robots import RobotsObeyed
 from evercrawl.simulate.checkers.starvation import NoneStarves
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from evercrawl.simulate.result import Result
 
 CHECKERS: Final[tuple[type[Checker], ...]] = (
-    Politeness, RobotsObeyed, Budget, EachVisit, CashConserved, Acknowledged, MemoryFollows, IndexFollows, NoneStarves,
+    Politeness, RobotsObeyed, Budget, EachVisit, LinksAreItsOwn, CashConserved, Acknowledged, MemoryFollows,
+    IndexFollows, NoneStarves,
 )  # fmt: skip
 _MEMORY: Final = Path("/dev/shm")  # the index and the caches sync; here that costs nothing
 

@@ -111,6 +111,17 @@ def test_pages_visited_too_soon(monkeypatch):
     assert "it is left alone for 59.9 s" in broken(life())
 
 
+def test_links_that_are_another_page_s(monkeypatch):
+    links, others = loop.Learner._links, []
+
+    def late(learner, reading, slots):
+        others.append(links(learner, reading, slots))
+        return others[max(len(others) - 2, 0)]
+
+    monkeypatch.setattr(loop.Learner, "_links", late)
+    assert broken(life()).startswith("links: event ")
+
+
 def test_cash_that_is_lost(monkeypatch):
     pay = Cashbook._pay
 

@@ -1,0 +1,71 @@
+"""Links: where an event says that a page leads is where the answer to that very visit led."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from evercrawl.crawl.contents import attempted, body_of
+from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.reading import REDIRECTS
+from evercrawl.parse.urls import normalise
+from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.store.codec import decode_slots
+from evercrawl.store.events import Visit
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.crawl.contents import Body
+    from evercrawl.simulate.world import World
+    from evercrawl.store.events import Event
+    from evercrawl.types import Exchange
+
+
+class LinksAreItsOwn(Checker):
+    """No page is given links of another, and one that is gone has none; each answer is read here once more."""
+
+    law: ClassVar[str] = "links"
+
+    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
+        super().__init__(world, blame)
+        self._life: Running | None = None
+        self._answers: dict[int, tuple[Exchange, Body]] = {}  # by slot, as long as no event says what came of them
+
+    def began(self, life: Running) -> None:
+        """Take note of the life; no answer is pending."""
+        self._life = life
+        self._answers.clear()
+
+    def answered(self, exchange: Exchange, at: float) -> None:
+        """Keep the answer to a visit."""
+        if isinstance(exchange.request.tag, VisitTag):
+            self._answers[exchange.request.tag.slot] = exchange, body_of(exchange, 0, "", text=False)
+
+    def remembered(self, event: Event, number: int, at: float) -> None:
+        """Compare what the event says with the answer."""
+        answer = self._answers.pop(event.slot, None) if isinstance(event, Visit) else None
+        if self._life is None or answer is None or not isinstance(event, Visit):
+            return
+        exchange, state = answer[0], self._life.partition.state
+        leads = _leads(*answer)
+        new = event.found.urls if event.found is not None else []
+        linked = state.urls.get_many(decode_slots(event.targets).tolist()) if exchange.status != 304 else []
+        for url in {*new, *linked} - leads:
+            self.blame(f"event {number} has {exchange.request.url} lead to {url}, where its answer did not lead")
+        gone = event.outcome == Outcome.GONE
+        self.expect(not (gone and (new or linked)), f"event {number} is of a page that is gone, and has links")
+
+    def ended(self, at: float, *, clean: bool) -> None:
+        """Let go of what was pending."""
+        self._life = None
+
+
+def _leads(exchange: Exchange, body: Body) -> set[str]:
+    """Return where an answer leads: its redirect, its links and the address that it calls its own."""
+    url = exchange.request.url
+    if exchange.status in REDIRECTS:
+        target = normalise(exchange.headers.get("location", ""), url)
+        return {target} if target is not None else set()
+    content = attempted(body)
+    return {*content.targets, content.canonical}
