@@ -114,7 +114,7 @@ def test_pages_visited_too_soon(monkeypatch):
 def test_links_that_are_another_page_s(monkeypatch):
     links, others = loop.Learner._links, []
 
-    def late(learner, reading, slots):
+    def late(learner: Any, reading: Any, slots: Any) -> Any:
         others.append(links(learner, reading, slots))
         return others[max(len(others) - 2, 0)]
 
