@@ -147,8 +147,8 @@ class Lessons:
             self._policy.learn(Visits(*(np.ascontiguousarray(rows[name]) for name in _VISIT.names or ())))
 
     def _row(self, event: Visit) -> tuple[Any, ...]:
-        rows, place, flags = self._held.upto(event.slot + 1), event.slot * _HELD_CELLS.size, event.flags
-        seen, digest, words, size, links, before = _HELD_CELLS.unpack_from(rows, place)
+        cells, place, flags = self._held.upto(event.slot + 1).data, event.slot * _HELD_CELLS.size, event.flags
+        seen, digest, words, size, links, before = _HELD_CELLS.unpack_from(cells, place)
         read = event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.digest != 0
         same = bool(seen and flags & UNCHANGED)
         news = bool(read and seen and not same) and changed(event.digest, event.words, digest, words)
@@ -162,7 +162,7 @@ class Lessons:
             size = min(event.size_bytes, 0xFFFFFFFF)
         if read and not same:
             digest, words = event.digest, event.words
-        _HELD_CELLS.pack_into(rows, place, event.at if read else seen, digest, words, size, links, targets)
+        _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words, size, links, targets)
         return (
             event.slot, int(self._state.site_of[event.host]), event.at, event.at - seen if read and seen else np.nan,
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
