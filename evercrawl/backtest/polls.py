@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.backtest.calibrations import Calibrations
 from evercrawl.backtest.shown import SIZE_BYTES, Shown
-from evercrawl.change.calibration import Calibration
 from evercrawl.schedule.base import Visits
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class Polls:
 
     Attributes
     ----------
-    calibration
-        Of P(fresh), as the policy had it before each poll of the measured part.
+    calibrations
+        Of P(fresh), as the policy had it before each poll of the measured part, site by site.
     named
         Pages that the last polls named first.
     """
@@ -52,7 +52,7 @@ class Polls:
         self._learns, self._shows = learns, shows
         self.named: Ints = _NONE
         self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
-        self.calibration = Calibration()
+        self.calibrations = Calibrations(pages.site.astype(np.int64))
 
     def make(self, rows: Ints, at: Floats) -> Seen:
         """Poll pages, each at its instant; return what was found. Who learns polls all at one instant."""
@@ -67,7 +67,7 @@ class Polls:
         seen = self._world.visit(rows, now)
         found = self._found(rows, seen, now)
         if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
-            self.calibration.add(said[later], self._world.fresh[later])
+            self.calibrations.add(rows[later], said[later], self._world.fresh[later])
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
         if self._policy.learns:
             shown = self._shown(rows, seen, ~later, now)

@@ -118,7 +118,7 @@ class Replay:
         return Replayed(
             name, policy, self._setting.budget, self.world.weight, held["alive_s"], held["fresh_s"],
             held["similar_s"], held["stale_s2"], held["polls"], held["unchanged"], sight_s,
-            counted & np.isnan(sight_s), elapsed_s, self._polls.calibration,
+            counted & np.isnan(sight_s), elapsed_s, self._polls.calibrations.whole(), self._polls.calibrations,
         )  # fmt: skip
 
     def _turn(self, tick: int) -> int:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.change.calibration import Calibration
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.backtest.calibrations import Calibrations
+    from evercrawl.change.calibration import Calibration
     from evercrawl.types import Floats, Ints
 
 _PER_PAGE: Final = (
@@ -44,6 +44,8 @@ class Replayed(NamedTuple):
     calibration
         What the policy said of the copies about to be replaced, P(fresh), and whether they were fresh; nothing for
         policies that believe nothing.
+    calibrations
+        The same of each site.
     """
 
     site: str
@@ -60,13 +62,14 @@ class Replayed(NamedTuple):
     unseen: NDArray[np.bool_]
     elapsed_s: float
     calibration: Calibration
+    calibrations: Calibrations
 
     @property
     def freshness(self) -> float:
         """The part of the time in which copies were equal to their pages, by weight, from 0 to 1."""
         return float(np.dot(self.weight, self.fresh_s) / np.dot(self.weight, self.alive_s))
 
-    def of(self, pages: Ints, site: str) -> Replayed:
-        """Return what came of some pages, those of a site; what was believed is known of all together only."""
-        columns = {name: getattr(self, name)[pages] for name in _PER_PAGE}
-        return self._replace(site=site, calibration=Calibration(), **columns)
+    def of(self, site: int, pages: Ints, name: str) -> Replayed:
+        """Return what came of a site: its number, its pages, and its name."""
+        columns = {column: getattr(self, column)[pages] for column in _PER_PAGE}
+        return self._replace(site=name, calibration=self.calibrations.of(site), **columns)

@@ -82,8 +82,8 @@ def parts(runs: Sequence[Replayed], cluster: Ints, site: Ints, names: Sequence[s
     if len(numbers) < 2:
         return []
     largest: list[int] = numbers[np.argsort(-sizes, kind="stable")].tolist()
-    chosen = [(names[number], np.flatnonzero(site == number)) for number in largest]
-    return [of_site([run.of(pages, name) for run in runs], cluster[pages], seed) for name, pages in chosen]
+    chosen = [(number, np.flatnonzero(site == number), names[number]) for number in largest]
+    return [of_site([run.of(*one) for run in runs], cluster[one[1]], seed) for one in chosen]
 
 
 def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:

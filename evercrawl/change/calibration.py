@@ -115,6 +115,29 @@ class Calibration:
         self._missed += float((w * (p - y) ** 2).sum())
 
     @classmethod
+    def of_sums(cls, count: Ints, said: Floats, fresh: Floats, missed: float) -> Calibration:
+        """Return what was gathered elsewhere, all of one weight.
+
+        Parameters
+        ----------
+        count, said, fresh
+            How many there were in each bin, the sum of their probabilities, and how many were fresh; shape (bins,).
+        missed
+            The sum of (outcome - probability)^2.
+
+        Examples
+        --------
+        >>> half = Calibration.of_sums(np.array([1, 3]), np.array([0.4, 2.7]), np.array([0, 2]), 0.16 + 0.83)
+        >>> half.count, half.observed, round(half.brier, 9), round(half.expected_error, 9)
+        (4, 0.5, 0.2475, 0.275)
+        """
+        found = cls(len(count))
+        found._count[:] = count
+        found._sums[:] = count, count, said, fresh
+        found._missed = missed
+        return found
+
+    @classmethod
     def together(cls, parts: Iterable[Calibration]) -> Calibration:
         """Return what was gathered in several, of as many bins each as there are if nobody says.
 

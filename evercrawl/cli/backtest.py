@@ -127,7 +127,7 @@ def _replayed(what: Asked) -> Iterator[Told]:
             progress.hide()
             runs = [each.replayed for each in made]
             cluster, seed = made[0].cluster, what.setting.seed
-            of_each = parts(runs, cluster, made[0].site, made[0].sites, seed) if len(group[0].histories) == 1 else []
+            of_each = parts(runs, cluster, made[0].site, made[0].sites, seed)
             yield Told(runs[0].site, of_site(runs, cluster, seed), of_each)
 
 

@@ -36,12 +36,15 @@ def of_parts(sites: Sequence[Sequence[Row]]) -> list[str]:
         return []
     more = len(sites) - SITES
     head = f"of its sites, which share the budget, {f'the largest {SITES}' if more > 0 else 'each'}"
-    names = ("site", "pages", "policy", "budget", "fresh %", "95 %", f"points over {sites[0][0].policy}", "polls",
-             "in vain %")  # fmt: skip
+    names = (
+        "site", "pages", "policy", "budget", "fresh %", "95 %", f"points over {sites[0][0].policy}", "polls",
+        "in vain %", "off by %", "gap closed",
+    )  # fmt: skip
     cells: list[tuple[str, ...]] = [
         (
             row.site, f"{row.pages:,}", row.policy, f"{row.budget:g}", _percent(row.freshness),
             _range(row.low, row.high), _points(row), f"{row.polls:,}", _wasted(row),
+            _percent(row.expected_calibration_error, 1), _part(row.gap_closed),
         )
         for rows in sites[:SITES] for row in rows
     ]  # fmt: skip

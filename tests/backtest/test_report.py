@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from evercrawl.backtest.calibrations import Calibrations
 from evercrawl.backtest.replayed import Replayed
 from evercrawl.backtest.report import means, of_site, parts
 from evercrawl.backtest.rows import as_object
@@ -22,7 +23,7 @@ def made(policy, fresh_s, budget=0.1, **given: object):
         "site": "example", "policy": policy, "budget": budget, "weight": np.ones(n), "alive_s": np.full(n, 10.0),
         "fresh_s": fresh_s, "content_fresh_s": fresh_s, "stale_s2": np.zeros(n), "polls": np.full(n, 5),
         "unchanged": np.full(n, 2), "first_sight_s": np.full(n, np.nan), "unseen": np.zeros(n, np.bool_),
-        "calibration": Calibration(), "elapsed_s": 0.1,
+        "calibration": Calibration(), "elapsed_s": 0.1, "calibrations": Calibrations(np.zeros(n, np.int64)),
     }  # fmt: skip
     return Replayed(**(usual | given))
 
@@ -124,6 +125,18 @@ def test_each_site_of_a_history_has_rows_of_its_own_pages():
     whole = said(*runs).rows[0]
     assert sum(each.rows[0].freshness * each.rows[0].pages for each in found) == pytest.approx(5 * whole.freshness)
     assert parts(runs, np.arange(5), np.full(5, 3), ["a", "b", "none", "d"], seed=1) == []
+
+
+def test_what_is_believed_of_a_site_is_judged_by_its_own_copies():
+    site = np.array([3, 0, 3])
+    seen = Calibrations(site)
+    seen.add(np.array([0, 1, 2]), np.array([0.9, 0.2, 0.8]), np.array([True, True, False]))
+    run = made("price", [1, 2, 3], calibration=seen.whole(), calibrations=seen)
+    rows = [each.rows[0] for each in parts([run], np.arange(3), site, ["a", "b", "none", "d"], seed=1)]
+    assert [(row.site, row.calibration.count) for row in rows] == [("d", 2), ("a", 1)]
+    assert [row.expected_calibration_error for row in rows] == pytest.approx([0.45, 0.8])
+    assert [row.brier for row in rows] == pytest.approx([(0.01 + 0.64) / 2, 0.64])
+    assert [len(as_object(row)["bins"]) for row in rows] == [20, 20]
 
 
 def test_a_page_that_is_never_seen_waits_for_ever():

@@ -168,9 +168,26 @@ def test_pages_may_be_known_once_they_are_linked_to(capsys):
     assert sights[0] < 0.9 * sights[1]
 
 
-def test_pooled_histories_are_one(capsys):
-    assert main(["backtest", "peps", "ota-contrib", "--pooled", *SMALL, "--json"]) == 0
-    assert {(row["site"], row["pages"]) for row in rows(capsys)} == {("pooled", 80)}
+def test_pooled_histories_are_one_and_each_has_its_rows(capsys):
+    flags = ["--pooled", "--policy", "uniform,price,notices", "--sample", "40", "--budget", "0.02", *YEAR]
+    assert main(["backtest", "peps", "ota-contrib", *flags, "--json"]) == 0
+    found = {(row["site"], row["policy"]): row for row in rows(capsys)}
+    sites = ("ota-contrib", "peps")
+    assert sorted({(site, row["pages"]) for (site, _), row in found.items()}) == [
+        *((s, 40) for s in sites),
+        ("pooled", 80),
+    ]
+    for policy in ("uniform", "price", "notices"):
+        pool, of_each = found["pooled", policy], [found[site, policy] for site in sites]
+        assert pool["polls"] == sum(row["polls"] for row in of_each)
+        assert min(row["freshness"] for row in of_each) < pool["freshness"] < max(row["freshness"] for row in of_each)
+        for k, each in enumerate(pool["bins"]):
+            assert each["count"] == sum(row["bins"][k]["count"] for row in of_each)
+        assert [len(row["bins"]) for row in (pool, *of_each)] == [20 if policy == "price" else 0] * 3
+    assert all(0 < found[site, "price"]["expected_calibration_error"] < 0.3 for site in sites)
+    assert [found[site, "notices"]["gap_closed"] for site in sites] == [1.0, 1.0]
+    assert main(["backtest", "peps", "ota-contrib", *flags]) == 0
+    assert "of its sites, which share the budget, each\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

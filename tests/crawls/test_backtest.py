@@ -46,6 +46,11 @@ def test_a_crawl_of_several_hosts_has_rows_for_each_of_them_from_one_replay(dire
             assert whole[name] == sum(row[name] for row in of_each)
         assert found["a.example", policy]["freshness"] < found["b.example", policy]["freshness"]
         assert found["c.example", policy]["freshness"] == 1.0
+        for k, each in enumerate(whole["bins"]):
+            assert each["count"] == sum(row["bins"][k]["count"] for row in of_each)
+    judged = {site: sum(each["count"] for each in found[site, "price"]["bins"]) for site in names}
+    assert min(judged.values()) > 0
+    assert all(found[site, "price"]["brier"] is not None for site in names)
     whole = found["crawl", "uniform"]
     assert whole["polls"] == pytest.approx(0.5 * whole["pages"] * DAYS * 0.9 * 2 / 3, rel=0.1)
     assert found["a.example", "uniform"]["freshness"] < found["a.example", "notices"]["freshness"]
