@@ -14,7 +14,7 @@ import numpy as np
 
 from evercrawl.change.calibration import Calibration
 from evercrawl.change.probed import Found, Said, judged, measure, stale_age_s
-from evercrawl.crawl.reader import recent
+from evercrawl.crawl.reader import events, recent
 from evercrawl.store.events import Drawn, Lost, Visit
 from evercrawl.store.said import unpack
 
@@ -110,6 +110,13 @@ class Measured:
 
 
 def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES) -> Measured:
-    """Return what the end of a crawl's journal says of its copies; all of it where no size is given."""
-    size = partition.journal.position if size_bytes is None else size_bytes
-    return Measured().take(recent(partition, size))
+    """Return what the end of a crawl's journal says of its copies; all of it where no size is given.
+
+    Raises
+    ------
+    StoreError
+        All of it is asked for, and it is damaged.
+    """
+    if size_bytes is None:
+        return Measured().take(event for _, _, event in events(partition, partition.journal.sequence))
+    return Measured().take(recent(partition, size_bytes))

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.clock import SystemClock
-from evercrawl.errors import StoreError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.store.events import Visit
 from evercrawl.store.lock import holder
 from evercrawl.store.partition import Partition
 from evercrawl.store.segment import segments
+from evercrawl.store.tail import find_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ def opened(directory: Path) -> Partition:
     StoreError
         It is damaged.
     """
+    if not directory.exists():
+        raise ConfigError(f"there is no folder {directory}, so no crawl in it; name a crawl's with --dir")
     try:
         partition = _opened(directory)
     except StoreError:
@@ -51,7 +54,25 @@ def events(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[in
     """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out.
 
     With `start`, an offset at which a frame begins, only of those from there on.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged before that.
     """
+    reached = 0
+    for pointer, number, event in sound(partition, upto, start):
+        yield pointer, number, event
+        reached = number + 1
+    if reached < upto and not (start and not reached):
+        find_end(partition.disk)  # which says where it is damaged
+        raise StoreError(
+            f"the journal can be read up to event {reached} of {upto} only; restore it from a copy of the directory"
+        )
+
+
+def sound(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int, int, Event]]:
+    """Yield what `events` does, up to where the journal is damaged."""
     for pointer, number, event in partition.journal.replay(start):
         if number >= upto:
             return

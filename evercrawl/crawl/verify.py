@@ -10,7 +10,7 @@ import zstandard
 
 from evercrawl.config import FILE_NAME, load
 from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.reader import events, opened
+from evercrawl.crawl.reader import opened, sound
 from evercrawl.crawl.switching import unswitched
 from evercrawl.crawl.verify_archive import ArchiveCheck
 from evercrawl.crawl.verify_cash import check_cash
@@ -98,7 +98,8 @@ def inspect(
     clean = head is not None and head.sequence == upto and not interrupted
     lost = head is not None and head.sequence > upto
     if lost:
-        name = segments(partition.disk)[-1].name
+        files = segments(partition.disk)
+        name = files[-1].name if files else segment_name(0)
         found.blame(f"{name}: acknowledged events are gone from its end; restore it from a copy of the directory")
     for sentence in partition.repairs:
         if not running:
@@ -176,13 +177,13 @@ def _events(
     partition: Partition, found: Findings, upto: int, watch: Watch, *, running: bool, clean: bool
 ) -> State | None:
     """Fold the journal from its first event, checking each and its archive record; None where it cannot be folded."""
-    lost = {e.archive: number for _, number, e in events(partition, upto) if isinstance(e, Lost)}
+    lost = {e.archive: number for _, number, e in sound(partition, upto) if isinstance(e, Lost)}
     folded = partition.empty_state()
     check = EventCheck(folded, partition.state, found)
     archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)
     seen = 0
     try:
-        for pointer, number, event in events(partition, upto):
+        for pointer, number, event in sound(partition, upto):
             if seen % _EVERY == 0:
                 watch("events", seen, upto)
             if not check.event(event, number):

@@ -9,7 +9,9 @@ from evercrawl.config import Config, load
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.crawl.session import crawl
-from evercrawl.errors import StoreError
+from evercrawl.crawl.status import calibration
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.histories import history_of_crawl
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.progress import Limits
@@ -55,6 +57,26 @@ def test_the_name_of_a_crawl_is_kept_twice(filled, name, damage):
     assert (name == "crawl.json") == any("crawl-copy.json says what it said" in repair for repair in again.repairs)
     again.close()
     assert file.read_bytes() == whole
+
+
+def test_a_journal_that_is_damaged_before_its_end_is_not_taken_for_all_of_it(made):
+    made.seed("http://example.org/")
+    for words in ("one two three", "four five six", "seven eight nine"):
+        made.visit("http://example.org/", made.page("A title", text=words))
+        made.save()
+    made.stop()
+    [file] = made.directory.glob("journal-*")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    file.write_bytes(content)
+    for ask in (history_of_crawl, calibration):
+        with pytest.raises(StoreError, match="the journal is damaged: journal-"):
+            ask(made.directory)
+
+
+def test_a_folder_that_is_not_there_is_no_crawl_that_was_lost(tmp_path):
+    with pytest.raises(ConfigError, match=r"there is no folder .*none, so no crawl in it; name a crawl's with --dir"):
+        opened(tmp_path / "none")
 
 
 def test_lost_settings_are_written_anew_and_that_is_said(tmp_path):

@@ -177,6 +177,11 @@ def test_settings_that_cannot_be_read_are_found(filled):
     assert "crawl.toml" in wrong(filled.directory)
 
 
+def test_a_journal_that_is_gone_is_found(filled):
+    only(filled.directory, "journal-*").unlink()
+    assert "journal-0000000000000000.log: acknowledged events are gone from its end" in wrong(filled.directory)
+
+
 def test_a_damaged_birth_certificate_is_found(filled):
     (filled.directory / "crawl.json").write_text("{", encoding="utf-8")
     assert "crawl.json" in wrong(filled.directory)
