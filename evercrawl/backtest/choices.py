@@ -38,7 +38,7 @@ def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict
     """
     kinds = {name if ":" in name else name.replace("-", "_"): _kind(name) for name in names}
     if not kinds:
-        raise ConfigError(f"name a policy or more: {', '.join(catalog.names(schedule))}")
+        raise ConfigError(f"name a policy or more: {', '.join(catalog.find(schedule, Policy))}")
     for option in options:
         if not any(_is_for(option, name, kind) for name, kind in kinds.items()):
             raise ConfigError(_nobody(option, kinds))

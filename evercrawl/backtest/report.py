@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.backtest.bootstrap import interval, medians, over_sites, resampled
 from evercrawl.backtest.rows import Mean, Row
 from evercrawl.change.calibration import Calibration
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,8 +50,17 @@ def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
         Number of what each page is drawn with, shape (pages,).
     seed
         Of what is drawn.
+
+    Raises
+    ------
+    ConfigError
+        Where no page was there in the part that is measured.
     """
     there = runs[0].weight * runs[0].alive_s > 0
+    if not there.any():
+        raise ConfigError(
+            f"no page of {runs[0].site} is there in the part that is measured; replay another part, or more pages"
+        )
     cluster = np.unique(cluster[there], return_inverse=True)[1].astype(np.int64)
     sums = np.stack([of[there] for run in runs for of in _columns(run)], 1)
     drawn = resampled(sums, cluster, seed)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TICKS: Final = 60
 """Ticks a cycle, the time in which every page could be polled once: in each as many pages are chosen at once."""
 _WHOLE: Final = 1e-9  # so little short of a whole poll is rounding
+_MOST: Final = 2**24  # ticks: several hundred MB, and hours
 _KEPT: Final = 1.0  # polls that are not lost when nothing is wanted
 
 
@@ -41,7 +42,7 @@ class Spending:
     Raises
     ------
     ConfigError
-        Where there is no budget.
+        Where there is no budget, or one that is spent in more ticks than can be replayed.
     """
 
     def __init__(self, pages: Truth, births: Births, budget: float) -> None:
@@ -50,6 +51,12 @@ class Spending:
         self.cycle_s = DAY_S / budget
         tick_s = self.cycle_s / TICKS
         ticks = max(math.ceil((pages.end - pages.start) / tick_s), 1)
+        if ticks > _MOST:
+            days = (pages.end - pages.start) / DAY_S
+            raise ConfigError(
+                f"{budget:g} polls per page and day are too many to replay {days:,.0f} days; replay a shorter time, or "
+                f"{_MOST / TICKS / days:,.0f} of them at most"
+            )
         self.at: Floats = np.minimum(pages.start + tick_s * np.arange(1, ticks + 1), pages.end)
         self._given = np.diff(self.at, prepend=pages.start) / self.cycle_s * births.live_at(self.at)
         self._room = 0.0

@@ -90,7 +90,8 @@ def window(history: History, setting: Setting) -> tuple[float, float, float]:
     start = max(end - setting.years * _YEAR_DAYS * DAY_S, end - _SHARE * (end - first))
     start = start if setting.since is None else setting.since
     if not start < end or end < first:
-        raise ConfigError(f"{history.name} has nothing in that time: its events are from {first:.0f} to {last:.0f}")
+        from_to = " to ".join(str(np.datetime64(int(at), "s").astype("datetime64[m]")) for at in (first, last))
+        raise ConfigError(f"{history.name} has nothing in that time to replay: its events are from {from_to} (UTC)")
     return start, start + setting.warming * (end - start), end
 
 

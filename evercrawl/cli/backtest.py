@@ -90,11 +90,14 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.cli.backtest_believed import believed
     from evercrawl.cli.backtest_table import of_all, of_one, of_parts
 
-    if args.plot or args.calibration:
+    what = asked(args)
+    if files := [Path(each) for each in (args.plot, args.calibration) if each]:
+        from evercrawl.crawl.whole import placed
         from evercrawl.lab.plotting import require
 
         require()
-    what = asked(args)
+        for file in files:
+            placed(file)
     warm.before_reading("evercrawl.backtest.runs")
     found = list[Told]()
     for told in _replayed(what):

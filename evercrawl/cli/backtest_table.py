@@ -27,7 +27,16 @@ def of_one(name: str, rows: Sequence[Row]) -> list[str]:
         "policy", "budget", "fresh %", "95 %", f"points over {one.policy}", "words fresh %", "age", "in vain %",
         "first sight", "unseen", "off by %", "gap closed",
     )  # fmt: skip
-    return ["", head, *_shown(names, [_cells(row) for row in rows])]
+    return ["", head, *_shown(names, [_cells(row) for row in rows]), *_idle(rows)]
+
+
+def _idle(rows: Sequence[Row]) -> list[str]:
+    """Return a line where there was not even one poll to make."""
+    budgets = [f"{budget:g}" for budget in dict.fromkeys(row.budget for row in rows)]
+    idle = [each for each in budgets if not any(row.polls for row in rows if f"{row.budget:g}" == each)]
+    if not idle:
+        return []
+    return [f"at {', '.join(idle)} a page and day there is no poll to make in so short a time; give more with --budget"]
 
 
 def of_parts(sites: Sequence[Sequence[Row]]) -> list[str]:

@@ -60,10 +60,14 @@ def run(args: argparse.Namespace) -> int:
     samples = [_sample(each) for each in args.sample]
     seed = cast("int", arguments.value(values.whole(0), args.seed, "--seed"))
     since, until = (_instant(getattr(args, name), f"--{name}") for name in ("since", "until"))
+    if since is not None and until is not None and since >= until:
+        raise ConfigError(f"--since must be before --until, and {args.since} is not before {args.until}")
     if args.plot:
+        from evercrawl.crawl.whole import placed
         from evercrawl.lab.plotting import require
 
         require()
+        placed(Path(args.plot))
     from evercrawl.histories.evolution.report import evolution
     from evercrawl.histories.evolution.texts import texts_of_crawls
     from evercrawl.histories.find import read
@@ -113,7 +117,8 @@ def _listed(what: str) -> list[str]:
     try:
         lines = Path(what[1:]).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {what[1:]}: {error}; name a file with a site a line") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise ConfigError(f"cannot read {what[1:]}: {reason}; name a file with a site a line") from error
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 

@@ -46,9 +46,11 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--plot draws the calibration; say --calibration too")
     directory = arguments.directory(args)
     if args.plot:
+        from evercrawl.crawl.whole import placed
         from evercrawl.lab.plotting import require
 
         require()
+        placed(Path(args.plot))
     warm.before_reading("evercrawl.crawl.status")
     if args.calibration:
         return _calibrate(directory, args.plot, json_too=args.json)

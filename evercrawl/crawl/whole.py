@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 TEMPORARY: Final = ".part"  # added to the name while a file is being written
 _REMEDY: Final = {
-    errno.EACCES: "give this user access to it, or name another file with -o",
-    errno.EPERM: "give this user access to it, or name another file with -o",
-    errno.ENOENT: "make its folder first, or name another file with -o",
-    errno.EISDIR: "it is a folder; name a file with -o",
+    errno.EACCES: "give this user access to it, or name another file",
+    errno.EPERM: "give this user access to it, or name another file",
+    errno.ENOENT: "make its folder first, or name another file",
+    errno.EISDIR: "it is a folder; name a file",
 }
 
 
@@ -49,8 +49,27 @@ def appearing(path: Path) -> Generator[Path]:
                 temporary.unlink()
 
 
+def placed(path: Path) -> None:
+    """Refuse a name that nothing can be written to; asked before the work whose outcome is to be there.
+
+    Raises
+    ------
+    StoreError
+        There is no such folder, no access to it, or it is a folder itself.
+    """
+    target = path.resolve()
+    wrong = (
+        (errno.EISDIR, target.is_dir()),
+        (errno.ENOENT, not target.parent.is_dir()),
+        (errno.EACCES, not os.access(target if target.exists() else target.parent, os.W_OK)),
+    )
+    number = next((number for number, there in wrong if there), None)
+    if number is not None:
+        raise _in_words(OSError(number, os.strerror(number)), path)
+
+
 def _in_words(error: OSError, path: Path) -> StoreError:
     reason = os.strerror(error.errno) if error.errno else str(error)
     if isinstance(in_words(error, "write", path), NoRoomError):
-        return NoRoomError(f"no room to write {path}: {reason}; make room there, or name another file with -o")
-    return StoreError(f"cannot write {path}: {reason}; {_REMEDY.get(error.errno or 0, 'name another file with -o')}")
+        return NoRoomError(f"no room to write {path}: {reason}; make room there, or name another file")
+    return StoreError(f"cannot write {path}: {reason}; {_REMEDY.get(error.errno or 0, 'name another file')}")

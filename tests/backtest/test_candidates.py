@@ -90,3 +90,5 @@ def test_what_is_not_wanted_is_lost_but_for_one_poll(written):
     assert other.polls(600, 640).sum() <= spending.polls(600, 640).sum() <= other.polls(600, 640).sum() + 1
     with pytest.raises(ConfigError, match="budget"):
         Spending(pages, Births(pages), 0.0)
+    with pytest.raises(ConfigError, match=r"1e\+09 polls per page and day are too many to replay .* at most"):
+        Spending(pages, Births(pages), 1e9)

@@ -11,6 +11,7 @@ from evercrawl.backtest.replayed import Replayed
 from evercrawl.backtest.report import means, of_site, parts
 from evercrawl.backtest.rows import as_object
 from evercrawl.change.calibration import Calibration
+from evercrawl.errors import ConfigError
 
 DAY_S = 86_400.0
 
@@ -108,6 +109,11 @@ def test_pages_that_were_never_there_are_not_drawn():
     row = said(run, cluster=np.arange(30) // 2).rows[0]
     assert (row.pages, row.drawn) == (10, 5)
     assert row.low == row.high == 0.5
+
+
+def test_where_no_page_is_measured_that_is_told():
+    with pytest.raises(ConfigError, match="no page of example is there in the part that is measured"):
+        said(made("price", [0, 0], alive_s=np.zeros(2)))
 
 
 def test_each_site_of_a_history_has_rows_of_its_own_pages():

@@ -195,7 +195,7 @@ def test_pooled_histories_are_one_and_each_has_its_rows(capsys):
     [
         (["no-such"], "peps"),
         (["peps", "--policy", "no-such"], "choose one of: "),
-        (["peps", "--policy", ","], "name a policy or more: "),
+        (["peps", "--policy", ","], "name a policy or more: azar, bayes_classes, breadth_first, chile, cycle"),
         (["peps", "--policy-option", "x=1"], "'x=1' is no parameter"),
         (["peps", "--budget", "0"], "--budget must be polls per page and day, such as 0.02"),
         (["peps", "--budget", "much"], "--budget must be polls"),
@@ -206,13 +206,31 @@ def test_pooled_histories_are_one_and_each_has_its_rows(capsys):
         (["peps", "--years", "0"], "--years must be years, such as 3"),
         (["peps", "--since", "yesterday"], "--since must be a date such as 2020-01-31"),
         (["peps", "--since", "2020-01-01", "--until", "2020-01-01"], "--since must be before --until"),
-        (["peps", "--since", "2035-01-01"], "nothing in that time"),
+        (
+            ["peps", "--since", "2035-01-01"],
+            "nothing in that time to replay: its events are from 2000-07-13T06:33 to 20",
+        ),
+        (["peps", "--budget", "1000000"], "1e+06 polls per page and day are too many to replay 1,096 days"),
         (["peps", "--jobs", "0"], "--jobs must be a whole number, 1 or more"),
     ],
 )
 def test_wrong_use_is_told(capsys, wrong, said):
     assert main(["backtest", *wrong]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_figure_that_cannot_be_written_is_told_before_the_work(capsys, tmp_path):
+    for flag in ("--plot", "--calibration"):
+        assert main(["backtest", "peps", *SMALL, flag, str(tmp_path / "none" / "figure.png")]) == 3
+        told = capsys.readouterr()
+        assert "make its folder first, or name another file\n" in told.err
+        assert not told.out
+
+
+def test_who_has_no_poll_to_make_is_told_so(capsys):
+    assert main(["backtest", "peps", *SMALL[:2], "--years", "0.01", "--budget", "0.00001,0.0001,1"]) == 0
+    told = "at 1e-05, 0.0001 a page and day there is no poll to make in so short a time; give more with --budget\n"
+    assert told in capsys.readouterr().out
 
 
 def test_progress_is_a_line_now_and_then_where_there_is_no_terminal():

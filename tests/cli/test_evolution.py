@@ -93,6 +93,11 @@ def test_a_crawl_is_told_of_by_its_directory(crawled, capsys):
         (["peps", "--sample", "sites=@none.txt"], "cannot read none.txt"),
         (["peps", "--sample", "sites=nowhere"], "there is no site nowhere: there is peps"),
         (["peps", "--sample", "topic=zebra"], "no page is left"),
+        (
+            ["peps", "--sample", "sites=@nofile"],
+            "cannot read nofile: No such file or directory; name a file with a site",
+        ),
+        (["peps", "--since", "2020-01-01", "--until", "2019-01-01"], "--since must be before --until"),
         (["peps", "--since", "lately"], "--since must be a date such as 2024-05-31"),
         (["peps", "--seed", "x"], "--seed must be a whole number"),
         (["nowhere"], "one of those that come with evercrawl: ota-contrib, peps"),
@@ -103,3 +108,10 @@ def test_wrong_use_is_told(argv, says, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evolution", *argv]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_figure_that_cannot_be_written_is_told_before_the_work(capsys, tmp_path):
+    assert main(["evolution", "peps", "--plot", str(tmp_path)]) == 3
+    told = capsys.readouterr()
+    assert "it is a folder; name a file\n" in told.err
+    assert not told.out

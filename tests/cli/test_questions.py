@@ -210,7 +210,7 @@ def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):
         [sys.executable, "-c", script, *hostile, "-o", str(file)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 4
-    assert f"no room to write {file}: File too large; make room there, or name another file with -o" in done.stderr
+    assert f"no room to write {file}: File too large; make room there, or name another file" in done.stderr
     assert not list(tmp_path.iterdir())
     assert main([*hostile, "-o", "/dev/full"]) == 4
     assert main([*hostile, "-o", "/dev/null"]) == 0
@@ -219,7 +219,7 @@ def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):
 
 def test_a_file_that_cannot_be_written_is_about_the_file_and_not_the_crawl(hostile, tmp_path, capsys):
     name = str(tmp_path / "none" / "page.jsonl")
-    told = f"cannot write {name}: No such file or directory; make its folder first, or name another file with -o"
+    told = f"cannot write {name}: No such file or directory; make its folder first, or name another file"
     with pytest.raises(StoreError, match=told), export_file.opened(Path(name), {}):
         pass
     assert main([*hostile, "-o", name]) == 3

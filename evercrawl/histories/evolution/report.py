@@ -119,7 +119,7 @@ def evolution(
     group = np.where(_alive_at_all(record), groups.group, -1)
     group = group if chosen is None else np.where(chosen, group, -1)
     if not (group >= 0).any():
-        raise ConfigError("no page is left: of all that were asked for, none was there at that time")
+        raise ConfigError("no page is left: of all that were asked for, none was there at that time; ask for more")
     parts = split(record, group, len(groups.names))
     known = texts or {}
     found = [_evolution(name, part, known) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
