@@ -9,6 +9,7 @@ from __future__ import annotations
 import html.parser
 import ipaddress
 import re
+import sys
 import time
 import urllib.parse as up
 from collections import Counter, deque
@@ -20,15 +21,38 @@ WANTED = re.compile(r"(?:/|\.html?)$")
 
 @dataclass(frozen=True)
 class Corpus:
-    """One profile of a served corpus."""
+    """One profile of a served corpus.
+
+    Raises
+    ------
+    SystemExit
+        Where the folder has none of that name; the message says what there is.
+    """
 
     folder: Path
     profile: str
+
+    def __post_init__(self) -> None:
+        """Refuse a folder in which there is no such corpus."""
+        missing = next((file for file in (self.seeds_file, self.sites_file, self.log) if not file.is_file()), None)
+        if missing is not None:
+            profiles = sorted(file.stem.removeprefix("seeds-") for file in self.folder.glob("seeds-*.txt"))
+            there = f"name one of its profiles: {', '.join(profiles)}" if profiles else "name the folder of one"
+            if self.profile in profiles:
+                there = "make the corpus anew, and let its nginx run"
+            sys.exit(
+                f"no served corpus of profile {self.profile!r} is in {self.folder}, for {missing} is not there; {there}"
+            )
 
     @property
     def seeds_file(self) -> Path:
         """Return the file of seed URLs."""
         return self.folder / f"seeds-{self.profile}.txt"
+
+    @property
+    def sites_file(self) -> Path:
+        """Return the file that tells where each site's documents are."""
+        return self.folder / f"sites-{self.profile}.tsv"
 
     @property
     def seeds(self) -> list[str]:
@@ -98,7 +122,7 @@ class _Links(html.parser.HTMLParser):
 
 def _reachable(corpus: Corpus) -> set[str]:
     roots = {}
-    for line in (corpus.folder / f"sites-{corpus.profile}.tsv").read_text().splitlines():
+    for line in corpus.sites_file.read_text().splitlines():
         host, _, _, root, _ = line.split("\t")
         roots[host] = Path(root)
     seen, queue, pages = set(corpus.seeds), deque(corpus.seeds), set[str]()
