@@ -77,23 +77,35 @@ def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
     return OfSite(rows, every[1:], gaps[1:], others)
 
 
-def parts(runs: Sequence[Replayed], cluster: Ints, site: Ints, names: Sequence[str], seed: int) -> list[OfSite]:
-    """Return what replays of one history say of each of its sites, of which the largest is first; nothing of one alone.
+def sites_of(run: Replayed, site: Ints) -> list[int]:
+    """Return the numbers of the sites that have pages in the part that is measured, the largest first.
+
+    Parameters
+    ----------
+    run
+        Of all of them.
+    site
+        Number of each page's site, shape (pages,).
+    """
+    numbers, sizes = np.unique(site[run.weight * run.alive_s > 0], return_counts=True)
+    largest: list[int] = numbers[np.argsort(-sizes, kind="stable")].tolist()
+    return largest
+
+
+def part(runs: Sequence[Replayed], cluster: Ints, site: Ints, number: int, name: str, seed: int) -> OfSite:
+    """Return what replays of one history say of one of its sites.
 
     Parameters
     ----------
     runs, cluster, seed
         As in `of_site`.
-    site, names
-        Number of each page's site, shape (pages,), and what it is the number of.
+    site
+        Number of each page's site, shape (pages,).
+    number, name
+        Of the site that is asked for.
     """
-    there = runs[0].weight * runs[0].alive_s > 0
-    numbers, sizes = np.unique(site[there], return_counts=True)
-    if len(numbers) < 2:
-        return []
-    largest: list[int] = numbers[np.argsort(-sizes, kind="stable")].tolist()
-    chosen = [(number, np.flatnonzero(site == number), names[number]) for number in largest]
-    return [of_site([run.of(*one) for run in runs], cluster[one[1]], seed) for one in chosen]
+    pages = np.flatnonzero(site == number)
+    return of_site([run.of(number, pages, name) for run in runs], cluster[pages], seed)
 
 
 def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from evercrawl.backtest.report import OfSite
     from evercrawl.backtest.rows import Mean, Row
+    from evercrawl.backtest.runs import Made
     from evercrawl.cli.backtest_asked import Asked
+    from evercrawl.cli.backtest_progress import Progress
 
 _MORE: Final = (
     "HISTORY is one that ships with evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl "
@@ -30,11 +32,12 @@ _MORE: Final = (
 
 
 class Told(NamedTuple):
-    """What is said of one history, and of each of its sites where it has several."""
+    """What is said of one history, and of its sites where it has several, the largest first; and how many it has."""
 
     name: str
     site: OfSite
     parts: list[OfSite]
+    sites: int
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -88,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.backtest.report import means
     from evercrawl.cli.backtest_asked import asked
     from evercrawl.cli.backtest_believed import believed
-    from evercrawl.cli.backtest_table import of_all, of_one, of_parts
+    from evercrawl.cli.backtest_table import SITES, of_all, of_one, of_parts
 
     what = asked(args)
     if files := [Path(each) for each in (args.plot, args.calibration) if each]:
@@ -100,13 +103,13 @@ def run(args: argparse.Namespace) -> int:
             placed(file)
     warm.before_reading("evercrawl.backtest.runs")
     found = list[Told]()
-    for told in _replayed(what):
+    for told in _replayed(what, most=None if args.json else SITES):
         found.append(told)
         rows = [each.rows for each in told.parts]
         if args.json:
             _print([line for each in (told.site.rows, *rows) for line in _objects(each)])
         else:
-            _print(of_one(told.name, told.site.rows) + of_parts(rows))
+            _print(of_one(told.name, told.site.rows) + of_parts(rows, told.sites))
     mean = means([told.site for told in found], what.setting.seed) if len(found) > 1 else []
     if mean:
         _print(_objects(mean) if args.json else of_all(mean))
@@ -116,9 +119,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _replayed(what: Asked) -> Iterator[Told]:
-    """Yield what is said of each history, once all its replays are made."""
-    from evercrawl.backtest.report import of_site, parts
+def _replayed(what: Asked, most: int | None) -> Iterator[Told]:
+    """Yield what is said of each history, once all its replays are made, and of `most` of its sites, or of all."""
+    from evercrawl.backtest.report import of_site
     from evercrawl.backtest.runs import make, planned
     from evercrawl.cli.backtest_progress import Progress
 
@@ -127,11 +130,25 @@ def _replayed(what: Asked) -> Iterator[Told]:
         coming = make([each for group in plan for each in group], what.jobs, progress)
         for group in plan:
             made = list(islice(coming, len(group)))
-            progress.hide()
             runs = [each.replayed for each in made]
-            cluster, seed = made[0].cluster, what.setting.seed
-            of_each = parts(runs, cluster, made[0].site, made[0].sites, seed)
-            yield Told(runs[0].site, of_site(runs, cluster, seed), of_each)
+            whole = of_site(runs, made[0].cluster, what.setting.seed)
+            told = Told(runs[0].site, whole, *_parts(made, what.setting.seed, most, progress))
+            progress.hide()
+            yield told
+
+
+def _parts(made: list[Made], seed: int, most: int | None, progress: Progress) -> tuple[list[OfSite], int]:
+    """Return what is said of the largest sites of a history, and how many it has; nothing of one alone."""
+    from evercrawl.backtest.report import part, sites_of
+
+    runs, (_, cluster, site, names) = [each.replayed for each in made], made[0]
+    sites = sites_of(runs[0], site)
+    found: list[OfSite] = []
+    for number in sites[:most] if len(sites) > 1 else []:
+        found.append(part(runs, cluster, site, number, names[number], seed))
+        if progress.due():
+            progress.show(f"{runs[0].site}: intervals of {len(found):,} of {len(sites[:most]):,} sites")
+    return found, len(sites)
 
 
 def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:

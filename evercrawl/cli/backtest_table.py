@@ -39,11 +39,11 @@ def _idle(rows: Sequence[Row]) -> list[str]:
     return [f"at {', '.join(idle)} a page and day there is no poll to make in so short a time; give more with --budget"]
 
 
-def of_parts(sites: Sequence[Sequence[Row]]) -> list[str]:
-    """Return the lines about the sites of one history, the largest of them; none where it has one."""
+def of_parts(sites: Sequence[Sequence[Row]], there: int) -> list[str]:
+    """Return the lines about the largest sites of one history, of those that are there; none where it has one."""
     if not sites:
         return []
-    more = len(sites) - SITES
+    more = there - SITES
     head = f"of its sites, which share the budget, {f'the largest {SITES}' if more > 0 else 'each'}"
     names = (
         "site", "pages", "policy", "budget", "fresh %", "95 %", f"points over {sites[0][0].policy}", "polls",
@@ -55,7 +55,7 @@ def of_parts(sites: Sequence[Sequence[Row]]) -> list[str]:
             _range(row.low, row.high), _points(row), f"{row.polls:,}", _wasted(row),
             _percent(row.expected_calibration_error, 1), _part(row.gap_closed),
         )
-        for rows in sites[:SITES] for row in rows
+        for rows in sites for row in rows
     ]  # fmt: skip
     return ["", head, *_shown(names, cells), *([f"and {many(more, 'sites')} more"] if more > 0 else [])]
 

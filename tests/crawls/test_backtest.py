@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from evercrawl.cli import backtest_table
 from evercrawl.cli.main import main
 from evercrawl.crawl import loop
 from evercrawl.progress import Limits
@@ -29,7 +30,7 @@ def directory(run, monkeypatch):
     return str(run.directory)
 
 
-def test_a_crawl_of_several_hosts_has_rows_for_each_of_them_from_one_replay(directory, capsys):
+def test_a_crawl_of_several_hosts_has_rows_for_each_of_them_from_one_replay(directory, capsys, monkeypatch):
     """The site of a row is the crawl for all of them together, and theirs else; the budget is one."""
     capsys.readouterr()
     flags = ["--budget", "0.5", "--policy", "uniform,price,notices"]
@@ -57,3 +58,8 @@ def test_a_crawl_of_several_hosts_has_rows_for_each_of_them_from_one_replay(dire
     assert main(["backtest", directory, *flags]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert sum(bool(re.match(r"[abc]\.example +\d +(uniform|price|notices) +0\.5 ", line)) for line in lines) == 9
+    monkeypatch.setattr(backtest_table, "SITES", 2)
+    assert main(["backtest", directory, *flags]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(bool(re.match(r"[abc]\.example +\d +(uniform|price|notices) +0\.5 ", line)) for line in lines) == 6
+    assert lines[-1] == "and 1 site more"
