@@ -123,6 +123,7 @@ def _read(histories: tuple[Path, ...]) -> History:
 
 
 def _made(run: Run, progress: Callable[[float], object]) -> Made:
+    progress(0.0)  # reading a journal may take a while
     pages = history(run.histories)
     made = replay(pages, run.policy, run.setting, run.options, tell=progress)
     part = truth(pages, run.setting)

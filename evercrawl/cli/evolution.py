@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.cli import arguments, warm
+from evercrawl.cli.meter import Meter
 from evercrawl.cli.plain import fit
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
@@ -73,7 +74,8 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.histories.find import read
 
     paths = _found(args.history or [str(arguments.directory(args))], texts=args.texts)
-    histories = [read(path) for path in paths]
+    with Meter(sys.stderr) as meter:
+        histories = [read(path, meter) for path in paths]
     chosen, span = _chosen(histories, samples, seed), (_or(since, -math.inf), _or(until, math.inf))
     texts = texts_of_crawls(paths, histories, chosen, *span) if args.texts else None
     found = evolution(histories, args.by, chosen=chosen, since=span[0], until=span[1], texts=texts)

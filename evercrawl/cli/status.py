@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.live import clock, size
+from evercrawl.cli.meter import Meter
 from evercrawl.cli.plain import many, plain
 from evercrawl.cli.words import percent, span
 from evercrawl.errors import ConfigError
@@ -69,7 +70,8 @@ def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
     from evercrawl.cli import calibration
     from evercrawl.crawl.status import calibration as asked
 
-    found = asked(directory)
+    with Meter(sys.stderr) as meter:
+        found = asked(directory, meter)
     if plot:
         from evercrawl.cli.calibration_figure import draw
         from evercrawl.crawl.whole import appearing

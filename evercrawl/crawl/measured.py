@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evercrawl.change.probed import Measure
+    from evercrawl.crawl.reader import Tell
     from evercrawl.store.events import Event
     from evercrawl.store.partition import Partition
 
@@ -109,8 +110,10 @@ class Measured:
             self._said.clear()
 
 
-def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES) -> Measured:
+def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tell: Tell | None = None) -> Measured:
     """Return what the end of a crawl's journal says of its copies; all of it where no size is given.
+
+    Where all of it is read, `tell` is told how far that is.
 
     Raises
     ------
@@ -118,5 +121,5 @@ def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES) -> 
         All of it is asked for, and it is damaged.
     """
     if size_bytes is None:
-        return Measured().take(event for _, _, event in events(partition, partition.journal.sequence))
+        return Measured().take(event for _, _, event in events(partition, partition.journal.sequence, tell=tell))
     return Measured().take(recent(partition, size_bytes))

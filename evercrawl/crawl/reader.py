@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,10 +18,16 @@ from evercrawl.store.segment import segments
 from evercrawl.store.tail import find_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import TypeAlias
 
     from evercrawl.store.events import Event
+
+    Tell: TypeAlias = Callable[[str, int, int], None]
+    """Called now and then with what is being read, how much was, and of how much."""
+
+_EVERY: Final = 4096  # events between two words on how far it is
 
 
 def opened(directory: Path) -> Partition:
@@ -50,10 +56,13 @@ def opened(directory: Path) -> Partition:
     return partition
 
 
-def events(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int, int, Event]]:
+def events(
+    partition: Partition, upto: int, start: int = 0, tell: Tell | None = None
+) -> Iterator[tuple[int, int, Event]]:
     """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out.
 
-    With `start`, an offset at which a frame begins, only of those from there on.
+    With `start`, an offset at which a frame begins, only of those from there on. Now and then `tell` is told of how
+    many it has come to.
 
     Raises
     ------
@@ -62,6 +71,8 @@ def events(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[in
     """
     reached = 0
     for pointer, number, event in sound(partition, upto, start):
+        if tell is not None and number % _EVERY == 0:
+            tell("events", number, upto)
         yield pointer, number, event
         reached = number + 1
     if reached < upto and not (start and not reached):

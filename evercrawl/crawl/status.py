@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from evercrawl.change.probed import Measure
     from evercrawl.crawl.measured import Measured
+    from evercrawl.crawl.reader import Tell
     from evercrawl.store.disk import Disk
     from evercrawl.store.partition import Partition
 
@@ -140,8 +141,10 @@ def status(directory: Path) -> Status:
         crawl.close()
 
 
-def calibration(directory: Path) -> Measured:
+def calibration(directory: Path, tell: Tell | None = None) -> Measured:
     """Return what the whole journal of the crawl in `directory` says of how well P(fresh) was told.
+
+    Now and then `tell` is told how much of it was read.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def calibration(directory: Path) -> Measured:
     """
     crawl = opened(directory)
     try:
-        return measured(crawl, size_bytes=None)
+        return measured(crawl, size_bytes=None, tell=tell)
     finally:
         crawl.close()
 

@@ -12,6 +12,7 @@ from evercrawl.histories.tables import KINDS, names_in, read_history
 from evercrawl.store.partition import is_crawl
 
 if TYPE_CHECKING:
+    from evercrawl.crawl.reader import Tell
     from evercrawl.histories.history import History
 
 SHIPPED: Final = Path(str(files("evercrawl.histories") / "shipped"))
@@ -76,15 +77,15 @@ def load(*words: str) -> list[History]:
     return [read(path) for path in find(*words)]
 
 
-def read(path: Path) -> History:
-    """Return one of the histories that `find` found.
+def read(path: Path, tell: Tell | None = None) -> History:
+    """Return one of the histories that `find` found; of a journal, `tell` is told now and then how much was read.
 
     Raises
     ------
     ConfigError, StoreError
         As for `load`.
     """
-    return history_of_crawl(path) if is_crawl(path) else read_history(path)
+    return history_of_crawl(path, tell) if is_crawl(path) else read_history(path)
 
 
 def _meant(word: str) -> list[Path]:

@@ -17,6 +17,7 @@ from evercrawl.types import Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evercrawl.crawl.reader import Tell
     from evercrawl.store.partition import Partition
     from evercrawl.types import Ints
 
@@ -37,13 +38,13 @@ class _Page:
         self.mime = self.title = ""
 
 
-def history_of_crawl(directory: Path) -> History:
+def history_of_crawl(directory: Path, tell: Tell | None = None) -> History:
     """Return what the pages of a crawl did, as far as it saw; nothing is written, and the crawl may run meanwhile.
 
     A page appears with the first visit that read it, and changes when a visit finds other words than the one before:
     at the date that the site gives, where it lies between the two and is believed, else at the visit. It is removed
     when a visit finds it gone. Pages never read are not in it. A link counts from the visit that saw it, and only
-    between pages that were read.
+    between pages that were read. Now and then `tell` is told how much of the journal was read.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def history_of_crawl(directory: Path) -> History:
     """
     crawl = opened(directory)
     try:
-        return _Fold(crawl).history(directory.resolve().name)
+        return _Fold(crawl, tell).history(directory.resolve().name)
     finally:
         crawl.close()
 
@@ -62,7 +63,7 @@ def history_of_crawl(directory: Path) -> History:
 class _Fold:
     """Follows the journal, visit by visit."""
 
-    def __init__(self, crawl: Partition) -> None:
+    def __init__(self, crawl: Partition, tell: Tell | None) -> None:
         self._crawl = crawl
         self._known = crawl.state.known.count
         self._pages: dict[int, _Page] = {}
@@ -70,7 +71,7 @@ class _Fold:
         self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._links = JournalLinks()
         self._look, self._look_at = array("q"), array("q")
-        for _, _, event in events(crawl, crawl.journal.sequence):
+        for _, _, event in events(crawl, crawl.journal.sequence, tell=tell):
             if isinstance(event, Visit) and event.slot < self._known:
                 self._visit(event)
             elif isinstance(event, Lost) and event.slot in self._pages:

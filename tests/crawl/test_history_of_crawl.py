@@ -4,6 +4,8 @@ from email.utils import formatdate
 
 import pytest
 
+from evercrawl.crawl import reader
+from evercrawl.crawl.status import calibration
 from evercrawl.errors import ConfigError
 from evercrawl.histories import APPEARED, CHANGED, REMOVED, TECHNICAL, History, find, history_of_crawl, load
 from evercrawl.histories.evolution.linked import links
@@ -45,6 +47,20 @@ def test_pages_appear_change_go_and_come_back(made, told):
     assert history.seen.look.tolist() == [0, 1, 0, 0, 0, 1, 1, 1]
     assert watch(history).looks.tolist() == [3.0, 2.0], "one of each began a life, of the second page two"
     assert (watch(history).lives.ended_at - made.now).tolist() == [-30, -20, 0]
+
+
+def test_it_tells_how_much_was_read(made, monkeypatch):
+    monkeypatch.setattr(reader, "_EVERY", 2)
+    made.seed(f"{SITE}/")
+    for words in ("one two three", "four five six", "seven eight nine"):
+        made.visit(f"{SITE}/", made.page("Home", text=words))
+    made.save()
+    for ask in (history_of_crawl, calibration):
+        told = list[tuple[str, int, int]]()
+        ask(made.directory, lambda *each, told=told: told.append(each))
+        _, _, upto = told[0]
+        assert upto >= 4
+        assert told == [("events", number, upto) for number in range(0, upto, 2)]
 
 
 def test_other_bytes_around_the_same_words_are_no_change(made, told):
