@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import catalog, schedule
@@ -88,10 +89,13 @@ def _value(source: str, default: float | str, written: str) -> float | str:
     if isinstance(default, str):
         return written
     try:
-        return int(written) if isinstance(default, int) else float(written)
-    except ValueError as error:
+        number = int(written) if isinstance(default, int) else float(written)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
         form = "a whole number" if isinstance(default, int) else "a number"
-        raise ConfigError(f"{source} must be {form} such as {default:g}, not {written!r}") from error
+        raise ConfigError(f"{source} must be {form} such as {default:g}, not {written!r}")
+    return number
 
 
 def _nearest(name: str, known: list[str]) -> str:

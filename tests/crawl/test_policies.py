@@ -53,6 +53,8 @@ def test_parameters_are_taken_from_options():
     [
         (["cycel=0.1"], "did you mean cycle"),
         (["cycle=often"], "must be a number such as 0.2, not 'often'"),
+        (["cycle=nan"], "must be a number such as 0.2, not 'nan'"),
+        (["cycle=inf"], "must be a number such as 0.2, not 'inf'"),
         (["zzzz=1"], "it has cycle"),
         (["xyleme.zzzz=1"], "it has cycle"),
     ],
