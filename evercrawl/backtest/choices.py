@@ -38,7 +38,7 @@ def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict
     """
     kinds = {name if ":" in name else name.replace("-", "_"): _kind(name) for name in names}
     if not kinds:
-        raise ConfigError(f"name a policy or more: {', '.join(catalog.find(schedule, Policy))}")
+        raise ConfigError(f"name a policy or more: {', '.join(_names())}")
     for option in options:
         if not any(_is_for(option, name, kind) for name, kind in kinds.items()):
             raise ConfigError(_nobody(option, kinds))
@@ -49,6 +49,11 @@ def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict
     for name, given in chosen.items():
         kinds[name](**given)  # which may refuse a value, and does so now rather than hours later
     return chosen
+
+
+def _names() -> list[str]:
+    base: type[Any] = Policy
+    return list(catalog.find(schedule, base))
 
 
 def _kind(name: str) -> type[Any]:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from evercrawl.types import Ints
 
 _EVENTS: Final = dict.fromkeys(("t", "page", "op", "size", "words", "simhash", "content"), "whole numbers")
@@ -113,7 +111,7 @@ def _whole(table: Any, column: str) -> Ints:
     return numbers
 
 
-def _check(name: str, pages: int, at: Ints, named: Iterable[Ints], op: NDArray[np.int8] | None = None) -> None:
+def _check(name: str, pages: int, at: Ints, named: Iterable[Ints], op: Ints | None = None) -> None:
     if len(at) and (np.diff(at) < 0).any():
         raise ConfigError(f"{name}: rows must be sorted by t")
     for page in named:
