@@ -15,9 +15,16 @@ if TYPE_CHECKING:
 
     from evercrawl.types import Ints
 
-_EVENTS: Final = dict.fromkeys(("t", "page", "op", "size", "words", "simhash", "content"), "whole numbers")
-_PAGES: Final = {"page": "whole numbers", "path": "text"}
-_LINKS: Final = {"t": "whole numbers", "src": "whole numbers", "dst": "whole numbers", "present": "truth"}
+_EVENTS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("t", "page", "op", "size", "words", "simhash", "content"), "whole numbers"
+)
+_PAGES: Final[Mapping[str, str]] = {"page": "whole numbers", "path": "text"}
+_LINKS: Final[Mapping[str, str]] = {
+    "t": "whole numbers",
+    "src": "whole numbers",
+    "dst": "whole numbers",
+    "present": "truth",
+}
 KINDS: Final = (".events.parquet", ".pages.parquet", ".links.parquet")
 
 

@@ -9,7 +9,8 @@ from evercrawl import catalog, schedule
 from evercrawl.lab.catalogue import experiments
 from evercrawl.lab.contestants import SYSTEMS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "POLICIES.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "POLICIES.md").read_text("utf-8")
 POLICIES = catalog.find(schedule, schedule.Policy)
 
 
@@ -27,6 +28,13 @@ def test_every_policy_has_a_row_with_its_parameters(name: str) -> None:
     for each in parameters:
         if isinstance(each.default, int | float):
             assert f"`{each.name}={each.default:g}`" in row(name)
+
+
+def test_every_policy_and_no_other_has_a_row_of_what_it_reaches_on_real_pages() -> None:
+    page = (DOCS / "HISTORIES.md").read_text("utf-8")
+    table = page.partition("\n    python bench/policies.py HISTORIES\n")[2].partition("\n\n|")[2].partition("\n\n")[0]
+    named = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(named) == sorted(POLICIES)
 
 
 def test_no_row_is_of_a_policy_that_is_gone() -> None:
