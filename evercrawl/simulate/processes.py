@@ -5,8 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.errors import EvercrawlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -27,10 +30,19 @@ def processes(
         How many there are at most.
     begin, arguments
         Called in each before anything else.
+
+    Raises
+    ------
+    EvercrawlError
+        One of them was ended from outside.
     """
     with ProcessPoolExecutor(count, mp_context=SPAWN, initializer=_begin, initargs=(begin, arguments)) as pool:
         try:
             yield pool
+        except BrokenProcessPool as error:
+            raise EvercrawlError(
+                "a process that worked beside this one was ended, perhaps for want of memory; let fewer work at once"
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():

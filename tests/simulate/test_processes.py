@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from evercrawl.errors import EvercrawlError
 from evercrawl.simulate.processes import processes
 
 LONG_S = 60.0
@@ -38,3 +39,15 @@ def test_what_is_under_way_is_given_up_when_something_is_raised():
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert time.monotonic() < began + LONG_S / 2
+
+
+def ended():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_one_that_is_ended_from_outside_is_told_of():
+    with (
+        pytest.raises(EvercrawlError, match="was ended, perhaps for want of memory; let fewer work at once"),
+        processes(1) as pool,
+    ):
+        pool.submit(ended).result()
