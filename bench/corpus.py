@@ -121,7 +121,7 @@ class _Links(html.parser.HTMLParser):
 
 
 def _reachable(corpus: Corpus) -> set[str]:
-    roots = {}
+    roots = dict[str, Path]()
     for line in corpus.sites_file.read_text().splitlines():
         host, _, _, root, _ = line.split("\t")
         roots[host] = Path(root)
