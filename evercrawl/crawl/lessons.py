@@ -11,13 +11,14 @@ from zlib import crc32
 
 import numpy as np
 
+from evercrawl.change import dates
 from evercrawl.change.extent import changed
 from evercrawl.crawl.lessons_file import file_of, head_of, keep, kept_of
 from evercrawl.crawl.places import places
 from evercrawl.crawl.reader import events
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.kept import Kept
-from evercrawl.store.events import HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
+from evercrawl.store.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
 from evercrawl.store.said import unpack
 from evercrawl.types import Outcome
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
     from evercrawl.types import Ints
 
-_PAGES: Final = "lessons.pages"  # among the policy's arrays
+_PAGES, _DATES = "lessons.pages", "lessons.dates"  # among the policy's arrays
 BATCH: Final = 4096  # visits a call, at most
 MANY: Final = 256  # of which a policy is told at once: a call costs as much as five visits or so do
 PATIENCE_S: Final = 1.0  # or as soon as one of them was so long ago
@@ -38,6 +39,7 @@ _HELD: Final = np.dtype(
     [("at", "f8"), ("digest", "u8"), ("words", "u4"), ("size", "u4"), ("links", "u4"), ("targets", "u4")]
 )
 _HELD_CELLS: Final = Struct("=dQIIII")  # the same, for one row: ten times as quick as by name
+_DATED: Final = np.dtype([("true", "u4"), ("false", "u4")])
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
@@ -48,8 +50,9 @@ _VISIT: Final = np.dtype(
 class Lessons:
     """Tells a policy of every visit, in order: those in the journal first, then each as it is remembered.
 
-    What a visit says is worked out from its event and 32 bytes a page of what the page's last event said, so it is the
-    same when the visit is made and when it is read again.
+    What a visit says is worked out from its event, 32 bytes a page of what the page's last event said, and how often
+    the dates of its site were seen to be true or false by then, so it is the same when the visit is made and when it is
+    read again.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ class Lessons:
     ) -> None:
         self._policy, self._partition, self._state = policy, partition, partition.state
         self._patience_s, self._told_by = patience_s, math.inf
-        self._held = Kept(_HELD)
+        self._held, self._dates = Kept(_HELD), Kept(_DATED)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
         upto = partition.journal.sequence if upto is None else upto
         begun, self.troubles = self._recall(upto)
@@ -101,7 +104,7 @@ class Lessons:
         memory = self._policy.memory()
         if not memory:
             return None
-        memory |= {_PAGES: self._held.upto(0)}
+        memory |= {_PAGES: self._held.upto(0), _DATES: self._dates.upto(0)}
         head = head_of(self._partition, self._policy, memory)
         return partial(keep, self._partition.disk, head.sequence, file_of(head, memory))
 
@@ -109,11 +112,11 @@ class Lessons:
         """Take up what was kept, and return the journal's offset where that ends, None where there is nothing."""
         kept, troubles = kept_of(self._partition, self._policy, upto)
         if kept is not None:
-            held = kept.memory.pop(_PAGES, None)
+            held, of_sites = kept.memory.pop(_PAGES, None), kept.memory.pop(_DATES, None)
             with contextlib.suppress(ValueError, KeyError):
-                if held is not None and held.dtype == _HELD:
+                if _is(held, _HELD) and _is(of_sites, _DATED):
                     self._policy.recall(kept.memory)
-                    self._held = Kept(_HELD, rows=held)
+                    self._held, self._dates = Kept(_HELD, rows=held), Kept(_DATED, rows=of_sites)
                     return kept.position, troubles
         return None, troubles
 
@@ -154,6 +157,10 @@ class Lessons:
         news = bool(read and seen and not same) and changed(event.digest, event.words, digest, words)
         sent_for = flags & LISTED_TRUE  # by an announcement: how old the change is then tells of no rate
         known = news and 0 < event.changed_at < event.at and not sent_for
+        site = int(self._state.site_of[event.host])
+        known = known or (read and not seen and self._likely(site, event))
+        if flags & (DATE_TRUE | DATE_FALSE):
+            self._dates.upto(site + 1)["true" if flags & DATE_TRUE else "false"][site] += 1
         targets, relinked = before, False
         if flags & HAS_LINKS:
             links, targets = event.out, crc32(event.targets)
@@ -164,12 +171,22 @@ class Lessons:
             digest, words = event.digest, event.words
         _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words, size, links, targets)
         return (
-            event.slot, int(self._state.site_of[event.host]), event.at, event.at - seen if read and seen else np.nan,
+            event.slot, site, event.at, event.at - seen if read and seen else np.nan,
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
             event.wire_bytes, size, links, relinked,
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
             unpack(event.said)[0] if event.said else np.nan, event.host,
         )  # fmt: skip
+
+    def _likely(self, site: int, event: Visit) -> bool:
+        """Tell whether the date of a page that was never read before is believed: unless most of its site's are false.
+
+        What it tells is how pages belong together, and a site on which that is of no use learns so.
+        """
+        if not 0 < event.changed_at < event.at - dates.MOMENT_S:
+            return False
+        good, bad = self._dates.upto(site + 1)[site].item()
+        return dates.likely(good, bad)
 
     def _place(self, rows: NDArray[Any]) -> None:
         """Say where the pages are that were read for the first time."""
@@ -185,3 +202,7 @@ class Lessons:
         """Take a page for one that was never read: its content was lost."""
         self.tell()
         self._held.upto(slot + 1)[slot] = np.zeros((), _HELD)
+
+
+def _is(rows: NDArray[Any] | None, kind: np.dtype[Any]) -> bool:
+    return rows is not None and rows.dtype == kind

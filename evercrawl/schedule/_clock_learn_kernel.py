@@ -59,14 +59,16 @@ _DAY_TOGETHER: Final = 24.0  # cohorts share an hour, siblings a day
 
 
 @compiled
-def _first(page: Any, folder: Any, site: Any, siblings: Any) -> None:
-    """Take in a page that was never known, or not of late."""
+def _first(page: Any, folder: Any, site: Any, siblings: Any, now: float, age: float) -> None:
+    """Take in a page that was never known, or not of late; its date tells of its last change, or of its birth."""
     if page.known == UNKNOWN:
         folder.pages += 1.0
         site[PAGES] += 1.0
         if page.sibling != NONE:
             _crowd(siblings[page.sibling])
     page.known = KNOWN
+    if age == age:
+        page.changed_at = now - age
 
 
 @compiled
@@ -251,7 +253,7 @@ def learn(
         folder: Any = folder_[page.folder]
         site: Any = site_[folder.site]
         if page.known != KNOWN:
-            _first(page, folder, site, sibling_)
+            _first(page, folder, site, sibling_, when_at[i], aged[i])
             folder.scout = which[i]
         elif gap[i] == gap[i]:
             length = max(gap[i], 0.0)

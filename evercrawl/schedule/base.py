@@ -153,7 +153,8 @@ class Visits:
     changed
         Whether it was found changed; never at the first visit.
     age_s
-        How long before the visit the page last changed, by a date that is believed; nan where none is.
+        How long before the visit the page last changed, by a date that is believed; nan where none is. At the first
+        visit that is how old what was found is.
     received
         Bytes that came over the wire.
     size

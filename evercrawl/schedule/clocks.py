@@ -6,7 +6,8 @@ Gamma distributed. The exposure since a visit is the sum of five parts, each tim
 
 * the time that passed, and the time that passed on the folder's clock: together these are one on the mean,
 * the page's own burst: after a change more follow, the less likely the longer ago it was,
-* its cohort, the pages that changed with it the last time: if one of them changed since, it may have as well,
+* its cohort, the pages that changed with it the last time: if one of them changed since, it may have as well; a page
+  that was read but once has the date that it said then,
 * its siblings, the pages of the same name in other folders (other languages, other versions): likewise.
 
 **Clock.** How far a folder's clock went in each of 256 bins, which reach back about four cycles, is Gamma distributed

@@ -95,9 +95,13 @@ class Held:
         )  # fmt: skip
 
     def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
-        """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost."""
-        age_s = np.where(seen.changed & self._dated[rows], seen.age_s, math.nan)
-        read = ~seen.gone
+        """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.
+
+        Of a page that is new it is the age of what was found.
+        """
+        read, new = ~seen.gone, np.isnan(interval_s)
+        dated = (seen.changed | (new & read & np.isfinite(seen.age_s))) & self._dated[rows]
+        age_s = np.where(dated, seen.age_s, math.nan)
         told = self._trust.announced(rows)
         told_s = np.where(seen.changed, self._trust.age_s(rows, now), math.nan)
         if not self._policy.clairvoyant:
@@ -105,7 +109,6 @@ class Held:
         until_s = np.where(np.isnan(told_s), age_s, interval_s - told_s)  # until the first change: a visit came of it
         self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, until_s)
         age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
-        new = np.isnan(interval_s)
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
         self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)

@@ -89,8 +89,43 @@ def test_a_date_that_is_believed_says_how_long_ago_the_change_was(made, listener
     for number in range(30):
         made.visit(f"{SITE}/", made.page(f"page {number}"), last_modified=formatdate(made.now + 3.0, usegmt=True))
     ages = told(listener)["age_s"]
-    assert np.isnan(ages[0])
+    assert ages[0] == pytest.approx(7.0), "of the first visit, for nothing speaks against it yet"
+    assert np.isnan(ages[1])
     assert ages[-1] == pytest.approx(7.0)
+
+
+def first_dated(made, path: str, age_s: float) -> None:
+    """Read a page for the first time, with a date."""
+    made.seed(f"{SITE}{path}")
+    made.visit(f"{SITE}{path}", made.page(path), last_modified=formatdate(made.now + 10.0 - age_s, usegmt=True))
+
+
+def contradict(made, times: int) -> None:
+    """Visit a page that stays as it is under new dates."""
+    for number in range(times):
+        date = formatdate(made.now + number - 1000.0, usegmt=True)
+        made.visit(f"{SITE}/", made.page("/"), last_modified=date)
+
+
+def test_the_date_of_a_page_that_was_never_read_before_says_how_old_it_is(made, listener):
+    first_dated(made, "/", 1000.0)
+    first_dated(made, "/of-the-answer", 1.0)
+    made.seed(f"{SITE}/no-date")
+    made.visit(f"{SITE}/no-date", made.page("none"))
+    assert told(listener)["age_s"] == pytest.approx([1000.0, np.nan, np.nan], abs=1.0, nan_ok=True)
+
+
+def test_where_most_dates_were_false_that_of_a_new_page_says_nothing_also_to_who_goes_on(made, listener):
+    first_dated(made, "/", 1000.0)
+    contradict(made, 4)
+    first_dated(made, "/b", 1000.0)
+    live = told(listener)
+    assert live["changed"] == [False] * 6
+    assert np.isnan(live["age_s"]).tolist() == [False] + [True] * 5
+    made.save()
+    again = Listener()
+    Lessons(again, made.partition)
+    np.testing.assert_array_equal(again.column("age_s"), live["age_s"])
 
 
 def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):

@@ -202,6 +202,8 @@ class Readable:
                     each.pages += 1
             page.gone = False
             self.join(page, site, at, age)
+            if not math.isnan(age):
+                page.changed_at = at - age
         else:
             self.revisit(page, at, interval, changed, age)
             if changed:

@@ -125,6 +125,28 @@ def test_whether_clocks_are_trusted_is_told_as_it_decides(advantage, everywhere)
     assert clocks.trust(10_000) is None
 
 
+def read_once(ages):
+    """Clocks of pages of one folder that were read once, and had those dates; they are believed."""
+    clocks = Clocks(CYCLE)
+    clocks.learn(visits(np.arange(len(ages)), BEGAN, age=np.asarray(ages)))
+    return clocks
+
+
+def test_pages_that_had_one_date_when_they_were_first_read_are_a_cohort():
+    clocks, now = read_once(np.repeat([90.0, 200.0], 10) * DAY), BEGAN + CYCLE
+    seen = np.arange(5)  # half of the first ten
+    clocks.learn(visits(seen, now, BEGAN, changed=True, age=DAY))
+    found = sure(clocks).exposures(asked(np.arange(20), BEGAN), now + BIN).exposure_s
+    assert found[5:10].min() > 1.2 * found[10:].max()
+
+
+def test_a_page_that_changed_lately_when_it_was_first_read_is_thought_to_be_in_a_burst():
+    clocks = read_once([1.0 * DAY, 300 * DAY, np.nan])
+    found = sure(clocks).exposures(asked(np.arange(3), BEGAN), BEGAN + 5 * DAY).exposure_s
+    assert found[0] > 1.2 * found[1]
+    assert found[1] == pytest.approx(found[2], rel=1e-6)
+
+
 def test_when_the_machines_clock_goes_back_no_exposure_does():
     clocks, seen_at = watched()
     past = seen_at - 3 * CYCLE

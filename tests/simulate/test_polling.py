@@ -94,10 +94,11 @@ def test_changes_are_found_as_often_as_they_come() -> None:
 def test_those_that_are_dated_say_when_they_changed_within_the_interval() -> None:
     policy = heard(replace(QUICK, dated=0.5))
     changed, age_s = policy.told("changed"), policy.told("age_s")
-    assert np.isnan(age_s[~changed]).all()
+    first, dated = np.isnan(policy.told("interval_s")), np.isfinite(age_s)
+    assert not dated[~changed & ~first].any()
+    assert dated[first].any(), "those that changed before they were first read"
     assert 0.2 < np.isfinite(age_s[changed]).mean() < 0.8
-    dated = np.isfinite(age_s)
-    assert (age_s[dated] <= policy.told("interval_s")[dated]).all()
+    assert (age_s[dated & ~first] <= policy.told("interval_s")[dated & ~first]).all()
     says = set(policy.told("slot")[dated].tolist())
     assert says.isdisjoint(policy.told("slot")[changed & ~dated].tolist())
 
