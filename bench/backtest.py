@@ -2,6 +2,7 @@
 
     python bench/backtest.py HISTORIES --jobs 4
     python bench/backtest.py HISTORIES --only gaps --earlier 2 --without pyar-wiki,disaster-feeds,sdlwiki
+    python bench/backtest.py HISTORIES --only rivals --windows 5 --budget 0.005
     python bench/backtest.py HISTORIES --only speed
     python bench/backtest.py HISTORIES --only million
     python bench/backtest.py HISTORIES --only intervals
@@ -13,8 +14,9 @@ polling by importance where it is furthest behind, and how well P(fresh) is cali
 them under one budget; `poisson` the freshness lost against the plain Gamma index on made-up pages that change at
 random; `speed` polls a second of CPU, on one core; `million` how long a history of a million events takes; `intervals`
 how much wider intervals are for drawing whole folders; `ablation` the gap closed when each part of the default policy
-is left out. With `--earlier` replays end so many years before histories do: of such parts nothing was known when
-parameters were chosen. Exits 1 when a goal is missed.
+is left out; `rivals` how often, and by how much, the policy is behind polling by importance and uniform polling, with
+intervals over pages and over time, in several windows of each history. With `--earlier` replays end so many years
+before histories do: of such parts nothing was known when parameters were chosen. Exits 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from figures import Figure
+from rivals import Duel, duels
 
 from evercrawl.backtest.choices import choices
 from evercrawl.backtest.replay import replay
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from evercrawl.backtest.rows import Row
     from evercrawl.backtest.runs import Made
 
-PARTS = ("gaps", "pooled", "poisson", "speed", "million", "intervals", "ablation")
+PARTS = ("gaps", "pooled", "poisson", "speed", "million", "intervals", "ablation", "rivals")
 YARDSTICKS = ("uniform", "importance_proportional", "notices")
 YEAR_DAYS = 365.25
 BUDGETS = (0.005, 0.02, 0.1, 0.5)
@@ -63,6 +66,7 @@ def main() -> int:
     parser.add_argument("--policy", default="price")
     parser.add_argument("--without", default="pyar-wiki", help="not in the mean, such as a,b (default: pyar-wiki)")
     parser.add_argument("--earlier", type=float, default=0.0, metavar="YEARS", help="end before the histories do")
+    parser.add_argument("--windows", type=int, default=1, help="rivals: how many, a year apart (default: 1)")
     parser.add_argument("--budget", type=float, action="append", help="may be repeated")
     parser.add_argument("--sample", type=int, help="only so many pages of each site")
     parser.add_argument("--jobs", type=int, default=1)
@@ -72,7 +76,7 @@ def main() -> int:
     o.budget = sorted(o.budget or BUDGETS)
     parts: Mapping[str, Any] = {
         "gaps": gaps, "pooled": pooled_gaps, "poisson": poisson, "speed": speed, "million": million,
-        "intervals": intervals, "ablation": ablation,
+        "intervals": intervals, "ablation": ablation, "rivals": rivals,
     }  # fmt: skip
     figures = [figure for part in o.only or PARTS for figure in shown(parts[part](o))]
     return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
@@ -130,6 +134,30 @@ def ablation(o: argparse.Namespace) -> Iterable[Figure]:
             for budget in o.budget:
                 mean = statistics.fmean(row.gap_closed for row in rows if row.budget == budget)
                 yield Figure(f"gap closed, {name}, {budget:g}, {f'without {part}' if part else 'whole'}", mean, "")
+
+
+def rivals(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield in how many windows the policy is behind each rival, and in how many of them that is no chance."""
+    for rival in YARDSTICKS[1::-1]:
+        print(f"\n{o.policy} against {rival}: window (years earlier), budget, freshness, points ahead,"
+              " interval by folders or pages, by quarters of a year")  # fmt: skip
+        found = list[Duel]()
+        for path in o.all_paths:
+            for duel in duels(path, o.policy, rival, o.budget, o.windows, LEAST_PAGES):
+                print(duel, flush=True)
+                found.append(duel)
+        for budget in o.budget:
+            for validators in (True, False):
+                here = [duel for duel in found if (duel.budget, duel.validators) == (budget, validators)]
+                name = f"{rival}, {budget:g}, {'' if validators else 'no '}validators"
+                behind = [duel for duel in here if duel.lead < 0]
+                by_pages = [duel for duel in behind if duel.by_pages[1] < 0]
+                surely = [duel for duel in by_pages if duel.by_quarters[1] < 0]
+                yield Figure(f"{name}: behind, of {len(here)}", len(behind), "")
+                yield Figure("... that is no chance of pages", len(by_pages), "")
+                yield Figure("... nor of quarters", len(surely), "")
+                yield Figure("... points ahead, the least", min(duel.lead for duel in here), "")
+                yield Figure("... points ahead, mean", statistics.fmean(duel.lead for duel in here), "")
 
 
 def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[OfSite], list[OfSite]]:
