@@ -138,26 +138,26 @@ def ablation(o: argparse.Namespace) -> Iterable[Figure]:
 
 def rivals(o: argparse.Namespace) -> Iterable[Figure]:
     """Yield in how many windows the policy is behind each rival, and in how many of them that is no chance."""
-    for rival in YARDSTICKS[1::-1]:
-        print(f"\n{o.policy} against {rival}: window (years earlier), budget, freshness, points ahead,"
-              " interval by folders or pages, by quarters of a year")  # fmt: skip
-        found = list[Duel]()
-        for path in o.all_paths:
-            for duel in duels(path, o.policy, rival, o.budget, o.windows, LEAST_PAGES):
-                print(duel, flush=True)
-                found.append(duel)
-        for budget in o.budget:
-            for validators in (True, False):
-                here = [duel for duel in found if (duel.budget, duel.validators) == (budget, validators)]
-                name = f"{rival}, {budget:g}, {'' if validators else 'no '}validators"
-                behind = [duel for duel in here if duel.lead < 0]
-                by_pages = [duel for duel in behind if duel.by_pages[1] < 0]
-                surely = [duel for duel in by_pages if duel.by_quarters[1] < 0]
-                yield Figure(f"{name}: behind, of {len(here)}", len(behind), "")
-                yield Figure("... that is no chance of pages", len(by_pages), "")
-                yield Figure("... nor of quarters", len(surely), "")
-                yield Figure("... points ahead, the least", min(duel.lead for duel in here), "")
-                yield Figure("... points ahead, mean", statistics.fmean(duel.lead for duel in here), "")
+    print(f"\n{o.policy} against whom; site, window (years earlier), budget, freshness, points ahead,"
+          " interval by folders or pages, by quarters of a year")  # fmt: skip
+    found = list[Duel]()
+    for path in o.all_paths:
+        for duel in duels(path, o.policy, YARDSTICKS[:2], o.budget, o.windows, LEAST_PAGES):
+            print(duel, flush=True)
+            found.append(duel)
+    kinds = sorted({(duel.rival, duel.budget, not duel.validators) for duel in found})
+    for rival, budget, undated in kinds:
+        here = [duel for duel in found if (duel.rival, duel.budget, not duel.validators) == (rival, budget, undated)]
+        behind = [duel for duel in here if duel.lead < 0]
+        by_pages = [duel for duel in behind if duel.by_pages[1] < 0]
+        surely = [duel for duel in by_pages if duel.by_quarters[1] < 0]
+        yield Figure(
+            f"{rival}, {budget:g}, {'no ' if undated else ''}validators: behind, of {len(here)}", len(behind), ""
+        )
+        yield Figure("... that is no chance of pages", len(by_pages), "")
+        yield Figure("... nor of quarters", len(surely), "")
+        yield Figure("... points ahead, the least", min(duel.lead for duel in here), "")
+        yield Figure("... points ahead, mean", statistics.fmean(duel.lead for duel in here), "")
 
 
 def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[OfSite], list[OfSite]]:

@@ -44,6 +44,8 @@ class Duel(NamedTuple):
 
     Attributes
     ----------
+    rival
+        The other policy; it makes no use of dates.
     site, earlier, budget, validators
         The history, by how many years before its end the window ends, and the conditions.
     freshness, lead
@@ -52,8 +54,9 @@ class Duel(NamedTuple):
         Intervals of the lead, 95 %.
     """
 
+    rival: str
     site: str
-    earlier: float
+    earlier: int
     budget: float
     validators: bool
     freshness: float
@@ -64,11 +67,9 @@ class Duel(NamedTuple):
     def __str__(self) -> str:
         """Return a line for people."""
         intervals = "  ".join(f"{low:+7.2f} to {high:+6.2f}" for low, high in (self.by_pages, self.by_quarters))
-        dated = "" if self.validators else "no "
-        return (
-            f"{self.site:<16}{self.earlier:>4g}{self.budget:>8g}  {dated + 'validators':<14}{self.freshness:>7.2f}"
-            f"{self.lead:>+8.2f}   {intervals}"
-        )
+        dated = f"{'' if self.validators else 'no '}validators"
+        where = f"{self.rival:<24}{self.site:<16}{self.earlier:>2}{self.budget:>8g}  {dated:<14}"
+        return f"{where}{self.freshness:>7.2f}{self.lead:>+8.2f}   {intervals}"
 
 
 class Quarterly(Replay):
@@ -102,9 +103,9 @@ class Quarterly(Replay):
 
 
 def duels(
-    path: Path, policy: str, rival: str, budgets: Sequence[float], windows: int, least_pages: int
+    path: Path, policy: str, rivals: Sequence[str], budgets: Sequence[float], windows: int, least_pages: int
 ) -> Iterator[Duel]:  # fmt: skip
-    """Yield how a policy does against a rival that does not know dates: each window, budget, with validators and not.
+    """Yield how a policy does against rivals that make no use of dates: each window, budget, with validators and not.
 
     Windows end with the history, a year before, two years before, as long as all of it is in the history.
     """
@@ -120,16 +121,17 @@ def duels(
             continue
         cluster = clusters(pages.site, pages.folder)
         for budget in budgets:
-            of_rival = _replayed(history, rival, replace(setting, budget=budget))
+            theirs = {rival: _replayed(history, rival, replace(setting, budget=budget)) for rival in rivals}
             for validators in (True, False):
                 ours = _replayed(history, policy, replace(setting, budget=budget, validators=validators))
-                row = of_site([of_rival[0], ours[0]], cluster, seed=1).rows[1]
-                shares = resampled(np.hstack([ours[1], of_rival[1]]), np.arange(len(ours[1])), seed=1)
-                low, high = interval(shares[:, 1] / shares[:, 0] - shares[:, 3] / shares[:, 2])
-                yield Duel(
-                    path.name, earlier, budget, validators, POINTS * row.freshness, POINTS * row.difference,
-                    (POINTS * row.difference_low, POINTS * row.difference_high), (POINTS * low, POINTS * high),
-                )  # fmt: skip
+                for rival, of_rival in theirs.items():
+                    row = of_site([of_rival[0], ours[0]], cluster, seed=1).rows[1]
+                    shares = resampled(np.hstack([ours[1], of_rival[1]]), np.arange(len(ours[1])), seed=1)
+                    low, high = interval(shares[:, 1] / shares[:, 0] - shares[:, 3] / shares[:, 2])
+                    yield Duel(
+                        rival, path.name, earlier, budget, validators, POINTS * row.freshness, POINTS * row.difference,
+                        (POINTS * row.difference_low, POINTS * row.difference_high), (POINTS * low, POINTS * high),
+                    )  # fmt: skip
 
 
 def _replayed(history: History, policy: str, setting: Setting) -> tuple[Replayed, Floats]:
