@@ -1,8 +1,12 @@
-"""Which part of a site's changes it announces, in sitemaps and feeds: learned from what visits find."""
+"""Which part of a site's changes it announces, in sitemaps and feeds: learned from what visits find.
+
+Pages change at rates of which Gamma(a, b) is believed; a part rho of the changes is announced. Of a page of which
+nothing was said for t seconds the belief is Gamma(a, b + rho t), for silence tells of the rate, too.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -13,8 +17,17 @@ if TYPE_CHECKING:
 
 _MOST: Final = 0.98
 """No site is thought to announce more: of pages that are never looked at unasked nobody learns that they are silent."""
-_FEW: Final = 1.0  # changes that were to be expected, and went unannounced, before any was looked for
-_AT_ONCE: Final = 1.0  # of those a visit may have come too late to tell apart, at most
+AT_FIRST: Final = 0.5
+"""The part that a site is taken to announce when the first of its changes was announced."""
+_FEW: Final = 5.0  # changes of a site that were to be expected, for which what is usual counts as much as its own
+_LITTLE: Final = 1e-9  # a part, or what is left of it, that is as good as none
+
+
+class Usual(NamedTuple):
+    """What is usual of sites that announce changes: how many of the changes to be expected they announce, or do not."""
+
+    announced: float
+    silent: float
 
 
 class Recall:
@@ -22,8 +35,8 @@ class Recall:
 
     A visit that follows an announcement and finds a change has heard one, and one that finds a change of which nothing
     was said has missed one. But whoever follows announcements sees few of the others, as these come to light together
-    with the next that is announced. So either kind is held against the changes that were to be expected: announced ones
-    in all the time before something was announced, silent ones in the time before visits of which nothing was said.
+    with the next that is announced. So either kind is held against what was to be expected: announcements in all the
+    time before something was announced, changes in the time before visits of which nothing was said.
 
     Parameters
     ----------
@@ -33,20 +46,21 @@ class Recall:
     Attributes
     ----------
     heard, missed
-        Changes that were announced, and that were not, shape (sites,).
+        Visits that found a change that was announced, and one of which nothing was said, shape (sites,).
     listened, looked
-        Changes that were to be expected while they might have been announced, and while nothing was, shape (sites,).
+        How many of either there would have been had all changes been announced, and none, shape (sites,); see
+        `listening` and `looking`.
 
     Examples
     --------
     A site that announced all nine changes, and whose page was as it was when nothing was said; and one that says
     nothing:
 
-    >>> recall, page, yes = Recall(2), np.zeros(1, np.int64), np.ones(1, bool)
+    >>> recall, page, yes, half = Recall(2), np.zeros(1, np.int64), np.ones(1, bool), np.ones(1) / 2
     >>> for _ in range(9):
-    ...     recall.learn(page, yes, yes, np.ones(1) / 2)
-    ...     recall.learn(page, ~yes, ~yes, np.ones(1) / 2)
-    >>> recall.learn(page + 1, ~yes, yes, np.zeros(1))
+    ...     recall.learn(page, yes, yes, half, half)
+    ...     recall.learn(page, ~yes, ~yes, half, half)
+    >>> recall.learn(page + 1, ~yes, yes, half, half)
     >>> recall.of(np.array([0, 1])).round(2)
     array([0.83, 0.  ])
     """
@@ -59,29 +73,14 @@ class Recall:
         """Whether a change was ever announced."""
         return bool(self.heard.any())
 
-    def grow(self, sites: int) -> None:
-        """Make room for as many sites."""
-        more = sites - len(self.heard)
-        if more > 0:
-            self.heard, self.missed, self.listened, self.looked = (
-                np.concatenate([each, np.zeros(more)]) for each in (self.heard, self.missed, self.listened, self.looked)
-            )
-
     def of(self, site: Ints) -> Floats:
         """Return the part of its changes that each site announces, rho, shape (n,); 0 before it ever did."""
-        heard = self.heard[site] / (self.listened[site] + _FEW)
-        missed = (self.missed[site] + _FEW) / (self.looked[site] + _FEW)
-        return np.minimum(heard / (heard + missed), _MOST)
+        found = usual(self.heard, self.missed, self.listened, self.looked)
+        return part(found, self.heard[site], self.missed[site], self.listened[site], self.looked[site])
 
-    def relied_on(self, site: Ints) -> Floats:
-        """Return how much of that policies are to rely on, shape (n,): 2 rho - 1, nothing up to a half.
-
-        Whoever does not look does not learn: where rates are being learned and few changes are announced, made-up
-        pages were kept a little less fresh for relying on all of it (300 pages, one draw).
-        """
-        return np.maximum(2.0 * self.of(site) - 1.0, 0.0)
-
-    def learn(self, site: Ints, told: NDArray[np.bool_], changed: NDArray[np.bool_], expected: Floats) -> None:
+    def learn(
+        self, site: Ints, told: NDArray[np.bool_], changed: NDArray[np.bool_], listened: Floats, looked: Floats
+    ) -> None:
         """Take in what visits found, shape (n,) each.
 
         Parameters
@@ -90,26 +89,59 @@ class Recall:
             Of each page.
         told, changed
             Whether a change was announced since the visit before, and whether one was found.
-        expected
-            How many changes were to be expected since then, or until one was announced.
+        listened, looked
+            As `listening` has it until something was announced, or until the visit; and as `looking` has it.
         """
-        silent = np.minimum((1.0 - self.of(site)) * expected, _AT_ONCE)
-        some = -np.expm1(-silent)
-        missed = np.divide(silent, some, out=np.ones(len(some)), where=some > 0)  # that one visit found together
-        quiet = ~told
         np.add.at(self.heard, site[told & changed], 1.0)
-        np.add.at(self.missed, site[quiet & changed], missed[quiet & changed])
-        np.add.at(self.listened, site, expected)
-        np.add.at(self.looked, site[quiet], expected[quiet])
+        np.add.at(self.missed, site[changed & ~told], 1.0)
+        np.add.at(self.listened, site, listened)
+        np.add.at(self.looked, site[~told], looked[~told])
 
 
-def expected(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:
-    """Return how many changes were to be expected of pages of which nothing was heard meanwhile, shape (n,).
+def usual(heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Usual:
+    """Return what is usual, by what `Recall` keeps of sites; of those that never announced a change nothing counts."""
+    some = heard > 0
+    announced = heard[some].sum() / (listened[some].sum() + 1.0)
+    return Usual(float(announced), float((missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)))
 
-    Silence tells of the rate Gamma(a, b), too: after t seconds it is Gamma(a, b + rho t).
+
+def part(usual: Usual, heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Floats:
+    """Return the part of its changes that a site announces, rho, shape (n,), by what `Recall` keeps of it.
+
+    Of a site that never announced one it is 0; of others of which little is known it is near what is usual.
+
+    >>> few, many = np.array([0.0, 1.0]), np.array([0.0, 900.0])
+    >>> part(Usual(0.5, 0.5), few, few, few, few).round(2), part(Usual(0.5, 0.5), many, many / 9, many, many).round(2)
+    (array([0. , 0.5]), array([0. , 0.9]))
+    """
+    announced = (heard + _FEW * usual.announced) / (listened + _FEW)
+    silent = (missed + _FEW * usual.silent) / (looked + _FEW)
+    return np.where(heard > 0, np.minimum(announced / np.maximum(announced + silent, _LITTLE), _MOST), 0.0)
+
+
+def listening(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:
+    """Return how many changes were to be expected of pages while nothing was heard of them, shape (n,).
+
+    That is the integral of the mean rate, as it was believed moment by moment: (a / rho) ln(1 + rho t / b). The part
+    rho of it is how many announcements were to be expected, whenever one ended the wait.
 
     >>> one = np.ones(1)
-    >>> expected(one, one, 2 * one, 0 * one), expected(one, one, 2 * one, one / 2)
-    (array([2.]), array([1.]))
+    >>> listening(one, one, 2 * one, 0 * one), listening(one, one, 2 * one, one).round(3)
+    (array([2.]), array([1.099]))
     """
-    return shape * passed_s / (scale_s + recall * passed_s)
+    rho = np.maximum(recall, _LITTLE)
+    return shape / rho * np.log1p(rho * passed_s / scale_s)
+
+
+def looking(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:
+    """Return how many changes were to be found by visits of pages of which nothing was said, shape (n,).
+
+    A visit finds one however many there were: with probability D = 1 - ((b + rho t) / (b + t))^a. Returned is
+    D / (1 - rho), of which the part 1 - rho was to be found.
+
+    >>> one = np.ones(1)
+    >>> looking(one, one, one, 0 * one), looking(one, one, one / 1000, one / 2).round(5)
+    (array([0.5]), array([0.001]))
+    """
+    silent = np.maximum(1.0 - recall, _LITTLE)
+    return -np.expm1(shape * np.log1p(-silent * passed_s / (scale_s + passed_s))) / silent

@@ -16,7 +16,7 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.crawl.explanation import Belief, History, Origin, Weight, Why, Worth
+    from evercrawl.crawl.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
 
 _MORE = (
     "It tells how much the page matters and which pages make it so, how often it seems to change, what a visit is "
@@ -109,9 +109,19 @@ def _change(change: Belief) -> list[tuple[str, str]]:
             f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
         ),
         ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
+        *([("announces", _announcing(change.announcing))] if change.announcing else []),
         *([("ages", _model(change))] if change.by_clock is not None else []),
         ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
     ]
+
+
+def _announcing(found: Announcing) -> str:
+    told = found.true + found.false
+    right = f"{found.true:,} of {many(told, 'announcements')} {'was' if told == 1 else 'were'} true"
+    if not found.heard:
+        return f"its site has announced no change that a visit found; {right}"
+    counted = f"{found.heard:,} that were found had been announced, {found.missed:,} had not"
+    return f"about {percent(found.announced)} of its site's changes ({counted}); {right}"
 
 
 def _model(change: Belief) -> str:

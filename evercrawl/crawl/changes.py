@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evercrawl.change import dates, extent, gamma
+from evercrawl.change import announcements, dates, extent, gamma
 from evercrawl.change.deaths import Deaths
 from evercrawl.change.prior import SitePriors
-from evercrawl.store import transfers
+from evercrawl.store import heard, transfers
 from evercrawl.store.events import (
     CHANGED,
     DATE_FALSE,
@@ -16,6 +16,7 @@ from evercrawl.store.events import (
     HAS_LINKS,
     LISTED_FALSE,
     LISTED_TRUE,
+    MISSED,
     UNCHANGED,
     VALIDATED,
 )
@@ -51,12 +52,37 @@ class Lesson(NamedTuple):
         When the content changed; 0 where it did not.
     fresh
         Whether the copy was still the page; None where there was none, or the visit does not tell.
+    heard
+        What the visit says of how much its site announces, packed; 0 where the site never announced a change.
     """
 
     flags: int = 0
     evidence: bytes = b""
     changed_at: float = 0.0
     fresh: bool | None = None
+    heard: int = 0
+
+
+class Past(NamedTuple):
+    """What a visit says of the time since the visit before.
+
+    Attributes
+    ----------
+    interval_s
+        How long it was, but for that part of it of which it is known that nothing changed.
+    quiet_s
+        That part: of a page that was found changed, and of which nothing was said, what would have been announced.
+    age_s
+        What to learn of the rate from instead, in place of the interval, where the page was found changed; None where
+        nothing tells.
+    heard
+        As in `Lesson`.
+    """
+
+    interval_s: float
+    quiet_s: float
+    age_s: float | None
+    heard: int
 
 
 class Changes:
@@ -121,39 +147,43 @@ class Changes:
         self.deaths.learn(interval_s, gone=False)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
-        until_s = age_s
-        if said_at or self.notices.heard.any:
-            until_s = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
-        evidence = self._evidence(before, site, changed, interval_s, until_s)
+        past = Past(interval_s, 0.0, age_s, 0)
+        if said_at or self.notices.announces(site):
+            past = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
+            truth |= MISSED if changed and not said_at else 0
+        evidence = transfers.pack_evidence(*self._evidence(before, site, changed, interval_s, past))
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
-        return Lesson(cheap | truth, transfers.pack_evidence(*evidence), changed_at, not changed if held else None)
+        return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.heard)
 
     def _hear(
         self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None
-    ) -> float | None:
-        """Learn how much the site announces; return what to learn of the rate from: an age, or the time until a change.
+    ) -> Past:
+        """Return what the visit says of how much its site announces, and what to learn of the page's rate from.
 
         A visit that came of an announcement, `told_s` after its date, is near the change because of it. How old the
-        change is says nothing then, but how long it took to come does.
+        change is says nothing then, but how long it took until one was announced does: announcements come at the rate
+        rho lam, so that the time counts rho times. A change of which nothing was said is one of the others, which come
+        at (1 - rho) lam; and of those that would have been announced there was none.
         """
         prior, row = self.priors.prior(site), self._state.accounts.sites[site]
         belief = prior[0] + before.shape, prior[1] + before.scale_s
         until_s = interval_s if told_s is None else min(max(interval_s - told_s, 0.0), interval_s)
-        self.notices.learn(site, told_s is not None, changed, belief, until_s)
-        if told_s is None or not dates.likely(int(row["listed_true"]), int(row["listed_false"])):
-            return age_s
-        return until_s if changed else None
+        told, part = told_s is not None, self.notices.part(site)
+        said = heard.pack(*self.notices.heard(site, belief, until_s))
+        if told and changed and dates.likely(int(row["listed_true"]), int(row["listed_false"])):
+            return Past(interval_s, 0.0, max(part, announcements.AT_FIRST) * until_s, said)
+        quiet_s = part * interval_s if changed and not told and age_s is None else 0.0
+        return Past(interval_s - quiet_s, quiet_s, age_s, said)
 
-    def _evidence(
-        self, before: Before, site: int, changed: bool, interval_s: float, age_s: float | None
-    ) -> tuple[float, float]:
+    def _evidence(self, before: Before, site: int, changed: bool, interval_s: float, past: Past) -> tuple[float, float]:
         held = (before.shape, before.scale_s)
         self._fit()
         self._intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
         weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
         kept = gamma.forget(*held, weight)
-        after = gamma.learn_evidence(*kept, self.priors.prior(site), interval_s, changed, age_s)
+        known = kept[0], kept[1] + past.quiet_s
+        after = gamma.learn_evidence(*known, self.priors.prior(site), past.interval_s, changed, past.age_s)
         self.priors.learn(site, held if any(held) else None, after)
         return after
 

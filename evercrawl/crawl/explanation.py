@@ -64,6 +64,28 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Announcing:
+    """What a page's site says of changes in its sitemaps and feeds.
+
+    Attributes
+    ----------
+    announced
+        Which part of its changes it announces, as far as visits have told; where they have told little, near what is
+        usual of sites that do.
+    heard, missed
+        Visits that found a change that was announced, and one of which nothing was said.
+    true, false
+        Announcements after which a visit found a change, and none.
+    """
+
+    announced: float
+    heard: int
+    missed: int
+    true: int
+    false: int
+
+
+@dataclass(frozen=True, slots=True)
 class Belief:
     """What is believed of a page's rate of change.
 
@@ -83,6 +105,8 @@ class Belief:
         Whether the clock of its folder tells how the copy ages, rather than time alone; and by how much clocks have
         foretold what was found on its site better than time, in the logarithm. None where the policy has no clocks, or
         saw no page.
+    announcing
+        What its site says of changes; None where it never announced any.
     """
 
     rate_per_s: float
@@ -96,6 +120,7 @@ class Belief:
     fresh: float | None
     by_clock: bool | None = None
     ahead_nats: float | None = None
+    announcing: Announcing | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -407,6 +407,7 @@ class Learner:
             kept=settled.kept,
             joined=settled.joined,
             said=pack_said(reading.said, change.fresh),
+            heard=change.heard,
         )
 
     def _alias(self, reading: Reading, slots: Slots) -> int:

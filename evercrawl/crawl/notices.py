@@ -10,6 +10,9 @@ from evercrawl.change import announcements, dates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
 
     from evercrawl.store.accounts import Accounts
     from evercrawl.types import Floats, Slots
@@ -21,12 +24,7 @@ class Notices:
     Parameters
     ----------
     accounts
-        How often each site's announcements were true so far.
-
-    Attributes
-    ----------
-    heard
-        Which part of its changes each site announces, by what this run's visits found.
+        How often each site's announcements were true so far, and how many of its changes it announced.
 
     Examples
     --------
@@ -41,7 +39,8 @@ class Notices:
         self._accounts = accounts
         self._dates: dict[int, float] = {}
         self._first: dict[int, float] = {}
-        self.heard = announcements.Recall(0)
+        self._usual: announcements.Usual | None = None
+        self._learned, self._look_at = 0, 0
 
     def listed(self, slots: Sequence[int], at: Sequence[float]) -> None:
         """Take note that each of these pages is said to have changed, later than its last visit."""
@@ -62,24 +61,39 @@ class Notices:
         self._dates.pop(slot, None)
         self._first.pop(slot, None)
 
-    def learn(self, site: int, told: bool, changed: bool, belief: tuple[float, float], passed_s: float) -> None:
-        """Take in whether a visit found a change, and whether that was announced.
+    def heard(self, site: int, belief: tuple[float, float], passed_s: float) -> tuple[float, float]:
+        """Return how many changes were to be expected of a page, and to be found; see `announcements`.
 
-        `belief` is what was thought of the page's rate before, and `passed_s` the time since the visit before, or until
-        the first announcement.
+        Parameters
+        ----------
+        belief
+            What was thought of the page's rate before.
+        passed_s
+            Time since the visit before, or until the first announcement.
         """
-        self.heard.grow(site + 1)
-        sites = np.array([site])
-        shape, scale_s, passed = (np.array([each]) for each in (*belief, passed_s))
-        many = announcements.expected(shape, scale_s, passed, self.heard.of(sites))
-        self.heard.learn(sites, np.array([told]), np.array([changed]), many)
+        self._learned += 1
+        past = tuple(np.array([each]) for each in (*belief, passed_s, self.part(site)))
+        return float(announcements.listening(*past)[0]), float(announcements.looking(*past)[0])
+
+    def announces(self, site: int) -> bool:
+        """Return whether a site ever announced a change that a visit then found."""
+        return bool(self._accounts.sites["heard"][site])
+
+    def part(self, site: int) -> float:
+        """Return which part of its changes a site announces; 0 where it never did."""
+        return float(announcements.part(self._know(), *_counts(self._accounts.sites[site : site + 1]))[0])
 
     def recall(self, sites: Slots) -> Floats | None:
         """Return which part of their changes sites announce, shape (n,); None where none ever did."""
-        if not self.heard.any:
-            return None
-        self.heard.grow(int(sites.max(initial=0)) + 1)
-        return self.heard.relied_on(sites.astype(np.int64))
+        rows = self._accounts.sites.take(sites)
+        return announcements.part(self._know(), *_counts(rows)) if rows["heard"].any() else None
+
+    def _know(self) -> announcements.Usual:
+        """Return what is usual of sites; all are gone through again when a tenth more was learned."""
+        if self._usual is None or self._learned >= self._look_at:
+            self._look_at = self._learned + 1 + self._learned // 10
+            self._usual = announcements.usual(*_counts(self._accounts.sites[: self._accounts.count]))
+        return self._usual
 
     def of(self, slots: Slots, sites: Slots) -> Floats:
         """Return for pages, shape (n,), -ln of the probability that what was said of them is false; 0 for the rest."""
@@ -90,3 +104,7 @@ class Notices:
                     row = self._accounts.sites[sites[i]]
                     said[i] = dates.notice(int(row["listed_true"]), int(row["listed_false"]))
         return said
+
+
+def _counts(rows: NDArray[Any]) -> tuple[Floats, Floats, Floats, Floats]:
+    return rows["heard"], rows["missed"], rows["listened"], rows["looked"]

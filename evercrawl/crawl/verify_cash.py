@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 WORST: Final = 1e-6
 """What a sum may be off by, in parts of all cash, and a page, in parts of its importance and its site's source."""
 _KIND: Final = "cash"
+_COUNTED: Final = (
+    "members", "date_true", "date_false", "listed_true", "listed_false", "heard", "missed", "listened", "looked",
+)  # fmt: skip
 
 
 def check_cash(partition: Partition, folded: State, upto: int, found: Findings) -> None:
@@ -79,7 +82,7 @@ def _accounts(held: Accounts, true: Accounts, found: Findings) -> None:
         found.blame(f"the snapshot has {held.count} sites, and the journal folds to {true.count}")
         return
     mine, theirs = held.sites[: held.count], true.sites[: true.count]
-    for column in ("members", "date_true", "date_false", "listed_true", "listed_false"):
+    for column in _COUNTED:
         other_sites = np.flatnonzero(mine[column] != theirs[column])
         if len(other_sites):
             site = int(other_sites[0])

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.change import dates, gamma
-from evercrawl.crawl.explanation import Belief, History, Origin, Weight, Why, Worth
+from evercrawl.crawl.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
 from evercrawl.crawl.feeders import Feeder, feeders
 from evercrawl.crawl.focus import wanted
+from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.outside import outside
 from evercrawl.crawl.reader import visits
 from evercrawl.crawl.top import known
@@ -157,7 +158,17 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
         dates.trusted(int(row["listed_true"]), int(row["listed_false"])),
         known(view.fresh(pages)[0]),
         trust.believed if trust is not None else None, trust.nats if trust is not None else None,
+        _announcing(view, slot, row),
     )  # fmt: skip
+
+
+def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
+    """Return what a site's account says of how much it announces."""
+    true, false = int(row["listed_true"]), int(row["listed_false"])
+    if not true + false:
+        return None
+    part = Notices(view.state.accounts).part(_site(view, slot))
+    return Announcing(part, int(row["heard"]), int(row["missed"]), true, false)
 
 
 def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:

@@ -38,8 +38,15 @@ class Fixed(Beliefs):
     def refresh(self) -> None:
         """Leave all as it is."""
 
-    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats) -> None:
-        """Learn from visits, each of another page; what is forgotten goes back to the prior."""
+    def learn(
+        self,
+        rows: Ints,
+        interval_s: Floats,
+        changed: NDArray[np.bool_],
+        age_s: Floats,
+        quiet_s: Floats | None = None,
+    ) -> None:
+        """Learn from visits, each of another page; what is forgotten goes back to the prior. Nothing is announced."""
         later = ~np.isnan(interval_s)
         rows, interval_s = rows[later], interval_s[later]
         kept = np.exp(-self._forget_s * interval_s)

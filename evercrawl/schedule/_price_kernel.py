@@ -12,7 +12,7 @@ from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule._clock_chances import log1p
 from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
 from evercrawl.schedule._price_deaths import dying
-from evercrawl.schedule._price_worth import due_after, heard, parts
+from evercrawl.schedule._price_worth import announced, due_after, heard, parts
 
 _NOTHING: Final = 1e-300
 _LEAST: Final = 1e-6  # of a probability, and of its complement
@@ -62,8 +62,8 @@ def _columns(slots: Any, columns: Any, n: int, recall: Any, heard_of: int) -> Co
 
 @compiled
 def _recall(c: Columns, i: int, told: Told, both: Told) -> float:
-    """Return which part of what may make a copy no good is announced, of a page of which nothing was; deaths never."""
-    if len(c.recall) == 0 or c.notice[i] > 0.0:
+    """Return which part of what may make a copy no good is announced; deaths never are."""
+    if len(c.recall) == 0:
         return 0.0
     return float(c.recall[i] * (told.shape / told.scale) / (both.shape / both.scale))
 
@@ -139,8 +139,11 @@ def _mates_weigh(c: Columns, i: int, s: Terms, usual: float, told: Told) -> floa
 def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: float, rho: float) -> float:
     """Return what another visit is worth now."""
     a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
-    exposure = max(told.exposure, 0.0) + c.notice[i] * b / a
-    worth, dear, _, _ = heard(a, b, exposure, s.theta, rho) if rho > 0.0 else parts(a, b, exposure, s.theta)
+    exposure = max(told.exposure, 0.0)
+    if c.notice[i] > 0.0:
+        worth, dear, _, _ = announced(a, b, exposure, s.theta, rho, c.notice[i])
+    else:
+        worth, dear, _, _ = heard(a, b, exposure, s.theta, rho) if rho > 0.0 else parts(a, b, exposure, s.theta)
     longed = longing * max(s.now - c.visited_at[i], 0.0) * w / c0
     return float((w + _mates_weigh(c, i, s, usual, told)) * worth / (c0 + c.changed[i] * dear) + longed)
 
@@ -169,8 +172,8 @@ def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) 
     a, b, w = told.shape, told.scale, c.weight[i]
     w += _mates_weigh(c, i, s, usual, told)
     longing *= c.weight[i] / max(w, _NOTHING)
-    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close, rho)
-    ahead = max(age - c.notice[i] * b / a, 0.0) - told.exposure
+    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close, rho, c.notice[i])
+    ahead = age - told.exposure
     return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
 
 

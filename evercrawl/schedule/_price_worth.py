@@ -12,6 +12,7 @@ from evercrawl.schedule._clock_chances import log1p
 
 _SMALL: Final = 0.01
 _STEPS: Final = 40
+_SILENT: Final = 1e-6  # a part of all changes that is as good as none
 
 
 @compiled
@@ -43,33 +44,70 @@ def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, flo
 @compiled
 def heard(a: float, b: float, t: float, theta: float, rho: float) -> tuple[float, float, float, float]:
     """Return `parts` where a part of all changes is announced and nothing was said; `index.heard` tells the meaning."""
-    fresh, _, _, _ = parts(a, b, t, 0.0)
-    announced, _, _, _ = parts(a, b / rho, t, 0.0)
-    quiet = math.exp(-a * log1p(rho * t / b))  # the probability that there was nothing to announce
-    s = math.exp(-a * log1p(t / b)) / quiet
-    hazard = a * (1.0 / (b + t) - rho / (b + rho * t))
-    steeper = a * (1.0 / (b + t) ** 2 - rho * rho / (b + rho * t) ** 2)
-    worth, grows = fresh - s * announced, s * hazard * (announced + t * quiet)
+    if rho < _SILENT:
+        return parts(a, b, t, theta)
+    silent, by_now = (1.0 - rho) * t, b + rho * t  # as if only what is not announced had been possible
+    all_fresh, _, _, _ = parts(a, by_now, t, 0.0)
+    all_harmonic, _, _, _ = parts(a, by_now, t, 1.0)
+    fresh, _, _, _ = parts(a, by_now, silent, 0.0)
+    harmonic, _, _, _ = parts(a, by_now, silent, 1.0)
+    s, of_all = math.exp(-a * log1p(silent / by_now)), math.exp(-a * log1p(t / by_now))
+    worth = ((1.0 - rho) * all_harmonic - harmonic) / rho
+    grows = (1.0 - rho) * (s - of_all) / rho + (fresh - (1.0 - rho) * all_fresh) / by_now
+    s_falls = a * s * (1.0 / (b + t) - rho / by_now)
+    of_all_falls = a * of_all * ((1.0 + rho) / (by_now + t) - rho / by_now)
+    dear, dearer = 1.0 - of_all - (s - of_all) / rho, of_all_falls + (s_falls - of_all_falls) / rho
     if theta > 0.0:
-        harmonic, _, harmonic_grows, _ = parts(a, b, t, 1.0)
-        worth, grows = (1.0 - theta) * worth + theta * harmonic, (1.0 - theta) * grows + theta * harmonic_grows
-    dear, dearer = max(1.0 - s - t * s * hazard, 0.0), t * s * (hazard * hazard + steeper)
-    return max(worth, 0.0), dear, grows, max(dearer, 0.0)
+        plain, _, plain_grows, _ = parts(a, b, t, 1.0)
+        worth, grows = (1.0 - theta) * worth + theta * plain, (1.0 - theta) * grows + theta * plain_grows
+    return max(worth, 0.0), max(dear, 0.0), max(grows, 0.0), max(dearer, 0.0)
+
+
+@compiled
+def announced(
+    a: float, b: float, t: float, theta: float, rho: float, kappa: float
+) -> tuple[float, float, float, float]:
+    """Return `parts` of a page of which a change was announced; `index.announced` tells the meaning."""
+    rho = min(max(rho, _SILENT), 1.0 - _SILENT)
+    by_now, level = b + rho * t, kappa / (1.0 - rho)
+    doubt, both = math.exp(-kappa), math.exp(-level)  # that nothing changed, by what was said; and what that leaves
+    silent = (1.0 - rho) * t
+    slower, faster = 1.0 / (b + t) - rho / by_now, (1.0 + rho) / (by_now + t) - rho / by_now
+    s, of_all = math.exp(-a * log1p(silent / by_now)), math.exp(-a * log1p(t / by_now))
+    part = 1.0 - both * of_all - (doubt * s - both * of_all) / rho
+    of_all_falls, s_falls = a * both * of_all * faster, a * doubt * s * slower
+    worth = by_now / a * part
+    grows = rho / a * part + by_now / a * (of_all_falls + (s_falls - of_all_falls) / rho)
+    s, of_all = s * by_now / (by_now + silent), of_all * by_now / (by_now + t)
+    dear = 1.0 - both * of_all - (doubt * s - both * of_all) / rho
+    of_all_falls, s_falls = (a + 1.0) * both * of_all * faster, (a + 1.0) * doubt * s * slower
+    dearer = of_all_falls + (s_falls - of_all_falls) / rho
+    if theta > 0.0:
+        plain, _, plain_grows, _ = parts(a, b, t + kappa * b / a, 1.0)
+        worth, grows = (1.0 - theta) * worth + theta * plain, (1.0 - theta) * grows + theta * plain_grows
+    return max(worth, 0.0), max(dear, 0.0), max(grows, 0.0), max(dearer, 0.0)
 
 
 @compiled
 def due_after(
     w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
-    close: float, rho: float,
+    close: float, rho: float, kappa: float,
 ) -> float:  # fmt: skip
     """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
     if not w > 0.0:
         return np.inf
+    if kappa > 0.0:
+        worth, dear, _, _ = announced(a, b, 0.0, theta, rho, kappa)
+        if w * worth >= price * (c0 + c1 * dear):
+            return 0.0
     start: float = (2.0 * price * c0 / (a * b * w)) ** 0.5  # as far as two terms of the series go
     following: float
     low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
     for _ in range(_STEPS):
-        worth, dear, more, dearer = heard(a, b, age, theta, rho) if rho > 0.0 else parts(a, b, age, theta)
+        if kappa > 0.0:
+            worth, dear, more, dearer = announced(a, b, age, theta, rho, kappa)
+        else:
+            worth, dear, more, dearer = heard(a, b, age, theta, rho) if rho > 0.0 else parts(a, b, age, theta)
         worth, more = worth + longing * age, more + longing
         earned, asked = w * worth, price * (c0 + c1 * dear)
         if earned < asked:

@@ -67,21 +67,64 @@ def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Parts:
 def heard(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayLike) -> Floats:
     """Return what an interval is worth, for a weight of 1 (s), where a part of all changes is announced, and none was.
 
-    What was not announced did not happen, of the part rho that would have been: it happens with probability
-    Q(t) = (b / (b + rho t))^a that nothing is announced, and then the copy is fresh with probability S / Q. The visit
-    comes now, or at the announcement: **V = int S - (S(t) / Q(t)) int Q**, which is less than without announcements,
-    for whoever waits will be told. This is `signals.worth` below the level of one announcement that is quite certain,
-    averaged over what is believed of the rate.
+    Of a known rate, what was not announced did not happen, of the part rho that would have been: the copy is fresh with
+    probability e^-alpha t, alpha = (1 - rho) lam. The visit comes now, or at the announcement, so that it is worth
+    (1 - e^-lam t) / lam - e^-alpha t (1 - e^-rho lam t) / (rho lam): less than without announcements, for whoever waits
+    will be told. This is `signals.worth` below the level of one announcement that is quite certain.
+
+    The mean is taken over what is believed of the rate *now*, and silence has told of that too: Gamma(a, b + rho t). So
+    with H the harmonic part, t - int S, for a scale of b + rho t, **V = ((1 - rho) H(t) - H((1 - rho) t)) / rho**. It
+    grows without bound, as the index does without announcements, so that pages are looked at of which little is known.
 
     Examples
     --------
     Where nothing is announced, it is `parts`; where all is, there is nothing to look for:
 
-    >>> heard(1.0, 1.0, 1.0, [1e-9, 0.5, 1.0]).round(3), parts(1.0, 1.0, 1.0).fresh.round(3).item()
-    (array([0.193, 0.085, 0.   ]), 0.193)
+    >>> heard(1.0, 1.0, 1.0, [1e-4, 0.5, 1.0]).round(3), parts(1.0, 1.0, 1.0).fresh.round(3).item()
+    (array([0.193, 0.097, 0.   ]), 0.193)
     """
     a, b, t, rho = (np.asarray(each, np.float64) for each in (shape, scale_s, age_s, recall))
-    return parts(a, b, t).fresh - survival(a, b, t) / survival(a, b / rho, t) * parts(a, b / rho, t).fresh
+    by_now = b + rho * t
+    return ((1.0 - rho) * parts(a, by_now, t).harmonic - parts(a, by_now, (1.0 - rho) * t).harmonic) / rho
+
+
+def announced(
+    shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayLike, notice: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Return what an interval is worth, and makes dear, for a weight of 1 (s), where a change was announced meanwhile.
+
+    Of a known rate, a copy is fresh with probability e^-y, y = alpha t + kappa, which is as if it had been alone, and
+    nothing announced, for T = t + kappa / alpha: so it is worth what it is in `heard` at T. The mean is taken over what
+    is believed of the rate once a change was announced within t: Gamma(a + 1, b + rho t). With B = b + rho t,
+    c = kappa / (1 - rho), p = e^-c (B / (B + t))^a and q = e^-kappa (B / (B + (1 - rho) t))^a it comes to
+    **V = (B / a) (1 - p - (q - p) / rho)**. What announcements to come add is left out.
+
+    Parameters
+    ----------
+    shape, scale_s
+        Of the belief before the announcement.
+    age_s
+        Since the last visit.
+    recall
+        rho, more than 0.
+    notice
+        kappa, -ln of the probability that the announcement is false.
+
+    Examples
+    --------
+    Of a known rate of one a second, announced with certainty: a visit now earns the mean time until the next change.
+
+    >>> [round(each.item(), 3) for each in announced(1e9, 1e9, 0.0, 1e-6, 30.0)]
+    [1.0, 1.0]
+    """
+    a, b, t, rho, kappa = (np.asarray(each, np.float64) for each in (shape, scale_s, age_s, recall, notice))
+    by_now, both, doubt = b + rho * t, np.exp(-kappa / (1.0 - rho)), np.exp(-kappa)
+
+    def part(a: Floats) -> Floats:
+        p, q = both * survival(a, by_now, t), doubt * survival(a, by_now, (1.0 - rho) * t)
+        return 1.0 - p - (q - p) / rho
+
+    return by_now / a * part(a), np.maximum(part(a + 1.0), 0.0)
 
 
 def _series(a: Floats, b: Floats, x: Floats, *, fresh: bool = False) -> Floats:

@@ -106,8 +106,10 @@ class Held:
         told_s = np.where(seen.changed, self._trust.age_s(rows, now), math.nan)
         if not self._policy.clairvoyant:
             self._trust.learn(rows, seen.changed, self.beliefs, interval_s, now)
-        until_s = np.where(np.isnan(told_s), age_s, interval_s - told_s)  # until the first change: a visit came of it
-        self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, until_s)
+        heard = self._trust.heard(rows)
+        until_s = np.where(np.isnan(told_s), age_s, heard * (interval_s - told_s))
+        quiet_s = np.where(~told & seen.changed & np.isnan(age_s), heard * interval_s, 0.0)
+        self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, until_s, quiet_s)
         age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))

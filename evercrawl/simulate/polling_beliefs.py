@@ -67,16 +67,29 @@ class Beliefs:
             self.shape[:] = _SURE
             np.divide(_SURE, self._known, out=self.scale_s)
 
-    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats) -> None:
-        """Learn from visits, each of another page; `interval_s` is nan at the first, `age_s` where nobody says."""
+    def learn(
+        self,
+        rows: Ints,
+        interval_s: Floats,
+        changed: NDArray[np.bool_],
+        age_s: Floats,
+        quiet_s: Floats | None = None,
+    ) -> None:
+        """Learn from visits, each of another page; `interval_s` is nan at the first, `age_s` where nobody says.
+
+        `quiet_s` is the part of the interval for which it is known that there was no change; none by default.
+        """
         later = ~np.isnan(interval_s)
         if self._known is not None or not later.any():
             return
+        quiet_s = np.zeros(int(later.sum())) if quiet_s is None else quiet_s[later]
         rows, interval_s, changed, age_s = rows[later], interval_s[later], changed[later], age_s[later]
         weight = np.exp(-np.minimum(self._fade * interval_s, self._most))
         held = self._shape[rows] * weight, self._scale_s[rows] * weight
         prior_s = self._priors.scales_at(self._host[rows])
-        shape, scale_s = gamma.learn_many(held[0] + SHAPE, held[1] + prior_s, interval_s, changed, age_s)
+        shape, scale_s = gamma.learn_many(
+            held[0] + SHAPE, held[1] + prior_s + quiet_s, interval_s - quiet_s, changed, age_s
+        )
         after = np.maximum(shape - SHAPE, 0.0), np.maximum(scale_s - prior_s, 0.0)
         self._untold.append(rows)
         self._shape[rows], self._scale_s[rows] = after
@@ -127,8 +140,12 @@ class Trust:
         return np.asarray(self._count[rows] > 0)
 
     def recall(self, rows: Any) -> Floats | None:
-        """Return which part of their changes the hosts of some pages surely announce; None where none ever did."""
-        return self._recall.relied_on(self._host[rows]) if self._recall.any else None
+        """Return which part of their changes the hosts of some pages announce; None where none ever did."""
+        return self._recall.of(self._host[rows]) if self._recall.any else None
+
+    def heard(self, rows: Ints) -> Floats:
+        """Return which part of their changes the hosts of some pages announce, as far as was seen, shape (n,)."""
+        return self._recall.of(self._host[rows])
 
     def age_s(self, rows: Ints, now: float) -> Floats:
         """Return how long ago a change of some pages was announced first; nan where it is likelier to be false."""
@@ -140,10 +157,9 @@ class Trust:
         hosts = self._host[rows]
         if told.any() or self._recall.any:
             passed_s = np.where(told, interval_s - (now - self._first_at[rows]), np.nan_to_num(interval_s))
-            many = announcements.expected(
-                beliefs.shape[rows], beliefs.scale_s[rows], np.maximum(passed_s, 0.0), self._recall.of(hosts)
-            )
-            self._recall.learn(hosts, told, changed & ~np.isnan(interval_s), many)
+            past = beliefs.shape[rows], beliefs.scale_s[rows], np.maximum(passed_s, 0.0), self._recall.of(hosts)
+            listened, looked = announcements.listening(*past), announcements.looking(*past)
+            self._recall.learn(hosts, told, changed & ~np.isnan(interval_s), listened, looked)
         self._good += np.bincount(hosts[told & changed], minlength=len(self._good))
         self._bad += np.bincount(hosts[told & ~changed], minlength=len(self._bad))
         self._count[rows] = self.notice[rows] = 0.0

@@ -38,6 +38,10 @@ SITE: Final = np.dtype(
         ("date_false", "<u4"),
         ("listed_true", "<u4"),  # the same for the dates of sitemaps and feeds
         ("listed_false", "<u4"),
+        ("heard", "<f8"),  # what is known of how much it announces; see `change.announcements`
+        ("missed", "<f8"),
+        ("listened", "<f8"),
+        ("looked", "<f8"),
         ("trusted", "<u4"),  # 1: it is given its part; 0: it has to live of what links bring
         ("given", "<f8"),  # what each member was given so far
         ("settled", "<f8"),  # what each site had been given when `given` was last brought up to date
@@ -98,7 +102,7 @@ class Accounts:
         self._each = 0.0  # what each of them was given so far
 
     def begin(self, *, handout: bool, trusted: Sequence[bool]) -> None:
-        """Begin anew with the cash; members and what is known of dates stay.
+        """Begin anew with the cash; members and what is known of dates and announcements stay.
 
         Parameters
         ----------

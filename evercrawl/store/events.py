@@ -30,6 +30,7 @@ LISTED_TRUE: Final = 4096  # a sitemap or feed had said that it changed, and it 
 LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it had not
 NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; until a visit says otherwise
 PARTIAL: Final = 32_768  # not all of its links could be let in, so the same content is read anew next time
+MISSED: Final = 65_536  # it had changed and nothing had been said of that, on a site that does announce changes
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 
@@ -122,6 +123,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     said
         How likely the copy was said to be fresh before the visit, and whether it was, packed by `said.pack`; 0 where
         there was no copy, or the visit does not tell.
+    heard
+        How many changes were to be expected since the visit before, or until one was announced, and how many there were
+        to be found, packed by `heard.pack`; 0 where the site never announced one.
     """
 
     slot: int
@@ -162,6 +166,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     kept: bytes = b""
     joined: bytes = b""
     said: int = 0
+    heard: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

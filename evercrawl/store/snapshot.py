@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.store.journal import Journal
     from evercrawl.store.state import State
 
-VERSION: Final = 5
+VERSION: Final = 6
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.store import transfers
+from evercrawl.store import heard, transfers
 from evercrawl.store.accounts import Accounts
 from evercrawl.store.arena import reserve
 from evercrawl.store.cashbook import Cashbook
@@ -22,6 +22,7 @@ from evercrawl.store.events import (
     HAS_LINKS,
     LISTED_FALSE,
     LISTED_TRUE,
+    MISSED,
     UNCHANGED,
     Discovery,
     Event,
@@ -227,6 +228,8 @@ class State:
         if isinstance(event, Visit):
             self._visited(event, pointer)
             self._count_dates(event)
+            if event.heard:
+                self._count_heard(event)
             self.cashbook.settle(event, number, held)
         elif isinstance(event, Passed):
             self.cashbook.passed(event, number, held)
@@ -311,6 +314,16 @@ class State:
             for flag, column in _DATES:
                 if event.flags & flag:
                     row[column] += 1
+
+    def _count_heard(self, event: Visit) -> None:
+        """Take in what a visit says of how much its site announces."""
+        row = self.accounts.sites[self.site_of[event.host]]
+        listened, looked = heard.unpack(event.heard)
+        told = event.flags & (LISTED_TRUE | LISTED_FALSE)
+        row["heard"] += bool(event.flags & LISTED_TRUE)
+        row["missed"] += bool(event.flags & MISSED)
+        row["listened"] += listened
+        row["looked"] += 0.0 if told else looked
 
     def _switched(self, scheme: Scheme) -> None:
         self.become(scheme)

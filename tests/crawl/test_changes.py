@@ -178,16 +178,38 @@ def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_w
 
 
 def test_a_visit_that_an_announcement_brought_teaches_how_long_the_change_took_to_come(begun):
-    """The first that was announced, 4 s after the visit before, not the last; and that the site announces changes."""
+    """The first that was announced, 4 s after the visit before, not the last; and that the site announces changes.
+
+    Half of its changes, at first: as many again may have come in these 4 s, and nobody would know.
+    """
     notices = begun._learner._changes.notices
     begun.visit(PAGE, body("one"))
     assert notices.recall(np.zeros(1, np.uint32)) is None
     for after_s in (4.0, 7.0):
         begun._learner.listed([PAGE], [begun.now + after_s], begun.now + after_s)
     begun.visit(PAGE, body("two"))
-    assert evidence(begun) == pytest.approx((1.0, 4.0))
-    assert 0.0 < notices.heard.of(np.zeros(1, np.int64))[0] < 1.0
+    assert evidence(begun) == pytest.approx((1.0, 2.0))
+    part = notices.part(0)
+    assert 0.0 < part < 1.0
     before = evidence(begun)
     begun._learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
     begun.visit(PAGE, body("two"))
     assert 0.9 < evidence(begun)[0] <= before[0], "a false alarm is no change"
+
+
+def test_a_change_of_which_nothing_was_said_is_one_of_those_that_are_not_announced(begun):
+    """It came at the rate of the others; of those that are announced it is known that none did."""
+    notices = begun._learner._changes.notices
+    for number in range(8):
+        begun.visit(PAGE, body(f"{number}"))
+        begun._learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
+    begun.visit(PAGE, body("8"))
+    part, held = notices.part(0), evidence(begun)
+    assert part > 0.4
+    begun.visit(PAGE, body("9"))
+    kept = gamma.forget(*held, np.exp(-0.05))
+    prior = begun._learner._changes.priors.prior(0)
+    quiet_s = part * 10.0
+    expected = gamma.learn_evidence(kept[0], kept[1] + quiet_s, prior, 10.0 - quiet_s, True)
+    assert evidence(begun) == pytest.approx(expected, rel=0.02)
+    assert evidence(begun)[1] > gamma.learn_evidence(*kept, prior, 10.0, True)[1] + 1.0

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from evercrawl.change import gamma
+from evercrawl.cli.why import rows
 from evercrawl.config import Config
 from evercrawl.crawl.explanation import Why
+from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.schemes import stored
 from evercrawl.crawl.switching import switch
@@ -115,6 +117,29 @@ def test_belief_is_that_of_prior_and_evidence(made, ask):
     assert (by_clocks.change.by_clock, by_clocks.change.ahead_nats) == (trust.believed, trust.nats)
     assert (belief.by_clock, belief.ahead_nats) == (None, None)
     assert (found.history.visits, found.history.changes, found.history.changed_at) == (2, 1, pytest.approx(made.now))
+
+
+def test_what_a_site_announces_is_told(made, ask):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a"))
+    for turn in range(4):
+        made.visit(f"{SITE}/a", made.page("a", text=f"turn {turn // 2 * 2}"))
+        made._learner.listed([f"{SITE}/a"], [made.now + 5.0], made.now + 5.0)
+    made.visit(f"{SITE}/a", made.page("a", text="in the end"))
+    made.visit(f"{SITE}/a", made.page("a", text="and in silence"))
+    found, view = ask("/a")
+    said = found.change.announcing
+    assert (said.heard, said.missed, said.true, said.false) == (2, 1, 2, 2)
+    assert said.announced == Notices(view.state.accounts).part(0) > 0
+    (text,) = [text for name, text in rows(found) if name == "announces"]
+    assert "(2 that were found had been announced, 1 had not); 2 of 4 announcements were true" in text
+
+
+def test_nothing_is_told_of_a_site_that_announces_nothing(made, ask):
+    made.fill()
+    found, _ = ask("/a")
+    assert found.change.announcing is None
+    assert "announces" not in dict(rows(found))
 
 
 def test_worth_is_told_against_the_price_and_when_it_is_met(made, ask):

@@ -101,8 +101,13 @@ def test_clocks_tell_more_than_time(pages: Pages, policy: Price, request: pytest
 def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -> None:
     pages, policy.deaths_per_s = known(pages, rates), deaths_per_s
     told, adds, theta = exposed(policy, pages), longing(policy, pages, rates), policy._harmonic
-    age = told.exposure_s + pages.notice * told.scale_s / told.shape
+    age = told.exposure_s
     seen = index.index(pages.importance, told.shape, told.scale_s, age, pages.cost, pages.cost_changed, theta)
+    worth, dear = index.announced(told.shape, told.scale_s, np.maximum(age, 0.0), 1e-6, pages.notice)
+    harmonic = index.parts(told.shape, told.scale_s, age + pages.notice * told.scale_s / told.shape).harmonic
+    worth = (1 - theta) * worth + theta * harmonic
+    sent_for = pages.importance * worth / (pages.cost + pages.cost_changed * dear)
+    seen = np.where(pages.notice > 0, sent_for, seen)
     seen += adds * np.maximum(NOW - pages.visited_at, 0.0) * pages.importance / pages.cost
     first = by_age(pages, NOW).dying(np.zeros(PAGES), deaths_per_s)
     waits = policy.patience * np.array([np.maximum(first.shape, 1.0), np.ones(PAGES)])
@@ -112,7 +117,24 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     new = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed)
     expected = np.where(np.isnan(pages.visited_at), new, seen)
     assert np.isnan(pages.visited_at).sum() == 1
-    np.testing.assert_allclose(policy.value(pages, NOW), expected, rtol=1e-9)
+    value, quiet = policy.value(pages, NOW), pages.notice == 0
+    np.testing.assert_allclose(value[quiet], expected[quiet], rtol=1e-9)
+    np.testing.assert_allclose(value[~quiet], expected[~quiet], rtol=1e-4)
+
+
+def test_a_page_of_which_a_change_was_announced_falls_due_when_it_is_worth_the_price(pages: Pages) -> None:
+    policy = PriceGamma()
+    policy._close = 1e-9
+    told = replace(pages, notice=np.full(PAGES, 0.3), recall=np.full(PAGES, 0.6)).take(np.arange(PAGES) > AHEAD)
+    for _ in range(200):
+        policy.chosen(np.full(1, np.median(policy.value(told, NOW))), NOW, PAGES)
+    due = policy.due(told, NOW)
+    later = np.isfinite(due) & (due > told.visited_at + 1.0)
+    assert 5 < later.sum() < len(due)
+    for row in np.flatnonzero(later)[:10]:
+        assert policy.value(told, due[row])[row] == pytest.approx(policy.price, rel=1e-5)
+    at_once = due <= told.visited_at + 1.0
+    assert (policy.value(told, NOW)[at_once] >= policy.price).all()
 
 
 @pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
@@ -166,16 +188,18 @@ def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pag
     quiet = (pages.notice == 0) & (age_s > 0) & (part > 0)
     fresh = index.heard(told.shape, told.scale_s, told.exposure_s, np.maximum(part, 1e-9))
     harmonic, theta = index.parts(told.shape, told.scale_s, told.exposure_s).harmonic, policy._harmonic
-    hazard = told.shape * (1 / (told.scale_s + told.exposure_s) - part / (told.scale_s + part * told.exposure_s))
-    still = np.exp(
-        -told.shape * (np.log1p(told.exposure_s / told.scale_s) - np.log1p(part * told.exposure_s / told.scale_s))
-    )
-    dear = 1 - still - told.exposure_s * still * hazard
+    by_now, some = told.scale_s + part * told.exposure_s, np.maximum(part, 1e-9)
+    still = index.survival(told.shape, by_now, (1 - part) * told.exposure_s)
+    of_all = index.survival(told.shape, by_now, told.exposure_s)
+    dear = np.maximum(1 - of_all - (still - of_all) / some, 0.0)
     worth = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed * dear)
     if (plain.speed == 1).all():  # where clocks are believed, some tell of others, too
         np.testing.assert_allclose(asked(policy.value, heard)[quiet], worth[quiet], rtol=1e-7)
-    assert (asked(policy.value, heard)[quiet] < asked(policy.value, pages)[quiet]).all()
-    assert (asked(policy.due, heard)[quiet] >= asked(policy.due, pages)[quiet]).all()
+    soon = quiet & (told.exposure_s < told.scale_s / 2)  # later on silence says that a visit will be good for long
+    assert soon.sum() > 5
+    assert (asked(policy.value, heard)[soon] < asked(policy.value, pages)[soon]).all()
+    later, sooner = asked(policy.due, heard)[soon], asked(policy.due, pages)[soon]
+    assert (later > sooner).mean() > 0.6
     assert (asked(policy.fresh, heard)[quiet] > asked(policy.fresh, pages)[quiet]).all()
     due = replace(heard, cost_changed=0.0 * rho).take(quiet)
     at = policy.due(due, NOW)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule.allocation import h
-from evercrawl.schedule.index import heard
+from evercrawl.schedule.index import announced, heard, parts
 from evercrawl.schedule.signals import level, lower_gamma, signals, times, worth
 
 LEVELS = np.array([0.01, 0.5, 1.0, 3.0, 10.0])
@@ -59,3 +59,31 @@ def test_below_one_announcement_that_is_certain_the_closed_form_is_the_index(rho
     assert heard(1e9, 1e9, age, rho) == pytest.approx(worth(of, 1.0, level(of, age, 0)), rel=1e-5)
     doubted = signals(1.0, rho, rho * (1 / 0.9 - 1))
     assert heard(1e9, 1e9, age, rho) == pytest.approx(worth(doubted, 1.0, level(doubted, age, 0)), rel=0.12)
+
+
+@pytest.mark.parametrize("shape", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("rho", [0.05, 0.5, 0.9])
+def test_where_the_rate_is_not_known_the_index_is_the_mean_over_what_is_believed_now(shape, rho) -> None:
+    """Of Gamma(a, b + rho t) after silence, and with one announcement more where there was one."""
+    draw = np.random.default_rng(1)
+    for age in (0.3, 4.0):
+        quiet = draw.gamma(shape, 1.0 / (1.0 + rho * age), 400_000)
+        mean = np.mean(known_rate(quiet, rho, age))
+        assert heard(shape, 1.0, age, rho) == pytest.approx(mean, rel=0.02)
+        told, kappa = draw.gamma(shape + 1.0, 1.0 / (1.0 + rho * age), 400_000), 1.5
+        mean = np.mean(known_rate(told, rho, age + kappa / ((1.0 - rho) * told)))
+        assert announced(shape, 1.0, age, rho, kappa)[0] == pytest.approx(mean, rel=0.05)
+
+
+def known_rate(rate, rho, age):
+    """Return what a visit is worth of pages of known rates, by the definition."""
+    return -np.expm1(-rate * age) / rate + np.exp(-(1 - rho) * rate * age) * np.expm1(-rho * rate * age) / (rho * rate)
+
+
+def test_it_grows_without_bound_so_that_no_page_is_given_up() -> None:
+    ages = np.geomspace(1.0, 1e9, 30)
+    for rho in (0.1, 0.5, 0.95):
+        worth = heard(0.4, 1.0, ages, rho)
+        assert (np.diff(worth) > 0).all()
+        assert worth[-1] > 1e3 * worth[15]
+    assert (heard(0.4, 1.0, ages[:5], 0.5) < parts(0.4, 1.0, ages[:5]).fresh).all()
