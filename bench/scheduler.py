@@ -61,7 +61,8 @@ _RECORD_BYTES = sum(RECORD[name].itemsize for name in OF_A_PAGE)
 def waiting(policy: Policy, on: Slots) -> Frontier:
     """Return a frontier on which visited pages wait, all alike, on hosts of these numbers with an address each."""
     one = np.ones(1)
-    page = Pages(np.zeros(1, np.uint32), *(one * value for value in (0.0, 1, 1, 1, DAY, 1, 0, 0)))
+    none = np.zeros(1)
+    page = Pages(np.zeros(1, np.uint32), none, one, one, one, DAY * one, one, none, none)
 
     def columns(slots: Slots) -> Pages:
         return page.take(np.zeros(len(slots), np.int64))
@@ -74,10 +75,15 @@ def waiting(policy: Policy, on: Slots) -> Frontier:
     return frontier
 
 
+def queued_bytes(frontier: Frontier) -> int:
+    """Return what the queues of all hosts take."""
+    return frontier._lots.size_bytes()  # pyright: ignore[reportPrivateUsage]
+
+
 def page_bytes(policy: Policy, pages: int = 200_000) -> float:
     """Return what is kept of a page that was visited: in the queues, of hosts as in `World`, and in its record."""
     on = (pages / 1000 * np.random.default_rng(1).random(pages) ** 2).astype(np.uint32)
-    return waiting(policy, on)._lots.size_bytes() / pages + _RECORD_BYTES
+    return queued_bytes(waiting(policy, on)) / pages + _RECORD_BYTES
 
 
 def churned_bytes(policy: Policy, pages: int = 100_000) -> float:
@@ -85,7 +91,7 @@ def churned_bytes(policy: Policy, pages: int = 100_000) -> float:
     world = World(policy, pages, pages // 1000, 16, 0, 20 * DAY)
     world.fetches_s(3 * pages)
     assert world.frontier.new_count == 0, "all pages were visited"
-    return world.frontier._lots.size_bytes() / pages + _RECORD_BYTES
+    return queued_bytes(world.frontier) / pages + _RECORD_BYTES
 
 
 def site_bytes(policy: Policy, sites: int = 10_000) -> float:
@@ -96,7 +102,7 @@ def site_bytes(policy: Policy, sites: int = 10_000) -> float:
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert len(priors.scales_s) == sites
-    return (used + frontier._lots.size_bytes()) / sites + SITE.itemsize
+    return (used + queued_bytes(frontier)) / sites + SITE.itemsize
 
 
 class World:
@@ -261,7 +267,7 @@ def main() -> int:
     parser.add_argument("--cycle-days", type=float, default=20.0, help="the budget: days to visit every page once")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     o = parser.parse_args()
-    picked = catalog.pick(schedule, Policy, o.policy)  # type: ignore[type-abstract]
+    picked: type[Any] = catalog.pick(schedule, Policy, o.policy)  # type: ignore[type-abstract]
     policy = picked()
     start = time.process_time()
     world = World(policy, o.pages, o.hosts, o.batch, o.new, o.cycle_days * DAY)
@@ -276,7 +282,7 @@ def main() -> int:
         Figure("slowest run", max(runs), "us"),
         *(Figure(f"CPU a fetch, {few} at once", world.fetches_s(o.fetches, few) * 1e6, "us") for few in (32, 8, 1)),
         Figure("pages looked at, a fetch", asked, ""),
-        Figure("memory a known page, in the queues alone", world.frontier._lots.size_bytes() / world.known, "B"),
+        Figure("memory a known page, in the queues alone", queued_bytes(world.frontier) / world.known, "B"),
         Figure("memory a visited page", page_bytes(policy), "B", at_most=48),
         Figure("the same, three cycles later", churned_bytes(picked()), "B", at_most=48),
         Figure("memory a site, of one host", site_bytes(policy), "B", at_most=4096),
@@ -325,16 +331,17 @@ def learned_bytes(memory: dict[str, NDArray[Any]]) -> tuple[float, float]:
 def split(world: World, fetches: int) -> None:
     """Print where the time goes, by the clock on the wall, with what measuring adds."""
     parts: dict[str, float] = {}
+    frontier: Any = world.frontier  # its parts are its own business, but for whoever times them
     names = {
         "politeness": (world.frontier, ["began", "ended", "add_seen", "add_found", "_flush", "_pick", "_open_gates"]),
         "choice": (world.frontier, ["_round"]),
-        "kernels": (world.frontier._lots, ["collect", "best", "settle"]),
+        "kernels": (frontier._lots, ["collect", "best", "settle"]),
         "values": (world.policy, ["assess", "fresh", "chosen"]),
     }
     for name, (owner, methods) in names.items():
         for method, spent in part_s(owner, methods, lambda: world.fetches_s(fetches)).items():
             parts[f"  {name}: {method.strip('_')}"] = spent / fetches * 1e6
-    gather = world.frontier._columns
+    gather = frontier._columns
     spent = 0.0
 
     def timed(slots: Slots) -> Pages:
@@ -344,9 +351,9 @@ def split(world: World, fetches: int) -> None:
         spent += time.perf_counter() - start
         return pages
 
-    world.frontier._columns = timed
+    frontier._columns = timed
     world.fetches_s(fetches)
-    world.frontier._columns = gather
+    frontier._columns = gather
     parts["  columns"] = spent / fetches * 1e6
     for name, us in parts.items():
         print(f"{name:<44}{us:>10.2f} us")

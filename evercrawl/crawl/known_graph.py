@@ -70,6 +70,11 @@ class KnownGraph:
     def __init__(self, partition: Partition, needs: Iterable[Need]) -> None:
         self._columns: dict[Need, Column] = {name: _column(name, partition) for name in sorted(needs)}
 
+    @property
+    def words(self) -> bool:
+        """Whether it matters how many words links have."""
+        return "facts" in self._columns
+
     def learned(self, event: Visit, held: Visit | None) -> None:
         """Take note of a visit, and of the visit that brought the links the page had before."""
         if event.found is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evercrawl.config import Config
 from evercrawl.crawl.budgets import Budgets
+from evercrawl.crawl.link_bytes import link_bytes
 from evercrawl.crawl.link_words import LinkWords
 from evercrawl.crawl.near import NearDuplicates
 from evercrawl.crawl.outlinks import Outlinks, outlinks
@@ -408,7 +409,17 @@ class Learner:
             joined=settled.joined,
             said=pack_said(reading.said, change.fresh),
             heard=change.heard,
+            anchors=self._anchors(reading, slots, links) if own else b"",
         )
+
+    def _anchors(self, reading: Reading, slots: Slots, links: Outlinks) -> bytes:
+        """Return how many bytes of words there are in the links to each target, where somebody asks."""
+        if self._known is None or not self._known.words:
+            return b""
+        old = reading.before.held
+        if reading.flags & KEEP and old is not None:
+            return old.anchors
+        return b"" if reading.content is None else link_bytes(reading.content, slots, links.targets)
 
     def _alias(self, reading: Reading, slots: Slots) -> int:
         """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""

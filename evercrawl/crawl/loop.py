@@ -248,7 +248,7 @@ class Crawl:
         self._leisure = Leisure(clock.now(), network.idle_s)
         self._underway = 0  # visits among the exchanges in flight
         self._parsers: Parsers = parsers or Inline(
-            config.product_token, text=indexing is not None or config.looks_for_words
+            config.product_token, text=indexing is not None or config.looks_for_words or "facts" in policy.needs
         )
         self._waiting: list[Reading] = []  # read, and not yet taken in
         self._reported_at = 0.0

@@ -1,9 +1,9 @@
 """What pages and their URLs are like, for policies that ask: depth, bytes, look, and likeness to what people ask for.
 
 Depth and the size of a page stand in the table and in its record anyway. What a URL looks like is read off its text,
-once for each that is known. What links say of a page is given to the search index alone, which does not give it back;
-so it is taken for so many bytes a link, which the journal does tell. The index holds the text of a page that asks not
-to be hidden and is no copy of another; what stands for a page in a list of results is its title.
+once for each that is known. How many bytes links say of a page is told by the journal, where they were read by a crawl
+whose policy asked for it; elsewhere each is taken for so many. The index holds the text of a page that does not ask to
+be hidden and is no copy of another; what stands for a page in a list of results is its title.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from evercrawl.crawl.query_words import QueryWords
 from evercrawl.crawl.usage_counts import Following
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.schedule.base import Facts
+from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import HAS_LINKS, NOINDEX
 from evercrawl.store.records import FINDABLE
 from evercrawl.store.table import NO_RECORD
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Slots
 
 ANCHOR_BYTES: Final = 16.0
-"""Of the words of a usual link: two or three of them."""
+"""Of the words of a usual link, where nobody noted them: two or three of them."""
 _PIECE: Final = 1 << 14  # URLs that are looked at together
 _DYNAMIC: Final = 1 << 15
 _HIDDEN: Final = 1 << 15
@@ -39,7 +40,7 @@ _DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
 
 
 class PageFacts:
-    """The column `facts` of `Pages`: 8 bytes for each known page, and 16 more as soon as people ask for anything.
+    """The column `facts` of `Pages`: 12 bytes for each known page, and 16 more as soon as people ask for anything.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class PageFacts:
             depth=depth,
             url_bytes=(url & np.uint16(_DYNAMIC - 1)).astype(np.float64),
             dynamic=(url >= _DYNAMIC).astype(np.float64),
-            anchor_bytes=ANCHOR_BYTES * self._links.of(slots),
+            anchor_bytes=self._links.words(slots),
             index_bytes=np.where(indexed & (title < _HIDDEN), text_bytes, 0.0),
             abstract_bytes=(title & (_HIDDEN - 1)).astype(np.float64),
             text_bytes=text_bytes,
@@ -104,14 +105,18 @@ class PageFacts:
 
 
 class LinksAndTitles(InLinks):
-    """Links to each page, and the bytes of its title with a bit for those that ask not to be found by searching."""
+    """Links to each page, the bytes of their words, and of its title, with a bit for those that ask not to be found."""
 
     def __init__(self, partition: Partition) -> None:
         self._title: NDArray[np.uint16] = np.zeros(partition.state.known.count, np.uint16)  # by slot
+        self._words: Slots = np.zeros(partition.state.known.count, np.uint32)  # by slot, in bytes
         super().__init__(partition)
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Count the links of a page instead of those it had, and take note of its title."""
+        """Count the links of a page instead of those it had, and their words; and take note of its title."""
+        if event.flags & HAS_LINKS and held is not None and held.targets == event.targets:
+            self._say(held, -1)
+            self._say(event, 1)
         super().learned(event, held)
         if event.flags & HAS_LINKS:
             self._entitle(event)
@@ -121,8 +126,20 @@ class LinksAndTitles(InLinks):
         self._title = grown(self._title, int(slots.max(initial=0)) + 1)
         return self._title[slots]
 
+    def words(self, slots: Slots) -> Floats:
+        """Return how many bytes the words of the links to each have, shape (n,)."""
+        self._words = grown(self._words, int(slots.max(initial=0)) + 1)
+        return self._words[slots].astype(np.float64)
+
+    def _say(self, event: Visit, by: int) -> None:
+        targets = decode_slots(event.targets)  # ascending, and each once
+        self._words = grown(self._words, int(targets[-1]) + 1 if len(targets) else 0)
+        told = np.frombuffer(event.anchors, np.uint8) if event.anchors else np.full(len(targets), ANCHOR_BYTES)
+        self._words[targets] += (by * told.astype(np.int64)).astype(np.uint32)
+
     def _add(self, event: Visit, by: int) -> None:
         super()._add(event, by)
+        self._say(event, by)
         if by > 0:
             self._entitle(event)
 

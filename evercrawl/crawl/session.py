@@ -174,7 +174,7 @@ async def _run(
     sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
     soft404 = Soft404Book(str(partition.directory / SOFT404_FILE))
     robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
-    parsers = _parsers(config, network)
+    parsers = _parsers(config, network, text=config.index or config.looks_for_words or "facts" in policy.needs)
     try:
         one = Crawl(
             partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
@@ -236,10 +236,9 @@ def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     return wanted(config, alone=alone)
 
 
-def _parsers(config: Config, network: CurlNetwork) -> Parsers:
+def _parsers(config: Config, network: CurlNetwork, *, text: bool) -> Parsers:
     """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
-    text = config.index or config.looks_for_words
     if not count:
         return Inline(config.product_token, text=text)
     longest_bytes = config.body_max_bytes

@@ -126,6 +126,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     heard
         How many changes were to be expected since the visit before, or until one was announced, and how many there were
         to be found, packed by `heard.pack`; 0 where the site never announced one.
+    anchors
+        Of each of `targets`, how many bytes the words of the links to it have, up to 255; empty where the crawl's
+        policy does not ask, or the page was read without its words.
     """
 
     slot: int
@@ -167,6 +170,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     joined: bytes = b""
     said: int = 0
     heard: int = 0
+    anchors: bytes = b""
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

@@ -57,11 +57,37 @@ def test_each_fact_is_what_the_crawl_holds(made, known):
         "text_bytes": len(body), "similarity": 0,
     }  # fmt: skip
     assert found[f"{SITE}/find?q=tea"] == {
-        "depth": 1, "url_bytes": 29, "dynamic": 1, "anchor_bytes": 2 * ANCHOR_BYTES, "index_bytes": 0,
+        "depth": 1, "url_bytes": 29, "dynamic": 1, "anchor_bytes": 2 * len("to /find?q=tea"), "index_bytes": 0,
         "abstract_bytes": 0, "text_bytes": 0, "similarity": 0,
     }  # fmt: skip
     assert found[f"{SITE}/far"]["depth"] == 2
     assert found[f"{SITE}/a"]["text_bytes"] == len(made.page("A", "/find?q=tea", "/far"))  # not what came packed
+
+
+def test_of_links_that_nobody_asked_the_words_of_each_counts_as_usual(made):
+    """Those that were read before the policy was another, or without their words."""
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    graph = KnownGraph(made.partition, ("facts",))
+    assert [row["anchor_bytes"] for row in facts(made, graph).values()] == [0.0, ANCHOR_BYTES, ANCHOR_BYTES]
+    made._learner._known = graph
+    made.visit(f"{SITE}/a", made.page("A", "/b"))
+    made.visit(f"{SITE}/", made.page("Home at last", "/a", "/b"))
+    found = [row["anchor_bytes"] for row in facts(made, graph).values()]
+    assert found == [0.0, len("to /a"), 2 * len("to /b")]
+    assert facts(made, graph) == facts(made, KnownGraph(made.partition, ("facts",)))
+
+
+def test_the_words_of_all_links_of_a_page_to_another_count_up_to_a_bound(made, known):
+    made.seed(f"{SITE}/")
+    long = "much to say " * 30
+    made.visit(f"{SITE}/", f'<p><a href="/a">one</a> <a href="/a">four</a> <a href="/b">{long}</a> {SITE}/c'.encode())
+    found = facts(made, known)
+    assert found[f"{SITE}/a"]["anchor_bytes"] == len("one") + len("four")
+    assert 128 < found[f"{SITE}/b"]["anchor_bytes"] <= 255
+    made.visit(f"{SITE}/", b'<p><a href="/a">one</a> <a href="/b"><img src="/i.png"></a>')
+    found = facts(made, known)
+    assert (found[f"{SITE}/a"]["anchor_bytes"], found[f"{SITE}/b"]["anchor_bytes"]) == (3, 0)
 
 
 def test_a_page_keeps_its_bytes_while_it_is_in_trouble_or_unchanged_and_not_when_they_were_lost(made, known):
