@@ -6,7 +6,7 @@
 HISTORIES is a folder of histories; what was measured is the mean of nine of them. By `--begun` a replay begins with all
 pages read that there are, out of the budget: at 0.005 a page and day three years are five and a half cycles, of which a
 crawl that begins with nothing spends the first, or with a share for new pages all, on what it has never seen. Exits 1
-where a policy reaches less than was measured by more than 0.03.
+where a policy reaches less than was measured by more than 0.03; of one that can be read in two ways, where both do.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ ALL: Final = {
     "price_gamma": Published("price_gamma", {}, (0.817, 0.937, 0.984, 0.996)),
 }
 KNOWN: Final = "optimal, average rates known"
+READINGS: Final = {"nutch_adaptive", "nutch_adaptive, stretch=0"}
+"""The same policy, as its code has it and as its documentation does; what was measured is that of one of them."""
 
 
 class Begun(Replay):
@@ -86,13 +88,17 @@ def main() -> int:
     paths = [path for path in find(o.histories) if path.name not in o.without.split(",")]
     weak = 0
     for budget in o.budget or BUDGETS[:2]:
+        short_of = set[str]()
         for label in o.policy or ALL:
             reached = [freshness(read(path), label, budget, begun=o.begun) for path in paths]
             mean, measured = statistics.fmean(reached), ALL[label].measured[BUDGETS.index(budget)]
             short = mean < measured - WITHIN
-            weak += short
+            if short:
+                short_of.add(label)
             each = " ".join(f"{one:.3f}" for one in reached)
             print(f"{budget:<6g}{label:30} {mean:.3f} ({measured:.3f}){' WEAK' if short else ''}  {each}", flush=True)
+        readings = READINGS.intersection(o.policy or ALL)
+        weak += len(short_of - READINGS) + (bool(readings) and readings <= short_of)
     return int(weak > 0)
 
 

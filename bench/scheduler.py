@@ -267,7 +267,7 @@ def main() -> int:
     parser.add_argument("--cycle-days", type=float, default=20.0, help="the budget: days to visit every page once")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     o = parser.parse_args()
-    picked: type[Any] = catalog.pick(schedule, Policy, o.policy)  # type: ignore[type-abstract]
+    picked: type[Any] = catalog.pick(schedule, Policy, o.policy)
     policy = picked()
     start = time.process_time()
     world = World(policy, o.pages, o.hosts, o.batch, o.new, o.cycle_days * DAY)
@@ -341,7 +341,7 @@ def split(world: World, fetches: int) -> None:
     for name, (owner, methods) in names.items():
         for method, spent in part_s(owner, methods, lambda: world.fetches_s(fetches)).items():
             parts[f"  {name}: {method.strip('_')}"] = spent / fetches * 1e6
-    gather = frontier._columns
+    gather: Callable[[Slots], Pages] = frontier._columns
     spent = 0.0
 
     def timed(slots: Slots) -> Pages:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain
+from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain, populations, unrun
 from evercrawl.lab.contestants import Contestant
+from evercrawl.schedule.signals import optimum
 from evercrawl.simulate.polling import Conditions
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ _NONE, _SOME, _MORE = ("nothing announced", "recall 0.8, precision 0.9", "recall
 _PRINTED: Final = {_NONE: (0.761, 0.937), _SOME: (0.888, 0.969), _MORE: (0.927, 0.983)}
 _KINDS: Final = {_NONE: (0.0, 1.0), _SOME: (0.8, 0.9), _MORE: (0.95, 0.95)}
 _UPPER: Final = "told all"
+_BEST: Final = "the best there is, "
+_OF_THE_BEST: Final = {True: 0.98, False: 0.95}  # by whether rates are known
 _WITHIN: Final = 0.03
 
 
@@ -35,8 +38,9 @@ def contestants() -> list[Contestant]:
 class Signals(Experiment):
     """How much fresher copies are where changes are announced: by sitemaps and feeds, if they are right.
 
-    How often a host's announcements are right is learned by counting. Figures are parts of all importance, not of the
-    optimum, which knows of no announcements.
+    How often a host's announcements are right is learned by counting, and so is how many changes it announces. Figures
+    are parts of all importance, not of the optimum, which knows of no announcements; beside them stands what is best
+    where rates, recall and precision are known, and announcements followed at once.
     """
 
     pages = PAGES
@@ -47,13 +51,35 @@ class Signals(Experiment):
         plain(options, "signals")
         there = contestants()
         rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
+        rows += [row | {"correlation": 0.0} for row in _bests(options)]
         labels = [each.label for each in there]
         found = Findings("Announced changes, as a part of the optimum without", rows, panels=panels(rows, labels))
         for known in ("known rates, ", ""):
             found.claims += [claimed(rows, f"price, {known}{kind}", kind) for kind in _KINDS]
             found.claims.append(_helps(rows, known))
+            found.claims += [_of_the_best(rows, known, kind) for kind in _KINDS]
         found.claims.append(claimed(rows, _UPPER, ""))
         return found
+
+
+def _bests(options: Options) -> list[Row]:
+    """Return the rows of what is best, in closed form."""
+    found = list["Row"]()
+    for _, seed, pages in populations(options, (0.0,)):
+        for budget in options.budgets or _BUDGETS:
+            without = pages.optimum(budget).value
+            for kind, (recall, precision) in _KINDS.items():
+                value = optimum(pages.weight, pages.lam_per_day, budget * len(pages), recall, precision)
+                found.append(unrun(_BEST + kind, seed, budget, value, without))
+    return found
+
+
+def _of_the_best(rows: list[Row], known: str, kind: str) -> Claim:
+    best = _values(rows, _BEST + kind)
+    found = [one / of for one, of in zip(_values(rows, f"price, {known}{kind}"), best, strict=True)]
+    least = _OF_THE_BEST[bool(known)]
+    label = f"price, {known}{kind}: of {_listed(best)}, the best there is, at least {least:g}"
+    return Claim(label, "", _listed(found), all(each >= least for each in found))
 
 
 def _values(rows: list[Row], label: str) -> list[float]:

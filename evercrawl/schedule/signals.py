@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _MOST_LEVEL: Final = 40.0  # a copy that is fresh with probability e^-40 is not
 _SMALL: Final = 1e-12
 _TERMS: Final = 400
+_LOW_LEVEL: Final = 1e-7
+_LEVELS: Final = 4000
+_HALVINGS: Final = 100
 
 
 class Signals(NamedTuple):
@@ -89,6 +92,47 @@ def worth(of: Signals, weight: ArrayLike, at: ArrayLike) -> Floats:
     y = np.minimum(np.asarray(at, np.float64), _MOST_LEVEL)
     passed, fresh = times(of, y)
     return np.asarray(weight) * np.maximum(fresh - np.exp(-y) * passed, 0.0)
+
+
+def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision: float) -> float:
+    """Return the best freshness there is where rates are known and changes announced, a part of all weight.
+
+    Every page is visited when its level has come to where a visit is worth the price; the price is that at which all
+    of the budget is spent. Announcements are acted upon at once, of which no tick of a clock allows.
+
+    Parameters
+    ----------
+    weight, lam
+        Importance, and changes per unit of time, shape (n,).
+    budget
+        Visits per unit of time.
+    recall, precision
+        Part of the changes that are announced, less than 1, and part of the announcements that are right.
+
+    Examples
+    --------
+    Without announcements it is what `allocation.optimum` finds:
+
+    >>> from evercrawl.schedule import allocation
+    >>> weight, lam = np.array([5.0, 1.0, 1.0]), np.array([1.0, 0.1, 9.0])
+    >>> round(optimum(weight, lam, 2.0, 0.0, 1.0), 4), round(allocation.optimum(weight, lam, 2.0).value / 7.0, 4)
+    (0.6619, 0.6619)
+    """
+    at = np.r_[0.0, np.geomspace(_LOW_LEVEL, _MOST_LEVEL, _LEVELS)]
+    of = signals(1.0, recall, recall * (1.0 / precision - 1.0))
+    passed, fresh = times(of, at)
+    earned = np.maximum.accumulate(np.maximum(fresh - np.exp(-at) * passed, 0.0))
+    low, high = -80.0, 80.0
+    visits = kept = np.zeros(len(lam))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        asked = np.exp(middle) * lam / weight  # of a page that changes once per unit of time
+        some = asked < earned[-1]
+        cycle = np.interp(asked, earned, passed)
+        visits = np.where(some, lam / np.maximum(cycle, _SMALL), 0.0)
+        kept = np.where(some, np.interp(asked, earned, fresh) / np.maximum(cycle, _SMALL), 0.0)
+        low, high = (middle, high) if visits.sum() > budget else (low, middle)
+    return float(np.dot(weight, kept) / weight.sum())
 
 
 def times(of: Signals, at: Floats) -> tuple[Floats, Floats]:

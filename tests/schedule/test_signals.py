@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from evercrawl.schedule import allocation
 from evercrawl.schedule.allocation import h
 from evercrawl.schedule.index import announced, heard, parts
-from evercrawl.schedule.signals import level, lower_gamma, signals, times, worth
+from evercrawl.schedule.signals import level, lower_gamma, optimum, signals, times, worth
 
 LEVELS = np.array([0.01, 0.5, 1.0, 3.0, 10.0])
 
@@ -87,3 +88,16 @@ def test_it_grows_without_bound_so_that_no_page_is_given_up() -> None:
         assert (np.diff(worth) > 0).all()
         assert worth[-1] > 1e3 * worth[15]
     assert (heard(0.4, 1.0, ages[:5], 0.5) < parts(0.4, 1.0, ages[:5]).fresh).all()
+
+
+def test_the_best_there_is_lies_between_the_optimum_without_and_telling_all() -> None:
+    draw = np.random.default_rng(1)
+    weight, lam = draw.pareto(1.1, 300) + 1.0, np.exp(draw.normal(0.0, 2.0, 300))
+    budget = 0.2 * lam.sum()
+    none = allocation.optimum(weight, lam, budget).value / weight.sum()
+    some = [optimum(weight, lam, budget, recall, 0.9) for recall in (0.1, 0.5, 0.9)]
+    order = np.argsort(lam / weight)
+    told_all = weight[order][np.cumsum(lam[order]) <= budget].sum() / weight.sum()
+    assert optimum(weight, lam, budget, 0.0, 1.0) == pytest.approx(none, rel=1e-4)
+    assert none < some[0] < some[1] < some[2] < told_all
+    assert optimum(weight, lam, budget, 1.0 - 1e-6, 1.0 - 1e-9) == pytest.approx(told_all, abs=0.01)
