@@ -72,8 +72,8 @@ def test_signals_are_told_by_how_much_they_help():
     found = experiment("signals").run(Options(pages=40, turns=1), quiet)
     assert {row["budget"] for row in found.rows} == {0.03, 0.3}
     assert len(labels(found.rows)) == 10
-    best = [[row["value"] for row in found.rows if str(row["policy"]).startswith("the best") and row["budget"] == budget]
-            for budget in (0.03, 0.3)]  # fmt: skip
+    closed = [row for row in found.rows if str(row["policy"]).startswith("the best")]
+    best = [[row["value"] for row in closed if row["budget"] == budget] for budget in (0.03, 0.3)]
     assert all(none < some < more for none, some, more in best)
     assert sum("the best there is" in claim.claim for claim in found.claims) == 6
     assert len(claims_of(found, "told all")) == 1
