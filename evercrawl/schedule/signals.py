@@ -128,7 +128,7 @@ def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision
         middle = (low + high) / 2
         asked = np.exp(middle) * lam / weight  # of a page that changes once per unit of time
         some = asked < earned[-1]
-        cycle = np.interp(asked, earned, passed)
+        cycle: Floats = np.interp(asked, earned, passed)
         visits = np.where(some, lam / np.maximum(cycle, _SMALL), 0.0)
         kept = np.where(some, np.interp(asked, earned, fresh) / np.maximum(cycle, _SMALL), 0.0)
         low, high = (middle, high) if visits.sum() > budget else (low, middle)
