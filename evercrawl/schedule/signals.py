@@ -121,12 +121,12 @@ def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision
     at = np.r_[0.0, np.geomspace(_LOW_LEVEL, _MOST_LEVEL, _LEVELS)]
     of = signals(1.0, recall, recall * (1.0 / precision - 1.0))
     passed, fresh = times(of, at)
-    earned = np.maximum.accumulate(np.maximum(fresh - np.exp(-at) * passed, 0.0))
+    earned: Floats = np.maximum.accumulate(np.maximum(fresh - np.exp(-at) * passed, 0.0))
     low, high = -80.0, 80.0
     visits = kept = np.zeros(len(lam))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        asked = np.exp(middle) * lam / weight  # of a page that changes once per unit of time
+        asked: Floats = np.exp(middle) * lam / weight  # of a page that changes once per unit of time
         some = asked < earned[-1]
         cycle: Floats = np.interp(asked, earned, passed)
         visits = np.where(some, lam / np.maximum(cycle, _SMALL), 0.0)
