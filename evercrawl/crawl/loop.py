@@ -324,10 +324,11 @@ class Crawl:
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
             self.frontier.said[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._begin(*drawn, now, new=False)
-        least = self._leisure.least(self._policy.usual) if self._network.in_flight else -math.inf
-        most = self._config.connections
+        least, most = self._leisure.least(self._policy.usual), self._config.connections
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, min(free, most), least)
+            if not chosen and least > -math.inf and not self._network.in_flight:
+                chosen = self.frontier.choose(now, 1)  # there is nothing better, and nothing else is done
             if not chosen:
                 return
             most = len(chosen)  # one of each address: at the same instant the next choice cannot find more

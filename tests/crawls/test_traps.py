@@ -4,14 +4,18 @@ Until all honest pages have been read it gets no more than a twentieth of the fe
 that are made when only refreshes are left beside it.
 """
 
+import itertools
+import math
 import random
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from evercrawl.progress import Limits
+from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.price import Price
 from evercrawl.simulate.made_web import Answer
 from evercrawl.simulate.network import Asked, MadeNetwork
@@ -138,6 +142,25 @@ def test_a_busy_crawl_keeps_honest_sites_from_waiting_for_a_trap(run, monkeypatc
     at_leisure = share()
     monkeypatch.setattr(MadeNetwork, "idle_s", 0.0)
     assert share() < 0.8 * at_leisure
+
+
+def test_a_busy_crawl_thinks_twice_too_where_nothing_is_under_way(run, monkeypatch):
+    """All that it asked for was answered by the time it looks; only where nothing better waits it takes the rest."""
+    choose, asked = Frontier.choose, list[tuple[float, int]]()
+
+    def noted(frontier: Frontier, now: float, most: int, least: float = -math.inf) -> Any:
+        chosen = choose(frontier, now, most, least)
+        asked.append((least, len(chosen)))
+        return chosen
+
+    monkeypatch.setattr(Frontier, "choose", noted)
+    monkeypatch.setattr(MadeNetwork, "idle_s", 0.0)
+    limits = Limits(pages=FETCHES, seconds=3600)
+    run(Beside(calendar), [*SEEDS, f"{TRAP}/"], limits, policy=Price(), polite=False, connections=1, **FAST)
+    begun = next(place for place, (least, _) in enumerate(asked) if least > -math.inf)
+    pairs = itertools.pairwise(asked[begun:])
+    assert all(before > -math.inf and not taken for (before, taken), (least, _) in pairs if least == -math.inf)
+    assert sum(taken for least, taken in asked if least > -math.inf) > 0.5 * FETCHES
 
 
 def test_a_trap_on_an_honest_site_does_not_keep_its_pages_waiting(run):
