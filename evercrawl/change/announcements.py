@@ -62,7 +62,7 @@ class Recall:
     ...     recall.learn(page, ~yes, ~yes, half, half)
     >>> recall.learn(page + 1, ~yes, yes, half, half)
     >>> recall.of(np.array([0, 1])).round(2)
-    array([0.83, 0.  ])
+    array([0.91, 0.  ])
     """
 
     def __init__(self, sites: int) -> None:
