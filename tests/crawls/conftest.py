@@ -31,7 +31,7 @@ from evercrawl.schedule.base import Policy
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index
-from evercrawl.simulate.clock import VirtualClock, run_virtual
+from evercrawl.simulate.clock import Crash, VirtualClock, run_virtual
 from evercrawl.simulate.made_web import Answer, MadeWeb
 from evercrawl.simulate.network import Asked, MadeNetwork, NoAnswerError, inline
 from evercrawl.store.disk import Disk, RealDisk
@@ -155,10 +155,6 @@ class Ran:
     @property
     def digest(self) -> str:
         return blake2b(msgspec.msgpack.encode(self.events)).hexdigest()
-
-
-class Crash(BaseException):
-    """The process ends here."""
 
 
 class DyingDisk(RealDisk):

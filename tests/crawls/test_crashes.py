@@ -8,6 +8,7 @@ import pytest
 from evercrawl.catalog import find
 from evercrawl.crawl.schemes import stored
 from evercrawl.importance import windows
+from evercrawl.simulate.clock import Crash
 from evercrawl.simulate.made_web import MadeWeb
 from evercrawl.store.disk import TEMPORARY, RealDisk
 from evercrawl.types import Outcome
@@ -17,10 +18,6 @@ SEEDS = [f"{origin}/" for origin in HOSTS]
 NAMES = {"a.example": ["8.8.4.1"], "b.example": ["8.8.4.2"]}
 WEB = MadeWeb(seed=3, origins=HOSTS, pages=4, changing=0)
 SETTINGS = {"names": NAMES, "snapshot_every_s": 4.0, "segment_bytes": 12_000, "latency_s": lambda _: 0.1}
-
-
-class Crash(BaseException):
-    """The process ends here."""
 
 
 class DyingDisk(RealDisk):
