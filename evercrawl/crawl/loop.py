@@ -328,7 +328,7 @@ class Crawl:
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, min(free, most), least)
             if not chosen and least > -math.inf and not self._network.in_flight:
-                chosen = self.frontier.choose(now, 1)  # there is nothing better, and nothing else is done
+                chosen = self.frontier.choose(now, min(free, most))  # nothing better waits, and nothing is under way
             if not chosen:
                 return
             most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
