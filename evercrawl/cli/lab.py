@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 _MORE: Final = (
     "Without NAME, all experiments are listed. Each draws a web (or reads one), visits it by every scheme in question "
     "and by our default, and prints what was claimed beside what was found; the numbers go to NAME.parquet, the figure "
-    "to NAME.png. The same seed gives the same numbers."
+    "to NAME.png. The same seed gives the same numbers. Where many runs are compared, each is kept as it ends, in "
+    "NAME.runs.jsonl: a command that was interrupted, or asks for more rows, runs only what is missing."
 )
 _PAGES: Final = (
     "pages of the web (default: as many as were printed: 100,000 of most figures, 10,000 where policies are compared)"
@@ -32,6 +34,7 @@ _TURNS: Final = (
     "15 cycles)"
 )
 _FOLDER: Final = "lab"
+_RUNS: Final = ".runs.jsonl"
 _ENGINE: Final = "evercrawl.lab.windows"
 
 
@@ -77,7 +80,6 @@ def run(args: argparse.Namespace) -> int:
 
     if args.name is None:
         return _list(as_json=args.json)
-    options = _options(args)
     made = experiment(args.name)
     _fit(args, made)
     if args.out:
@@ -86,9 +88,10 @@ def run(args: argparse.Namespace) -> int:
         print("no figure will be drawn: that needs matplotlib: pip install evercrawl[lab]", file=sys.stderr)
     warm.before_reading(_ENGINE)
     began = time.monotonic()
+    name, folder = args.name.partition(":")[0].replace("-", "_"), Path(args.out or _FOLDER)
+    options = replace(_options(args), kept=folder / f"{name}{_RUNS}")
     findings = made.run(options, lambda line: print(f"... {line}", file=sys.stderr, flush=True))
-    name = args.name.partition(":")[0].replace("-", "_")
-    files = keep(findings, Path(args.out or _FOLDER), name)
+    files = keep(findings, folder, name)
     if args.json:
         _as_json(findings, files)
     else:

@@ -39,6 +39,8 @@ class Options:
         Names of those that are compared, or of rows; none for all.
     jobs
         Runs at once, each in a process; makes no difference to what is found.
+    kept
+        A file that keeps single runs as they end, where an experiment consists of such; None for none.
     """
 
     pages: int | None = None
@@ -49,6 +51,7 @@ class Options:
     budgets: tuple[float, ...] = ()
     policies: tuple[str, ...] = ()
     jobs: int = 1
+    kept: Path | None = None
 
     @property
     def whole(self) -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import ExitStack
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 from evercrawl.simulate.polling import poll
 from evercrawl.simulate.population import DAY_S, population
 from evercrawl.simulate.processes import processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from evercrawl.lab.base import Row, Say
     from evercrawl.lab.contestants import Contestant
@@ -64,7 +67,7 @@ class Cell(NamedTuple):
         return run(self.each, pages, self.budget, self.cycles, self.seed) | {"correlation": self.correlation}
 
 
-def rows_of(cells: Sequence[Run], jobs: int, say: Say) -> list[Row]:
+def rows_of(cells: Sequence[Run], jobs: int, say: Say, kept: Path | None = None) -> list[Row]:
     """Return the row of each cell, in their order; how many processes there are makes no difference to what is in them.
 
     Parameters
@@ -75,14 +78,29 @@ def rows_of(cells: Sequence[Run], jobs: int, say: Say) -> list[Row]:
         Processes at once; with one, all run in this one.
     say
         Is told of each run that is over, and how many there are.
+    kept
+        A file that keeps each row as soon as it is there; what it has of the same code is not run again. None for none.
+
+    Raises
+    ------
+    StoreError
+        When rows cannot be kept.
     """
-    rows = list["Row"]()
-    began = time.monotonic()
-    for row in _in_processes(cells, jobs) if min(jobs, len(cells)) > 1 else map(row_of, cells):
-        rows.append(row)
-        left_s = (time.monotonic() - began) / len(rows) * (len(cells) - len(rows))
-        say(f"{len(rows)} of {len(cells)}: {cells[len(rows) - 1]}: {row['ratio']:.3f}{_still(left_s)}")
-    return rows
+    with ExitStack() as stack:
+        runs = None if kept is None else stack.enter_context(KeptRuns(kept, fingerprint()))
+        found = [None if runs is None else runs.row(repr(cell)) for cell in cells]
+        missing = [place for place, row in enumerate(found) if row is None]
+        if len(missing) < len(cells):
+            say(f"{len(cells) - len(missing)} of {len(cells)} runs are there already, in {kept}")
+        began, left = time.monotonic(), [cells[place] for place in missing]
+        for done, (place, row) in enumerate(zip(missing, _run(left, jobs), strict=True), 1):
+            found[place] = row
+            if runs is not None:
+                runs.keep(repr(cells[place]), row)
+            left_s = (time.monotonic() - began) / done * (len(left) - done)
+            over = len(cells) - len(left) + done
+            say(f"{over} of {len(cells)}: {cells[place]}: {row['ratio']:.3f}{_still(left_s)}")
+    return [row for row in found if row is not None]
 
 
 def row_of(cell: Run) -> Row:
@@ -110,7 +128,11 @@ def drawn(pages: int, seed: int, correlation: float) -> Population:
     return population(pages, seed, correlation)
 
 
-def _in_processes(cells: Sequence[Run], jobs: int) -> Iterator[Row]:
+def _run(cells: Sequence[Run], jobs: int) -> Iterator[Row]:
+    """Yield the row of each cell, in their order."""
+    if min(jobs, len(cells)) <= 1:
+        yield from map(row_of, cells)
+        return
     with processes(min(jobs, len(cells))) as pool:
         yield from pool.map(row_of, cells)
 

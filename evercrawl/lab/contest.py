@@ -79,7 +79,7 @@ def contest(
         for each in there
         for budget in options.budgets or budgets
     ]
-    return rows_of(cells, options.jobs, say)
+    return rows_of(cells, options.jobs, say, options.kept)
 
 
 def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contestant]:

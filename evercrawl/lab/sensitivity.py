@@ -105,7 +105,7 @@ class Sensitivity(Experiment):
             Trial(*each, pages, seed, budget, cycles)
             for seed in seeds(options, pages) for budget in BUDGETS for each in tried
         ]  # fmt: skip
-        rows = rows_of(trials, options.jobs, say)
+        rows = rows_of(trials, options.jobs, say, options.kept)
         found = Findings("Priors and patience, as a part of the optimum", rows)
         found.panels = panels(rows, list(dict.fromkeys(trial.label for trial in trials)))
         found.claims = _claims(rows)

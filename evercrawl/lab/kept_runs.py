@@ -1,0 +1,121 @@
+"""Runs that are kept as they end, so that a command of hours that was interrupted can go on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import evercrawl
+from evercrawl.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+    from evercrawl.lab.base import Row
+
+_PARTS: Final = ("change", "kernels", "lab", "schedule", "simulate")
+"""The packages whose code decides what comes of a run."""
+
+
+class KeptRuns:
+    """The rows of runs that are over, in a file of JSON lines; rows of other code than that which runs are not taken.
+
+    Parameters
+    ----------
+    path
+        The file; its folder is made. What other code found is thrown away, and so is a line that was never finished.
+    code
+        Stands for the code that runs (see `fingerprint`).
+
+    Raises
+    ------
+    StoreError
+        When the file cannot be read, or made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "systems.runs.jsonl"
+    >>> with KeptRuns(path, "a") as runs:
+    ...     runs.keep("round, 10 %", {"ratio": 0.5})
+    >>> with KeptRuns(path, "a") as runs:
+    ...     runs.row("round, 10 %"), runs.row("round, 1 %")
+    ({'ratio': 0.5}, None)
+    >>> with KeptRuns(path, "b") as runs:
+    ...     runs.row("round, 10 %")
+    """
+
+    def __init__(self, path: Path, code: str) -> None:
+        self._path, self._rows = path, dict[str, "Row"]()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            there = _read(path, code) if path.exists() else []
+            new = path.with_name(f"{path.name}.new")
+            self._file: TextIO = new.open("w", encoding="utf-8")
+            self._write({"code": code})
+            for name, row in there:
+                self.keep(name, row)
+            new.replace(path)
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def __enter__(self) -> KeptRuns:
+        """Return this."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def row(self, name: str) -> Row | None:
+        """Return what came of the run of that name; None where it is not over yet."""
+        return self._rows.get(name)
+
+    def keep(self, name: str, row: Row) -> None:
+        """Keep what came of a run.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written.
+        """
+        self._rows[name] = row
+        self._write({"run": name, "row": row})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        try:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def _trouble(self, error: OSError) -> StoreError:
+        why = error.strerror or error
+        return StoreError(f"cannot keep runs in {self._path}: {why}; name another folder with --out")
+
+
+def fingerprint() -> str:
+    """Return what stands for the code that decides what comes of a run: a digest of its files."""
+    root, digest = Path(evercrawl.__file__).parent, hashlib.sha256()
+    for part in _PARTS:
+        for file in sorted((root / part).rglob("*.py")):
+            digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _read(path: Path, code: str) -> list[tuple[str, Row]]:
+    """Return what was kept by the same code, up to the first line that is none."""
+    found = list[tuple[str, "Row"]]()
+    try:
+        lines: Iterator[dict[str, Any]] = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        for line in lines:
+            if line.get("code", code) != code:
+                break
+            if "code" not in line:
+                found.append((line["run"], line["row"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return found
+    return found
