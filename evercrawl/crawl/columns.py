@@ -39,6 +39,9 @@ _CASH: Final = ("host", "flags", "alias", "importance", "mark")  # fields of the
 class Columns:
     """Gathers the columns of `Pages`.
 
+    Importance and cash count half as much for each visit in a row that found a page gone or in trouble: a visit moves
+    what there is only if the page is back.
+
     Parameters
     ----------
     state, scheme, priors, notices
@@ -112,7 +115,11 @@ class Columns:
         cash = self._cash(slots, cells, unread, rows, sites)
         never = None if unread is None else self._never(unread, slots)
         worth = cash if never is None else np.where(never, self._expected(cash, cells), cash)
-        importance, cash = self._wanted(slots, never, self._importance(worth, rows, slots, cells), cash)
+        importance = self._importance(worth, rows, slots, cells)
+        if (misses := rows["misses"]).any():
+            back = RETURNS**misses
+            importance, cash = importance * back, cash * back
+        importance, cash = self._wanted(slots, never, importance, cash)
         cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
@@ -155,16 +162,14 @@ class Columns:
         return rows
 
     def _importance(self, cash: Floats, rows: NDArray[Any], slots: Slots, cells: Slots) -> Floats:
-        """Return how much pages matter; half as much for each visit in a row that found them gone."""
+        """Return how much pages matter."""
         own = rows["alias"] == NO_SLOT  # else it weighs no more than what it has yet to pass on
         history, mark = np.where(own, rows["importance"], 0.0), np.where(own, rows["mark"], 0.0)
         kept = self._state.kept_of(slots, cells)
         kept = kept * own[:, None] if kept is not None else None
-        importance = self._scheme.importance(
+        return self._scheme.importance(
             cash, history, mark, self._state.accounts.total, kept, self._state.born_of(slots), self._guess()
         )
-        misses = rows["misses"]
-        return importance * RETURNS**misses if misses.any() else importance
 
     def _wanted(
         self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evercrawl.change import dates, gamma
+from evercrawl.change.deaths import RETURNS
 from evercrawl.crawl.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
 from evercrawl.crawl.feeders import Feeder, feeders
 from evercrawl.crawl.focus import wanted
@@ -121,7 +123,8 @@ def _reasons(view: View, slot: int, state: str, history: History | None) -> list
 
 def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> Weight:
     share = float(view.importance[slot])
-    giving = feeders(view, slot)
+    back = _back(view, slot)
+    giving = [replace(feeder, gives=feeder.gives * back) for feeder in feeders(view, slot)]
     cash = float(pages.cash[0])
     return Weight(
         share,
@@ -142,7 +145,13 @@ def _of_its_site(view: View, slot: int, cash: float, giving: list[Feeder]) -> fl
     """
     if view.scheme.handout:
         return max(float(view.importance[slot]) - sum(feeder.gives for feeder in giving), 0.0)
-    return (cash - float(view.state.table.cash[slot])) / view.total
+    return (cash - float(view.state.table.cash[slot]) * _back(view, slot)) / view.total
+
+
+def _back(view: View, slot: int) -> float:
+    """Return what part of its importance a page counts, as it may not be back from where it was found gone."""
+    row = _row(view, slot)
+    return 1.0 if row is None else RETURNS ** int(row["misses"])
 
 
 def _belief(view: View, slot: int, pages: Pages) -> Belief:

@@ -71,9 +71,11 @@ def test_a_page_that_vanished_matters_half_as_much_each_time(made):
     made.seed(f"{SITE}/", f"{SITE}/x")
     made.visit(f"{SITE}/", made.page("Home", "/x"))
     made.visit(f"{SITE}/x", made.page("X"))
-    before = columns(made).importance[1]
+    before = columns(made)
     made.visit(f"{SITE}/x", b"", 404)
-    assert columns(made).importance[1] == pytest.approx(before / 2)
+    after = columns(made)
+    assert after.importance[1] == pytest.approx(before.importance[1] / 2)
+    assert after.cash[1] == pytest.approx(before.cash[1] / 2, rel=0.1)
 
 
 def test_a_page_with_validators_costs_a_head_and_one_without_all_of_it(made):

@@ -43,12 +43,14 @@ def ask(made):
 
 def test_what_feeds_a_page_adds_up_to_what_it_is(made, ask):
     made.fill()
-    for path in ("/", "/a", "/copy", "/moved", "/away", "/cut", "/later", "/picture"):
+    made.visit(f"{SITE}/broken", b"", 0, error="timeout")
+    for path in ("/", "/a", "/copy", "/moved", "/away", "/cut", "/later", "/picture", "/gone", "/broken"):
         found, view = ask(path)
         weight = found.weight
         given = weight.site_share + sum(feeder.gives for feeder in weight.feeders)
         if weight.rank is not None:
             assert weight.share == pytest.approx(given, rel=1e-6)
+            assert weight.cash <= 1
             assert weight.times_mean == pytest.approx(weight.share * view.counted)
         assert weight.feeding == len(weight.feeders)
 
