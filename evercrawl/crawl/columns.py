@@ -132,6 +132,7 @@ class Columns:
             cost_changed=cost_changed,
             notice=self._notices.of(slots, sites),
             recall=self._notices.recall(sites),
+            found_at=None if unread is None else np.where(unread, self._found_at(slots), np.nan),
             **self._asked(slots),
         )
 
@@ -211,12 +212,16 @@ class Columns:
             cost=np.full(count, size),
             cost_changed=zeros,
             notice=zeros,
+            found_at=self._found_at(slots),
             **self._asked(slots),
         )
 
     def _asked(self, slots: Slots) -> Asked:
         """Return the columns that only this crawl's policy needs."""
         return self._known.of(slots) if self._known is not None else Asked()
+
+    def _found_at(self, slots: Slots) -> Floats:
+        return self._state.epoch + self._state.known.found.at(slots) / TICKS_PER_S
 
     def _never(self, unread: NDArray[np.bool_], slots: Slots) -> NDArray[np.bool_]:
         """Return which pages were never read; what is lost was."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from evercrawl.schedule._lot_memory import asleep, awake, bag_out, empty_short, 
 if TYPE_CHECKING:
     from evercrawl.schedule._lot_blocks import Store
 
+OVERDUE: Final = 2  # more of a host's pages that are compared, where they are overdue too
 POOL: Final = 15  # at most so many pages of a host are compared
 POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
 WINDOW: Final = 1 << 15  # pages of a bag that are ranked at once: 5 to 10 ms
@@ -48,6 +50,8 @@ class Rows(NamedTuple):
     hosts: Any
     best: Any
     row: Any
+    next: Any  # of each host, the value of its second best row
+    dear: Any  # of each row, how many times the crawl's price a visit to its host costs
     counts: Any  # hosts; rows to be valued, woken ones among them; hosts whose time came, from the far end of `hosts`
 
 
@@ -60,7 +64,7 @@ def consider(s: Store, r: Rows, h: int) -> None:
     n = r.counts[0]
     see_firsts(s, h)
     lot.stamp, lot.spot = s.control[STAMP], n
-    r.hosts[n], r.best[n], r.row[n] = h, -np.inf, -1
+    r.hosts[n], r.best[n], r.next[n], r.row[n] = h, -np.inf, -np.inf, -1
     r.counts[0] = n + 1
 
 
@@ -166,14 +170,18 @@ def _refill(s: Store, h: int) -> None:
 
 
 @compiled
-def gather_pages(s: Store, r: Rows, n: int, depth: int, in_order: int) -> int:
-    """Make rows of the pages that the hosts offer, up to `depth` of each kind; return where they end."""
+def gather_pages(s: Store, r: Rows, n: int, now: float, depth: int, in_order: int) -> int:
+    """Make rows of the pages that the hosts offer, up to `depth` of each kind; return where they end.
+
+    Where more are overdue than are offered, some more are.
+    """
     for spot in range(r.counts[0]):
         h = whole(r.hosts[spot])
         lot = s.lots[h]
         heap = awake(s, h)
-        for i in range(min(whole(lot.awake), depth)):
-            n = _row(r, n, h, slot_at(heap, i), AWAKE, i)
+        for i in range(min(whole(lot.awake), depth + OVERDUE)):
+            if i < depth or (not in_order and key_at(heap, i) <= now):
+                n = _row(r, n, h, slot_at(heap, i), AWAKE, i)
         if in_order:
             _refill(s, h)
         elif lot.ranked == s.control[STAMP]:
@@ -195,6 +203,14 @@ def wake(s: Store, r: Rows, n: int, now: float) -> int:
         while s.lots[h].asleep and n < len(r.slots) - 4096 and key_at(asleep(s, h), 0) <= now:
             n = _row(r, n, h, pop_asleep(s, h), WOKEN, 0)
     return n
+
+
+@compiled
+def price_rows(s: Store, r: Rows, n: int) -> None:
+    """Write how dear visits to the hosts of the first `n` rows are."""
+    for i in range(n):
+        dear = s.lots[whole(r.of[i])].dear
+        r.dear[i] = math.exp(dear) if dear != 0.0 else 1.0
 
 
 @compiled

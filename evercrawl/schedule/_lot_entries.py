@@ -49,7 +49,8 @@ def _rows(memory: Any) -> Rows:
         view(_slots_at(at[layout.AT_SLOTS]), n), view(_slots_at(at[layout.AT_OF]), n),
         view(_slots_at(at[layout.AT_PLACES]), n), view(_bytes_at(at[layout.AT_KINDS]), n),
         view(_slots_at(at[layout.AT_HOSTS]), m), view(floats_at(at[layout.AT_BEST]), m),
-        view(ints_at(at[layout.AT_ROW]), m), view(ints_at(at[layout.AT_COUNTS]), 4),
+        view(ints_at(at[layout.AT_ROW]), m), view(floats_at(at[layout.AT_NEXT]), m),
+        view(floats_at(at[layout.AT_DEAR]), n), view(ints_at(at[layout.AT_COUNTS]), 4),
     )  # fmt: skip
 
 
@@ -128,10 +129,12 @@ def collect(
     if not in_order:
         n = collecting.review(s, r, n, again)
     depth = 1 if in_order else collecting.depth_of(min(pool, 3 * r.counts[0]), r.counts[0])
-    n = collecting.gather_pages(s, r, n, depth, in_order)
+    n = collecting.gather_pages(s, r, n, now, depth, in_order)
     r.counts[1] = collecting.wake(s, r, n, now)
     r.counts[2] = r.counts[1] - n
-    return collecting.gather_again(s, r, r.counts[1], 0 if in_order else (again + 1) // 2)
+    n = collecting.gather_again(s, r, r.counts[1], 0 if in_order else (again + 1) // 2)
+    collecting.price_rows(s, r, n)
+    return n
 
 
 @entry(i64, _INTS, _FLOATS, i64, f64)
@@ -145,15 +148,20 @@ def rank(memory: Any, values: Any, n: int, least: float) -> int:
     return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (4, m))))
 
 
-@entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, i64)
+@entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, f64, i64)
 def settle(
     memory: Any, values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int,
-    out: Any, n_out: int, in_order: int,
+    out: Any, n_out: int, price: float, in_order: int,
 ) -> int:  # fmt: skip
-    """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again."""
+    """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again.
+
+    The prices of the hosts follow, beside `price`, that of the crawl, nan for none.
+    """
     s = _store(memory)
     r = _rows(memory)
     ahead.see_rows(s, r, view(chosen, n_chosen), n_values - r.counts[2] + n_keys)
+    if price > 0.0:
+        settling.price_hosts(s, r, view(chosen, n_chosen), view(values, n_values), price)
     settling.take_rows(s, r, view(chosen, n_chosen))
     blocked = view(out, n_out)
     for i in range(n_out):

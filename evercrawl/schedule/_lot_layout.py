@@ -10,6 +10,7 @@ LOT: Final = np.dtype(
     [
         ("rest_at", "<f8"),  # not to be asked before, as far as this side was told
         ("bar", "<f8"),  # a new page with a smaller key goes to the short list, others to the bag
+        ("dear", "<f8"),  # logarithm of its own price over that of the crawl
         ("rest", "<u4"), ("due", "<u4"), ("new", "<u4"),  # places + 1 in the three orders of hosts
         ("awake", "<u4"), ("asleep", "<u4"), ("short", "<u4"),  # how many pages are in each heap
         ("awake_block", "<u4"), ("asleep_block", "<u4"), ("short_block", "<u4"),  # its first block
@@ -45,8 +46,8 @@ CONTROL: Final = FREE_TABLE + 32
 
 (
     AT_LOTS, AT_LINES, AT_ENTRIES, AT_TABLES, AT_CONTROL, AT_SLOTS, AT_OF, AT_PLACES, AT_KINDS, AT_HOSTS, AT_BEST,
-    AT_ROW, AT_COUNTS, AT_KEYS, AT_SPOTS, AT_LINED, SIZE, MEMORY,
-) = range(18)  # fmt: skip
+    AT_ROW, AT_COUNTS, AT_KEYS, AT_SPOTS, AT_LINED, AT_NEXT, AT_DEAR, SIZE, MEMORY,
+) = range(20)  # fmt: skip
 """Where in what kernels are given the addresses of the arrays are, and for how many hosts there is room."""
 
 MOST_HOSTS: Final = 1 << 12

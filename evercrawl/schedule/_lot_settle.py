@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.kernels.build import compiled
@@ -33,17 +34,39 @@ if TYPE_CHECKING:
     from evercrawl.schedule._lot_blocks import Store
     from evercrawl.schedule._lot_collect import Rows
 
+_STEP: Final = 0.1  # how much of what a visit shows a host's price takes in
+_SURPRISE: Final = 3.0  # at most, in the logarithm
+_LEAST: Final = 1e-300
 FEW: Final = 32  # new pages a host that all stand in the short list
 SHORT_MOST: Final = 1 << 13
 
 
 @compiled
 def rank(s: Store, r: Rows, values: Any) -> None:
-    """Find the best row of each host, and its value."""
+    """Find the best row of each host, its value, and that of the second best."""
     for i in range(len(values)):
         lot = s.lots[r.of[i]]
-        if lot.stamp == s.control[STAMP] and values[i] > r.best[lot.spot]:
+        if lot.stamp != s.control[STAMP]:
+            continue
+        if values[i] > r.best[lot.spot]:
+            r.next[lot.spot] = r.best[lot.spot]
             r.best[lot.spot], r.row[lot.spot] = values[i], i
+        elif values[i] > r.next[lot.spot]:
+            r.next[lot.spot] = values[i]
+
+
+@compiled
+def price_hosts(s: Store, r: Rows, chosen: Any, values: Any, price: float) -> None:
+    """Let the prices of the hosts of chosen rows follow what was chosen, and what had to wait.
+
+    The price at which a host's pages want as many visits as it allows lies between the two; of all such prices the one
+    next to the crawl's is taken.
+    """
+    for i in chosen:
+        lot = s.lots[whole(r.of[i])]
+        waits, made = r.next[lot.spot] / price, values[i] / price
+        goal = math.log(waits) if waits > 1.0 else math.log(max(made, _LEAST)) if made < 1.0 else 0.0
+        lot.dear += _STEP * min(max(goal - lot.dear, -_SURPRISE), _SURPRISE)
 
 
 @compiled

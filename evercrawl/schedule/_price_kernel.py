@@ -49,6 +49,14 @@ class Terms(NamedTuple):
 
 
 @compiled
+def _on_host(s: Terms, dear: Any, i: int) -> Terms:
+    """Return the terms as they are on a page's host, by how many times the crawl's price a unit costs there."""
+    if len(dear) == 0:
+        return s
+    return Terms(s.now, s.price * dear[i], s.patience, s.theta, s.theta_new, s.never, s.close, s.known, s.deaths)
+
+
+@compiled
 def _columns(slots: Any, columns: Any, n: int, recall: Any, heard_of: int) -> Columns:
     """Return what entries are given as `_COLUMNS`: slots, all else in one piece, how many pages there are, and recall.
 
@@ -102,20 +110,22 @@ def _longing(c: Columns, first: int, known: float, wanted: float, few: float, we
 
 
 @compiled
-def _value_of_new(c: Columns, i: int, s: Terms) -> float:
-    """Return what a first visit is worth: the page has the age `patience`, and costs both.
+def _value_of_new(c: Columns, i: int, s: Terms, found: Any) -> float:
+    """Return what a first visit is worth: the page has the age `patience`, or that since it was found, and costs both.
 
     The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
     change seldom there is none, however little it would be worth another visit after `patience`.
     """
-    found = dying(by_age(s.now, c.shape[i], c.scale[i], s.now), 0.0, s.deaths)
-    a, b = found.shape, found.scale
+    told = dying(by_age(s.now, c.shape[i], c.scale[i], s.now), 0.0, s.deaths)
+    a, b, waited = told.shape, told.scale, s.patience
+    if len(found) > 0 and s.now - found[i] > waited:
+        waited = s.now - found[i]
     if a > 1.0:
-        fresh, _, _, _ = parts(a, b, s.patience * a, 0.0)
-        harmonic, _, _, _ = parts(a, b, s.patience, 1.0)
+        fresh, _, _, _ = parts(a, b, waited * a, 0.0)
+        harmonic, _, _, _ = parts(a, b, waited, 1.0)
         worth = (1.0 - s.theta_new) * fresh + s.theta_new * harmonic
     else:
-        worth, _, _, _ = parts(a, b, s.patience, s.theta_new)
+        worth, _, _, _ = parts(a, b, waited, s.theta_new)
     return float(c.weight[i] * worth / (c.cost[i] + c.changed[i]))
 
 
@@ -178,23 +188,24 @@ def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) 
 
 
 @entry(
-    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, *MEMORY,
-    _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
+    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, _FLOATS, i64, _FLOATS, i64,
+    *MEMORY, _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
 )  # fmt: skip
 def assess(
     slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, price: float, patience: float,
     theta: float, theta_new: float, never: float, close: float, known: float, deaths: float, wanted: float,
-    few: float, weighed: Any, settings: Any, page_rows: Any, pages: int, folder_rows: Any, folders: int,
-    site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any, siblings: int, heads: Any,
-    done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int, values: Any, valued: int, dues: Any,
-    due_from: int, freshness: Any, claimed: int,
+    few: float, weighed: Any, dear: Any, priced: int, found_at: Any, waiting: int, settings: Any, page_rows: Any,
+    pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
+    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
+    rings: int, values: Any, valued: int, dues: Any, due_from: int, freshness: Any, claimed: int,
 ) -> int:  # fmt: skip
     """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
 
     Of the first `claimed` of those that are valued, the probability that copies are fresh is written, nan for none.
 
     Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
-    asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that.
+    asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that. Of `dear` there is
+    one for each page, or none, and of `found_at` likewise.
     """
     c = _columns(slots, columns, n, recall, heard_of)
     t = tables(
@@ -204,21 +215,23 @@ def assess(
     _see(c, t)
     s, usual = Terms(now, price, patience, theta, theta_new, never, close, known, deaths), view(weighed, 1)
     worth, when, likely = view(values, valued), view(dues, n - due_from), view(freshness, claimed)
+    times, found = view(dear, priced), view(found_at, waiting)
     if valued:
         longing = _longing(c, 0, known, wanted, few, usual)
         for i in range(valued):
-            new = math.isnan(c.visited_at[i])
+            new, here = math.isnan(c.visited_at[i]), _on_host(s, times, i)
             told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
             both = told if new else dying(told, max(now - c.visited_at[i], 0.0), deaths)
             worth[i] = (
-                _value_of_new(c, i, s) if new else _value(c, i, s, longing, both, usual[0], _recall(c, i, told, both))
-            )
+                _value_of_new(c, i, here, found) if new
+                else _value(c, i, here, longing, both, usual[0], _recall(c, i, told, both))
+            )  # fmt: skip
             if i < claimed:
                 likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
     if due_from < n:
         longing = _longing(c, due_from, known, wanted, few, usual)
         for i in range(due_from, n):
-            when[i - due_from] = _due(c, i, s, longing, t, usual[0])
+            when[i - due_from] = _due(c, i, _on_host(s, times, i), longing, t, usual[0])
     return 0
 
 

@@ -73,6 +73,12 @@ class Pages:
     recall
         Which part of its changes the page's site announces (rho): of a page of which nothing is said, only the others
         are to be feared. None where no site is known to announce any.
+    found_at
+        About when each page was found that was never visited, in seconds since the epoch; nan of others. None where
+        nobody knows, or all were visited.
+    dear
+        How many times the crawl's price a unit costs on the page's host: more where the host allows fewer visits than
+        would be worth it, less where it has nothing that is. None where hosts are not told apart.
     """
 
     slot: Slots
@@ -94,6 +100,8 @@ class Pages:
     host: Slots | None = None
     host_backlog: Floats | None = None
     recall: Floats | None = None
+    found_at: Floats | None = None
+    dear: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ _VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at
 _FILL: Final = 1 << 20  # pages of which columns are asked at once
 _LOOK_S: Final = 1.0  # how soon to look again, where the policy leaves all pages alone and does not say until when
 _LOOK_MOST_S: Final = 60.0  # at the latest: what it said may not hold any more
+_HOSTS_OWN: Final = 0.8  # part of a visit's worth beyond the crawl's price, in the logarithm, that is its host's price
 _NOTHING: Final = np.zeros(0)
 
 
@@ -246,20 +248,20 @@ class Frontier(Manners):
     def _round(self, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]) -> bool:
         """Collect candidates, have them valued, and choose; return whether another round may find more."""
         added = len(self._new)
-        slots, valued, due_from = self._lots.collect(now, most, self._new_hosts, self._new)
+        slots, valued, due_from, dear = self._lots.collect(now, most, self._new_hosts, self._new)
         self._queued_new += added
         del self._new_hosts[:], self._new[:]
         values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
         if len(slots):
-            pages = self._columns(slots)
+            pages = replace(self._columns(slots), dear=dear)
             values, keys, fresh = self._policy.assess(pages, now, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out = self._pick(values, now, most, least, chosen)
-        self._lots.settle(values, keys, rows, out)
+        self._lots.settle(values, keys, rows, out, self._policy.usual)
         if rows and pages is not None:
             self._picked += chosen[-len(rows) :]
             taken = np.frombuffer(rows, np.int64)
-            self._picked_values.append(values.take(taken))
+            self._picked_values.append(values.take(taken) / np.maximum(dear.take(taken), 1.0) ** _HOSTS_OWN)
             self._picked_at = now
             self._note_fresh(pages, taken, fresh, now)
         return bool(rows or out or added or self._lots.arrived)

@@ -6,6 +6,11 @@ stands by value in a short list, the others in a bag; both are ranked anew when 
 grown to several times its size, and now and then, a page for each that is chosen, round all hosts. Where a policy wants
 new pages in the order of discovery, nothing is ranked.
 
+Each host has a price of its own, at which its pages fall due: what lies between the visit it was chosen for and the
+best that had to wait, as near as may be to the price of the crawl. Of a host that allows as many visits as are worth
+the crawl's price it is that; where a host allows fewer it rises, so that there too only few pages are overdue, and the
+best of them is found; where a host has nothing that is worth it, it falls.
+
 A host that is *out* (chosen, busy, held) offers nothing. Any other is looked at when it has rested; from then on it
 stands in two orders of rested hosts, by its first due page and by its best new one, until it is chosen.
 """
@@ -86,10 +91,11 @@ class Lots:
         self._row, self._counts = np.zeros(MOST_HOSTS, np.int64), np.zeros(4, np.int64)
         self._lined: Ints = np.zeros((4, MOST_HOSTS), np.int64)  # hosts by their best values
         self._keys, self._spots = np.zeros(MOST_HOSTS), np.zeros(MOST_HOSTS, np.uint32)
+        self._next, self._dear = np.zeros(MOST_HOSTS), np.zeros(MOST_ROWS)
         arrays = (
             self._lots, self._lines, self._entries, self._tables, self._control, self._slots, self._of, self._places,
             self._kinds, self._hosts, self._best, self._row, self._counts, self._keys, self._spots,
-            self._lined,
+            self._lined, self._next, self._dear,
         )  # fmt: skip
         self._addresses: Ints = np.array([*(array.ctypes.data for array in arrays), self._size], np.int64)
         assert len(self._addresses) == MEMORY, "as kernels read them"
@@ -150,14 +156,14 @@ class Lots:
         pages = fours * 4 * ENTRY.itemsize + tabled * self._tables.itemsize
         return pages + hosts * (LOT.itemsize + 3 * ENTRY.itemsize)
 
-    def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int]:
+    def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int, Floats]:
         """Begin a choice of up to `most` pages at `now`, in which new pages `added` to `hosts` take part.
 
         Returns
         -------
         tuple
-            The slots of all rows; how many of these, from the first on, are to be valued; and from which one on,
-            to the last, it is to be said when they fall due.
+            The slots of all rows; how many of these, from the first on, are to be valued; from which one on, to the
+            last, it is to be said when they fall due; and for each row how dear visits to its host are.
         """
         wide = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST)
         n = _KERNELS["collect"](
@@ -165,7 +171,7 @@ class Lots:
             self._again, self._in_order, pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
         _, valued, woken, _ = self._counts.tolist()
-        return self._slots[:n], valued, valued - woken
+        return self._slots[:n], valued, valued - woken, self._dear[:n]
 
     def look_again(self, pages: int) -> None:
         """Look at so many pages again in the choices to come, some thousands in each."""
@@ -187,11 +193,14 @@ class Lots:
         n = _KERNELS["rank"](self._memory, pointer(values), len(values), least)
         return zip(*self._lined[:, :n].tolist(), strict=True)
 
-    def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int]) -> None:
-        """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place."""
+    def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int], price: float) -> None:
+        """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place.
+
+        The prices of the hosts follow what was chosen, beside `price`, that of the crawl; nan where there is none.
+        """
         _KERNELS["settle"](
             self._memory, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
-            len(chosen), pointer(out), len(out), self._in_order,
+            len(chosen), pointer(out), len(out), price, self._in_order,
         )  # fmt: skip
         self._owed = max(self._owed - _OWED_AT_ONCE, 0)
         self._again = self._reviews * len(chosen) + min(self._owed, _OWED_AT_ONCE)

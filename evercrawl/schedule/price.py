@@ -33,6 +33,7 @@ _LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cyc
 _PARTS: Final = (*PARTS, "age")
 _FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
 _WEIGHED_PAGES: Final = 1000.0
+_NONE: Final = np.zeros(0)
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
 
@@ -69,7 +70,9 @@ class Price(Policy):
         P, in importance times seconds per unit of the budget; nan before the first visit.
     patience
         H, in seconds: twenty times as long as it takes to visit all pages once that were read. Those that were not
-        do not count, for there is no end to the URLs of a calendar. It is no longer than pages last on the mean.
+        do not count, for there is no end to the URLs of a calendar. It is no longer than pages last on the mean. A page
+        that has waited for longer was left alone for so long indeed: even where a host allows fewer visits than would
+        be worth the price, each of its pages is read some day.
 
     Examples
     --------
@@ -144,11 +147,16 @@ class Price(Policy):
         longing = self._longs and self._visits >= _FIRST_VISITS
         wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
         values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
+        dear, found = (
+            _NONE if column is None else np.ascontiguousarray(column, np.float64)
+            for column in (pages.dear, pages.found_at)
+        )
         likely = np.empty(valued if fresh else 0)
         _KERNELS["assess"](
             *_columns(pages), now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S, self._close,
-            self._given, self.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self._weighed), *self._clocks.pointers(),
-            pointer(values), valued, pointer(due), due_from, pointer(likely), len(likely),
+            self._given, self.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self._weighed), pointer(dear), len(dear),
+            pointer(found), len(found), *self._clocks.pointers(), pointer(values), valued, pointer(due), due_from,
+            pointer(likely), len(likely),
         )  # fmt: skip
         return Assessed(values, due, likely)
 

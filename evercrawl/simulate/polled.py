@@ -58,6 +58,7 @@ class Held:
         self._cost_changed = np.zeros(n) if conditions.cost_changed is None else conditions.cost_changed
         self._mean = float(world.weight.mean())
         self._began_at = self._now = math.nan
+        self._found_at = np.full(n, math.nan)
         self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
         self._misses = np.zeros(n)
         self._deaths_per_s = conditions.deaths / cycle_s
@@ -66,7 +67,9 @@ class Held:
 
     def pass_to(self, now: float) -> None:
         """Let time go on to `now`, and bring every column up to date."""
-        self._began_at = now if math.isnan(self._began_at) else self._began_at
+        if math.isnan(self._began_at):
+            self._began_at = now
+            self._found_at[:] = now
         self._now = now
         signals = self._world.pass_to(now)
         if self._policy.clairvoyant:
@@ -91,7 +94,7 @@ class Held:
         return Pages(
             self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
             self._cost[rows], self._cost_changed[rows], self._trust.notice[rows], **self._extra(rows),
-            recall=self._trust.recall(rows),
+            recall=self._trust.recall(rows), found_at=self._found_at[rows],
         )  # fmt: skip
 
     def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:

@@ -117,11 +117,11 @@ class Polling:
         return Exhaustive(policy, held.columns, held.visited_at, kept)
 
     def _make_steps(self, conditions: Conditions, share: float = 1.0) -> int:
-        if self.world.announces or conditions.cap_per_day is not None:
-            return 1
         visits = max(self._pages // conditions.ticks, 1)
         if conditions.frontier:
             return visits
+        if self.world.announces or conditions.cap_per_day is not None:
+            return 1
         usual = max(_STEPS, math.ceil(self.cycle_s / conditions.ticks / DAY_S / _STEP_DAYS))
         return min(max(round(share * (conditions.steps or usual)), 1), visits)
 

@@ -13,6 +13,7 @@ import numpy as np
 import xxhash
 
 from evercrawl.errors import StoreError
+from evercrawl.store.found import Found
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
@@ -39,7 +40,15 @@ _READ_ROWS: Final = 1 << 20  # at once, to digest them
 
 
 class KnownLog:
-    """The append-only file of `KNOWN` rows, with what is not written yet in memory."""
+    """The append-only file of `KNOWN` rows, with what is not written yet in memory.
+
+    Attributes
+    ----------
+    count
+        How many rows there are.
+    found
+        About when slots were found, in ticks, without looking into the file.
+    """
 
     def __init__(self, disk: Disk, count: int, *, writable: bool = True) -> None:
         size = disk.size(FILE)
@@ -53,9 +62,12 @@ class KnownLog:
         self._waiting: list[NDArray[Any]] = []
         self._firsts: list[int] = []  # slots with which those begin
         self.count = count
+        self.found = Found()
         self._digest = xxhash.xxh3_64()
         for start in range(0, count, _READ_ROWS):
-            self._digest.update(self.rows(start, min(start + _READ_ROWS, count)).tobytes())
+            rows = self.rows(start, min(start + _READ_ROWS, count))
+            self._digest.update(rows.tobytes())
+            self.found.see(start, rows["found"])
 
     def digest(self) -> int:
         """Return the XXH3-64 of all rows, written or not, as they were when they were added."""
@@ -80,6 +92,7 @@ class KnownLog:
         self._digest.update(rows.tobytes())
         self._waiting.append(rows)
         self._firsts.append(self.count)
+        self.found.see(self.count, rows["found"])
         self.count += len(rows)
 
     def flush(self) -> None:

@@ -122,6 +122,29 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     np.testing.assert_allclose(value[~quiet], expected[~quiet], rtol=1e-4)
 
 
+def test_on_a_host_that_allows_too_few_visits_pages_fall_due_at_its_own_price(policy: Price, pages: Pages) -> None:
+    pages, policy._longs = pages.take(np.arange(PAGES) != NEW), False  # what age alone adds goes by the crawl's price
+    dear = np.where(np.arange(PAGES - 1) % 2, 3.0, 0.5)
+    weighed = policy._weighed.copy()  # each call has a say in it
+    due = policy.due(replace(pages, dear=dear), NOW)
+    for times in (3.0, 0.5):
+        policy._weighed[:] = weighed
+        price, policy.price = policy.price, policy.price * times
+        alone = policy.due(pages, NOW)
+        policy.price = price
+        np.testing.assert_allclose(due[dear == times], alone[dear == times], rtol=1e-12)
+
+
+def test_a_new_page_that_has_waited_for_longer_than_patience_is_worth_what_it_has_waited(policy: Price) -> None:
+    one, none = np.ones(2), np.zeros(2)
+    pages = Pages(np.arange(2, dtype=np.uint32), one * np.nan, one, none, one, DAY * one, one, none, none)
+    long = NOW - 3 * policy.patience
+    waited = policy.value(replace(pages, found_at=np.array([NOW - 1.0, long])), NOW)
+    assert waited[0] == policy.value(pages, NOW)[0]
+    policy.patience *= 3
+    assert waited[1] == pytest.approx(policy.value(pages, NOW)[1])
+
+
 def test_a_page_of_which_a_change_was_announced_falls_due_when_it_is_worth_the_price(pages: Pages) -> None:
     policy = PriceGamma()
     policy._close = 1e-9
