@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -17,6 +17,8 @@ Keys: TypeAlias = NDArray[np.uint64]
 Spans: TypeAlias = NDArray[np.int32]
 
 NO_SLOT = 0xFFFFFFFF
+RETIRED: Final = 6
+"""Visits in a row that find a page gone, after which a crawl asks for it no more."""
 _NO_SPANS: Spans = np.empty((0, 3), np.int32)
 
 

@@ -21,9 +21,9 @@ from evercrawl.store.archive import Pointer
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
 from evercrawl.store.said import pack as pack_said
 from evercrawl.store.spread import COPIED
-from evercrawl.store.state import RETIRED, RETRIES
+from evercrawl.store.state import RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, RETIRED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

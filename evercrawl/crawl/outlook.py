@@ -21,8 +21,7 @@ from evercrawl.schedule.index import parts, survival
 from evercrawl.schedule.price import Price
 from evercrawl.store.events import CHANGED, Visit
 from evercrawl.store.segment import segments
-from evercrawl.store.state import RETIRED
-from evercrawl.types import Outcome
+from evercrawl.types import RETIRED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

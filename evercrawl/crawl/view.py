@@ -23,9 +23,8 @@ from evercrawl.crawl.weights import weight_of
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.price import Price
 from evercrawl.store.resuming import to_try
-from evercrawl.store.state import RETIRED
 from evercrawl.store.table import NO_RECORD
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, RETIRED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.store.state import RETIRED
+from evercrawl.types import RETIRED
 
 if TYPE_CHECKING:
     from typing import Any

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
 
 _ENOUGH: Final = 64  # visits of this run that tell more than an earlier run did
 _MEMORY_S: Final = 86_400.0  # the pace is that of the last day,
 _MEMORY_VISITS: Final = 256.0  # and of so many visits at least
+_TOLD: Final = 4096  # visits of earlier runs that are minded
+_PAUSE_S, _PAUSE_GAPS = 60.0, 64.0  # nobody crawled in a gap that long, and so many times longer than usual
 
 
 class Capacity:
@@ -49,6 +56,7 @@ class Capacity:
         self._last_visits = self._last_s = 0.0  # those made last, and the time since those before them
         self._at = math.nan  # when they were made; nan for none since the clock began to run
         self._before_per_s, self._visits = 0.0, 0
+        self._told_at: Floats = np.zeros(0)
         self._runs = False
 
     def begin(self, now: float) -> None:
@@ -76,14 +84,29 @@ class Capacity:
         """Go on from what an earlier run found, until the visits of this one say more."""
         self._before_per_s = per_s
 
+    def told(self, at: Floats) -> None:
+        """Take note of when visits were made, shape (n,), before this run made any: in earlier ones, by any policy."""
+        if not self._visits:
+            self._told_at = np.concatenate([self._told_at, at])[-_TOLD:]
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known of how many visits there can be."""
+        return self._measured_per_s > 0
+
     @property
     def per_s(self) -> float:
         """Visits a second; one, as long as nothing is known."""
-        if self._before_per_s and self._visits < _ENOUGH:
-            return self._before_per_s
+        return self._measured_per_s or 1.0
+
+    @property
+    def _measured_per_s(self) -> float:
+        before_per_s = self._before_per_s or pace_of(self._told_at)
+        if before_per_s and self._visits < _ENOUGH:
+            return before_per_s
         known = self._sum_s > 0
         visits, passed_s = (self._sum_visits, self._sum_s) if known else (self._last_visits, self._last_s)
-        return visits / passed_s if visits and passed_s else self._before_per_s or 1.0
+        return visits / passed_s if visits and passed_s else before_per_s
 
     def _count(self) -> None:
         """Count the visits made last, now that others followed."""
@@ -93,3 +116,30 @@ class Capacity:
         kept = math.exp(-self._last_s / memory_s)
         self._sum_visits = self._sum_visits * kept + self._last_visits
         self._sum_s = self._sum_s * kept + self._last_s
+
+
+def pace_of(at: Floats) -> float:
+    """Return how many visits a second were made while somebody crawled; 0 where their instants do not tell.
+
+    Whoever idled in between tells too little of what could be made, which visits to come will show.
+
+    Parameters
+    ----------
+    at
+        When each was made, in seconds since the epoch, shape (n,).
+
+    Examples
+    --------
+    Two runs, a week apart, with two visits every ten seconds:
+
+    >>> run = np.repeat(np.arange(0.0, 1000.0, 10.0), 2)
+    >>> round(pace_of(np.concatenate([run, 604_800.0 + run])), 3)
+    0.2
+    """
+    passed_s = np.diff(np.sort(at))
+    gaps = passed_s[passed_s > 0]
+    if not len(gaps):
+        return 0.0
+    crawled = gaps[gaps <= max(_PAUSE_S, _PAUSE_GAPS * float(np.median(gaps)))]
+    pauses = len(gaps) - len(crawled)
+    return (len(passed_s) - pauses) / float(crawled.sum())

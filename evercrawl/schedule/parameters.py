@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from evercrawl.config.values import duration
 from evercrawl.errors import ConfigError
+from evercrawl.types import RETIRED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def within(name: str, value: float, least: float, most: float = math.inf) -> float:
-    """Return the value of a parameter.
+def within(name: str, value: float, least: float, most: float = math.inf, *, because: str = "") -> float:
+    """Return the value of a parameter; `because` tells why it has such bounds.
 
     Raises
     ------
@@ -28,8 +29,25 @@ def within(name: str, value: float, least: float, most: float = math.inf) -> flo
     """
     if not least <= value <= most:
         form = f"from {least:g} to {most:g}" if most < math.inf else f"{least:g} or more"
-        raise ConfigError(f"{name} must be {form}, not {value:g}")
+        raise ConfigError(f"{name} must be {form}, not {value:g}{because and f': {because}'}")
     return value
+
+
+def misses(name: str, value: float) -> float:
+    """Return at how many visits in a row that find a page gone a policy gives it up; the crawl does so at `RETIRED`.
+
+    Raises
+    ------
+    ConfigError
+        Where it is less than one, or later than the crawl itself would.
+
+    Examples
+    --------
+    >>> misses("rpuc: drop_after", 9)
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: rpuc: drop_after must be from 1 to 6, not 9: at 6 the crawl itself gives a page up
+    """
+    return within(name, value, 1, RETIRED, because=f"at {RETIRED} the crawl itself gives a page up")
 
 
 def seconds(name: str, value: float | str, least_s: float = 1e-3, besides: str = "") -> float:

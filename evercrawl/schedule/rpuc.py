@@ -49,10 +49,11 @@ class Rpuc(Policy):
     matrix
         W: a row for each type, as in "0,.75,.25,0; 0,.5,.5,0", each of how much R, P, U and C count. Empty: fitted.
     thresholds
-        Of each type, as in "0.8, 0.4". Empty: fitted, or, with a given matrix, such that as many pages pass the
-        first as there are pages for each type, twice as many the second, and so on.
+        Of each type, as in "0.8, 0.4". Empty: fitted, or, with a given matrix, such that as many pages pass that of the
+        shortest period (of the first type, where none are given) as there are pages for each type, twice as many that
+        of the next longer one, and so on.
     periods
-        Of each type, as in "1d, 4d, 16d". Empty: fitted.
+        Of each type, as in "1d, 4d, 16d"; where the matrix is fitted, in any order. Empty: fitted.
     scale
         log or rank, see `rpuc_scale.Scale`.
     validity
@@ -62,7 +63,7 @@ class Rpuc(Policy):
         Which part of what a page matters is how often it comes up in answers and is followed, once there are any; the
         rest is importance.
     drop_after
-        A page that was gone so many visits in a row is removed.
+        A page that was gone so many visits in a row is removed; 6 at most, for then the crawl itself gives it up.
     new_share
         Part of the visits for pages never visited, as long as there are any.
 
@@ -119,6 +120,7 @@ class Rpuc(Policy):
 
     def learn(self, visits: Visits) -> None:
         """Keep how often pages were found changed, and gone."""
+        self._capacity.told(visits.at)
         self._checked.learn(visits)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
@@ -156,8 +158,8 @@ class Rpuc(Policy):
         self._turns.made(len(values), new)
 
     def notes(self) -> dict[str, float]:
-        """Return how many visits a second there are."""
-        return {"rpuc_per_s": self._capacity.per_s} if self._types is not None else {}
+        """Return how many visits a second there are, once that is known."""
+        return {"rpuc_per_s": self._capacity.per_s} if self._capacity.known else {}
 
     def resume(self, notes: dict[str, float]) -> None:
         """Go on with as many visits a second as an earlier run made; the types are fitted anew."""

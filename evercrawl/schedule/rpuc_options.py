@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.parameters import one_of, seconds, within
+from evercrawl.schedule.parameters import misses, one_of, seconds, within
 from evercrawl.schedule.rpuc_fit import fit, group_rates
 from evercrawl.schedule.rpuc_scale import SCALES
 from evercrawl.schedule.rpuc_types import COMPONENTS, Types, components, queue
@@ -43,7 +43,7 @@ class Options:
     def __post_init__(self) -> None:
         within("rpuc: types", self.types, 1, _MOST)
         within("rpuc: demand", self.demand, 0, 1)
-        within("rpuc: drop_after", self.drop_after, 1, 255)
+        misses("rpuc: drop_after", self.drop_after)
         within("rpuc: new_share", self.new_share, 0, 1)
         one_of("rpuc: scale", self.scale, SCALES)
         one_of("rpuc: validity", self.validity, VALIDITY)
@@ -79,12 +79,12 @@ class Options:
         matrix, periods_s = self.given_matrix(), self.given_periods_s()
         if not len(matrix):
             found = fit(scaled, weight, rate_per_s, budget_per_s, self.count)
-            return found._replace(periods_s=periods_s) if len(periods_s) else found
+            return found._replace(periods_s=np.sort(periods_s)) if len(periods_s) else found  # the fastest come first
         scores = components(matrix, scaled)
         thresholds = self.given_thresholds()
         if not len(thresholds):
-            parts = 1.0 - np.arange(1, self.count + 1) / self.count
-            thresholds = np.diagonal(np.quantile(scores, parts, axis=0))
+            order = periods_s.argsort(kind="stable").argsort() if len(periods_s) else np.arange(self.count)
+            thresholds = np.diagonal(np.quantile(scores, 1.0 - (order + 1.0) / self.count, axis=0))
         if not len(periods_s):
             group = queue(scores, thresholds, np.arange(self.count, dtype=np.float64))
             periods_s = 1.0 / group_rates(weight, rate_per_s, group, self.count, budget_per_s)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evercrawl.schedule.parameters import seconds, within
+from evercrawl.schedule.parameters import misses, seconds, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,11 @@ class Options:
     def __post_init__(self) -> None:
         bounds = {
             "new_percent": (0, 100), "capacity": (0,), "work_conserving": (0, 1), "direct_after": (0, 8),
-            "retire_after": (1, 255), "longest": (1,), "locality": (0, 1), "index_links": (1,), "index_bytes": (0,),
+            "longest": (1,), "locality": (0, 1), "index_links": (1,), "index_bytes": (0,),
         }  # fmt: skip
         for name, (least, *most) in bounds.items():
             within(f"tianwang: {name}", getattr(self, name), least, *most)
+        misses("tianwang: retire_after", self.retire_after)
         if self.cycle:
             seconds("tianwang: cycle", self.cycle)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.store.state import IN_VAIN, RETIRED, RETRIED, RETRIES
+from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES
 from evercrawl.store.table import NO_RECORD
-from evercrawl.types import Outcome
+from evercrawl.types import RETIRED, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.store.state import State

@@ -57,7 +57,6 @@ IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
-RETIRED: Final = 6  # visits in a row that find a page gone, after which it is asked for no more
 
 _DATES: Final = (
     (DATE_TRUE, "date_true"),

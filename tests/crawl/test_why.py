@@ -19,7 +19,7 @@ from evercrawl.crawl.why import why
 from evercrawl.schedule.price import Price
 from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.network import inline
-from evercrawl.store.state import RETIRED
+from evercrawl.types import RETIRED
 
 SITE = "http://example.org"
 HOUR_S, DAY_S = 3600.0, 86_400.0

@@ -11,8 +11,7 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.made_web import Answer
 from evercrawl.store import transfers
 from evercrawl.store.events import KEEP, LEAVES
-from evercrawl.store.state import RETIRED
-from evercrawl.types import Outcome
+from evercrawl.types import RETIRED, Outcome
 
 
 def times(server: Any) -> dict[str, list[float]]:

@@ -44,6 +44,27 @@ def test_another_pace_is_noticed_within_days():
     assert capacity.per_s == pytest.approx(0.1, rel=0.3)
 
 
+@pytest.mark.parametrize("every_s", [0.05, 300.0])
+def test_without_a_note_of_it_the_pace_is_that_of_the_visits_there_were(every_s):
+    capacity = Capacity()
+    assert not capacity.known
+    for run in range(3):  # each after a week in which nobody crawled
+        capacity.told(run * 7 * DAY + np.arange(500) * every_s)
+    assert capacity.known
+    assert capacity.per_s == pytest.approx(1 / every_s, rel=0.01)
+    for now in range(80):
+        capacity.begin(0.0)
+        capacity.made(1, 30 * DAY + now)
+        capacity.told(30 * DAY + now + np.zeros(9))  # what this run makes is counted when it is made
+    assert capacity.per_s == pytest.approx(1.0)
+
+
+def test_a_single_moment_tells_no_pace():
+    capacity = Capacity()
+    capacity.told(np.full(9, 5 * DAY))
+    assert not capacity.known
+
+
 def test_what_an_earlier_run_found_holds_until_this_one_knows_more():
     capacity = Capacity()
     assert capacity.per_s == 1.0

@@ -163,6 +163,7 @@ def test_it_reaches_what_was_measured_of_it():
         ({"validity": "options"}, "validity must be one of get, head"),
         ({"scale": "linear"}, "scale must be one of log, rank"),
         ({"types": 0}, "types must be from 1 to 64"),
+        ({"drop_after": 7}, "drop_after must be from 1 to 6, not 7: at 6 the crawl itself gives a page up"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(given, said):
@@ -176,6 +177,45 @@ def test_periods_alone_say_how_many_types_there_are():
     policy = Rpuc(periods="1h,1d")
     policy.plan(pages(9, importance=np.arange(9.0)), 0, BEGAN_AT)
     assert policy.tables(BEGAN_AT)["types"]["period_s"].tolist() == [3600.0, DAY_S]
+
+
+def type_of(**given: Any) -> dict[float, int]:
+    """Return how many of a hundred pages, of which no two matter alike, have which period, in hours."""
+    policy = Rpuc(**given)
+    policy.plan(pages(100, importance=np.arange(1.0, 101.0) ** 2), 0, BEGAN_AT + DAY_S)
+    table = policy.tables(BEGAN_AT + DAY_S)["types"]
+    return dict(sorted(zip((table["period_s"] / 3600).tolist(), table["pages"].tolist(), strict=True)))
+
+
+def test_periods_may_come_in_any_order_where_the_types_are_fitted():
+    found = type_of(periods="4h,1d,1h")
+    assert found == type_of(periods="1h,4h,1d")
+    assert min(found.values()) > 0
+
+
+def test_the_type_of_the_shortest_period_has_its_share_wherever_its_row_is():
+    assert type_of(matrix="0,1,0,0; 0,1,0,0", periods="1d,1h") == {1.0: 50, 24.0: 50}
+    assert type_of(matrix="0,1,0,0; 0,1,0,0", periods="1h,1d") == {1.0: 50, 24.0: 50}
+    given = {"thresholds": ".5,.75", "scale": "rank"}
+    assert type_of(matrix="0,1,0,0; 0,1,0,0", periods="1d,1h", **given) == {1.0: 25, 24.0: 75}
+
+
+@pytest.mark.parametrize("per_s", [20.0, 1 / 300])
+def test_the_first_types_are_fitted_to_the_pace_at_which_another_policy_made_its_visits(per_s):
+    policy, n = Rpuc(), 2000
+    at = BEGAN_AT + np.arange(n) / per_s
+    for slot in range(n):
+        flag, none = np.zeros(1, bool), np.zeros(1, np.int64)
+        here = np.array([at[slot]])
+        policy.learn(
+            Visits(np.array([slot], np.uint32), np.zeros(1, np.uint32), here, here * np.nan, ~flag, flag, flag,
+                   here * np.nan, here, here, none, flag, none)
+        )  # fmt: skip
+    now = at[-1] + 9 * DAY_S
+    holds_s = policy.plan(pages(n, importance=np.arange(1.0, n + 1)), 0, now) - now
+    assert holds_s == pytest.approx(n / per_s / 4, rel=0.01)
+    types = policy.tables(now)["types"]
+    assert (types["pages"] / types["period_s"]).sum() == pytest.approx(per_s, rel=0.05)
 
 
 def test_validity_is_told_to_the_crawl_also_once_it_is_changed() -> None:

@@ -10,8 +10,7 @@ from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.world import End
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.store.state import RETIRED
-from evercrawl.types import Outcome
+from evercrawl.types import RETIRED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
