@@ -389,6 +389,9 @@ class Crawl:
         asked = () if head else validators
         tag = VisitTag(host, slot, before, self.frontier.said.pop(slot, math.nan))
         request = Request(url, tag, asked, size, size, deadline_s, packed=True, head=head)
+        if self._planning is not None and (noted := self._planning.noted(now)) is not None:
+            self.partition.remember(noted)
+            self._storing.changed()
         self._network.start(request, host.addresses)
         self.frontier.began(host, now)
         self._underway += 1

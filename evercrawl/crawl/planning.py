@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.store.events import Noted
 from evercrawl.store.resuming import to_try
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Planning:
     def __init__(self, policy: Policy, state: State, columns: Callable[[Slots], Pages]) -> None:
         self._policy, self._state, self._columns = policy, state, columns
         self._next_at = -math.inf
+        self._noted: dict[str, float] | None = None  # by the last plan, and not by the journal yet
 
     def turn(self, now: float, unread: int) -> bool:
         """Have the policy plan, where it is time, and say whether it did; `unread` pages wait that nobody visited."""
@@ -42,4 +44,14 @@ class Planning:
             return False
         _, seen = to_try(self._state)
         self._next_at = self._policy.plan(self._columns(seen), unread, now) if len(seen) else now + AGAIN_S
+        if len(seen) and self._policy.keeps_notes:
+            self._noted = self._policy.notes()
         return len(seen) > 0
+
+    def noted(self, now: float) -> Noted | None:
+        """Return what has to be in the journal before a visit is made by the last plan; None where it is, or nothing.
+
+        A plan by which nothing is visited need not outlive the run.
+        """
+        noted, self._noted = self._noted, None
+        return Noted(now, noted) if noted else None

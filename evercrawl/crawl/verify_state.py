@@ -10,7 +10,7 @@ import numpy as np
 from evercrawl.crawl.verify_cash import compare_cash
 from evercrawl.errors import StoreError
 from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import CHANGED, Discovery, Drawn, Found, Lost, Passed, Switched, Visit
+from evercrawl.store.events import CHANGED, Discovery, Drawn, Found, Lost, Noted, Passed, Switched, Visit
 from evercrawl.store.known import FILE as KNOWN_FILE
 from evercrawl.store.known import KNOWN
 from evercrawl.store.records import RECORD
@@ -50,6 +50,9 @@ class EventCheck:
             return self._is_known(event.slot, number)
         if isinstance(event, Passed):
             return self._is_known(event.slot, number) and self._passed(event, number)
+        if isinstance(event, Noted):
+            whole = bool(np.isfinite(list(event.notes.values())).all())
+            return whole or self._blame(number, "a note of the policy is no number")
         if isinstance(event, Switched):
             return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
         fits = event.found is None or self._discovery(event.found, number)

@@ -261,6 +261,10 @@ class Policy(ABC):
     plans: ClassVar[bool] = False
     """Whether it looks at all pages together from time to time, in `plan`."""
 
+    keeps_notes: ClassVar[bool] = False
+    """Whether what it notes, in `notes`, when it has planned must hold though the crawl is killed: the journal keeps it
+    then, before the first visit by each plan, and not only snapshots do."""
+
     swayed_by: ClassVar[Swaying] = "everything"
     """What changes the order in which it visits pages again, within the time that a few visits take: `nothing`, where
     the page comes next that has waited longest; its own `plans`; `batches` of changes, beside prices that move slowly;

@@ -10,7 +10,6 @@ import numpy as np
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.capacity import Capacity
 from evercrawl.schedule.checked import Checked
-from evercrawl.schedule.tianwang_assignment import assign, share_of_new
 from evercrawl.schedule.tianwang_cycle import Cycle, noted
 from evercrawl.schedule.tianwang_index_pages import IndexPages
 from evercrawl.schedule.tianwang_next_crawl import SiteRates, periods_s
@@ -56,9 +55,9 @@ class Tianwang(Policy):
         1 to visit something else, soonest due first, where a cycle has nothing left to do; 0 as published.
     direct_after
         A page that was found changed in so many checks in a row is visited before all others, once it is due; 8 at
-        most, 0 for none.
+        most, 0 for none. "Fetched directly" could mean in every cycle, due or not: that would do worse.
     retire_after
-        DisappearTimes at which a page that is gone is given up.
+        DisappearTimes at which a page that is gone is given up; 6 at most, for then the crawl itself does so.
     longest
         A page is visited again after so many rounds at the latest, a round being the time it takes to visit all pages.
     locality
@@ -88,6 +87,7 @@ class Tianwang(Policy):
     learns: ClassVar[bool] = True
     counts_links: ClassVar[bool] = True
     plans: ClassVar[bool] = True
+    keeps_notes: ClassVar[bool] = True
     reviews: ClassVar[int] = 16
     least: float = _LATER
 
@@ -111,6 +111,7 @@ class Tianwang(Policy):
         self._checked, self._links, self._sites = Checked(), IndexPages(), SiteRates()
         self._cycle, self._places, self._capacity = Cycle(), Places(), Capacity()
         self._capacity.begin(0.0)
+        self._resumed = False  # by an earlier run, and not planned since
         self._set_least()
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
@@ -122,22 +123,24 @@ class Tianwang(Policy):
         self.least = _SPARE if self._options.work_conserving else _LATER
 
     def learn(self, visits: Visits) -> None:
-        """Keep what visits show of changes, links and pages that are gone."""
+        """Keep what visits show of changes, links and pages that are gone; those of a cycle that goes on count."""
+        if self._resumed:
+            self._count_again(visits)
+        self._capacity.told(visits.at)
         self._checked.learn(visits)
         self._links.learn(visits)
         self._sites.learn(visits)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Begin a cycle, or go on with one that a run before this has begun; return when it ends."""
-        rows, at, next_at = self._known(pages.slot, pages.visited_at)
         if now >= self._cycle.ends_at:
             self._begin(len(pages.slot), now)
-        cycle, begun_now = self._cycle, self._cycle.begun_at == now
+        cycle, self._resumed = self._cycle, False
+        rows, at, next_at = self._known(pages.slot, pages.visited_at)
         waiting = (at < cycle.begun_at) & (rows["misses"] < self._options.retire_after)
         found = queues(next_at, waiting, self._direct(rows), cycle.before_at, cycle.begun_at)
         index = self._index_pages(pages.slot, waiting, cycle.begun_at - at)
-        if begun_now:
-            self._assign(unread, len(found.due), len(found.remained), len(index))
+        cycle.assign(unread, len(found.due), len(found.remained), len(index))
         due, remained = found.due[: int(cycle.left_due)], found.remained[: int(cycle.left_remained)]
         index = index[~np.isin(index, np.concatenate([due, remained]))][: int(cycle.left_index)]
         cycle.left_index = len(index)
@@ -176,13 +179,12 @@ class Tianwang(Policy):
         self._rest_if_done(now)
 
     def notes(self) -> dict[str, float]:
-        """Return where the cycle stands, and how many visits a second there are; nothing before the first."""
-        found = self._cycle.notes()
-        return found and {**found, "tianwang_per_s": self._capacity.per_s}
+        """Return what the cycle is, and how many visits a second there are, once that is known."""
+        return self._cycle.notes() | ({"tianwang_per_s": self._capacity.per_s} if self._capacity.known else {})
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on with the cycle that an earlier run was in."""
-        self._cycle = noted(notes)
+        """Go on with the cycle that an earlier run was in; what that visited is learned before the first plan."""
+        self._cycle, self._resumed = noted(notes, self._options.new_percent), True
         self._capacity.resume(notes.get("tianwang_per_s", 0.0))
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
@@ -236,15 +238,20 @@ class Tianwang(Policy):
     def _begin(self, seen: int, now: float) -> None:
         """Begin the next cycle."""
         per_s, options = self._capacity.per_s, self._options
+        if options.capacity and options.cycle_s:  # no more visits are made, however many could be
+            most_per_s = options.capacity / options.cycle_s
+            per_s = min(per_s, most_per_s) if self._capacity.known else most_per_s
         room = options.capacity or (per_s * options.cycle_s if options.cycle_s else max(seen / _CYCLES, _FEWEST))
         self._cycle = self._cycle.following(now, options.cycle_s or room / per_s, seen / per_s)
-        self._cycle.capacity = max(round(room), 1)
+        self._cycle.capacity, self._cycle.percent = max(round(room), 1), options.new_percent
 
-    def _assign(self, unread: int, due: int, remained: int, index: int) -> None:
-        capacity, percent = int(self._cycle.capacity), self._options.new_percent
-        share = share_of_new(capacity, percent)
-        work = assign(capacity, percent, unread, due, remained)
-        self._cycle.assigned(work, share, min(index, max(share - unread, 0)))
+    def _count_again(self, visits: Visits) -> None:
+        """Take visits off the cycle that an earlier run began, of which kind they were by what was known before."""
+        rows, at, next_at = self._known(visits.slot, np.full(len(visits), -np.inf))
+        taken = (visits.at >= self._cycle.begun_at) & (at < self._cycle.begun_at)
+        new = taken & (at == 0)
+        due = taken & ~new & ((next_at <= self._cycle.begun_at) | self._direct(rows))
+        self._cycle.visited(int(new.sum()), int(due.sum()), 0, int((taken & ~new & ~due).sum()))
 
     def _rest_if_done(self, now: float) -> None:
         """Let the clock of the capacity stand while there is nothing to do, and nothing else is done."""

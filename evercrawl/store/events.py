@@ -250,4 +250,21 @@ class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     why: str
 
 
-Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn
+class Noted(msgspec.Struct, array_like=True, tag="n", frozen=True):
+    """What a policy noted when it had planned, which visits are made by from now on; it comes before the first of them.
+
+    Snapshots keep notes too, and are minutes apart: a policy that has to keep to its plan could not, after a crash.
+
+    Attributes
+    ----------
+    at
+        When the first visit by the plan began, in seconds since the epoch.
+    notes
+        Numbers by name, as in the state; others that are there stay.
+    """
+
+    at: float
+    notes: dict[str, float]
+
+
+Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted

@@ -28,6 +28,7 @@ from evercrawl.store.events import (
     Event,
     Found,
     Lost,
+    Noted,
     Passed,
     Switched,
     Visit,
@@ -104,7 +105,8 @@ class State:
     lost
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     notes
-        Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots.
+        Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots, and what a policy has
+        to keep to in the journal (`events.Noted`).
     """
 
     def __init__(
@@ -236,6 +238,8 @@ class State:
             self._switched(event.scheme)
         elif isinstance(event, Lost):
             self._lost(event.slot)
+        elif isinstance(event, Noted):
+            self.notes.update(event.notes)
 
     def _welcome(self, found: Discovery, number: int) -> None:
         """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""

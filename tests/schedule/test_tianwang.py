@@ -10,6 +10,7 @@ from evercrawl.schedule.base import Pages, Visits
 from evercrawl.schedule.tianwang import Tianwang
 from evercrawl.simulate.polling import poll
 from evercrawl.simulate.population import population
+from evercrawl.types import RETIRED
 
 DAY_S = 86_400.0
 BEGAN_AT = 20_000 * DAY_S
@@ -239,15 +240,83 @@ def test_with_nothing_to_do_it_waits_unless_it_is_to_use_all_of_the_budget():
 
 def test_a_cycle_that_is_cut_short_goes_on_after_a_restart():
     policy = Tianwang(new_percent=0, capacity=3, cycle="1d")
-    seen, now = pages(BEGAN_AT + np.arange(6.0)), BEGAN_AT + DAY_S
-    policy.plan(seen, 0, now)
+    seen, now = pages(BEGAN_AT + np.arange(6.0)), BEGAN_AT + 3 * DAY_S
+    planned = [policy.plan(seen, 0, now), policy.notes()]
     assert wanted(policy, seen, now) == [0, 1, 2]
     policy.chosen(policy.value(seen, now)[:1], now, 6)
+    assert [now + DAY_S, policy.notes()] == planned, "what is noted holds for the whole cycle"
     after = pages([now + 1, *seen.visited_at[1:]])
     again = Tianwang(new_percent=0, capacity=3, cycle="1d")
     again.resume(policy.notes())
+    for slot, at in enumerate([*seen.visited_at, now + 1]):  # it is told of all visits, as at any start
+        again.learn(visits([slot % 6], at, np.nan))
     assert again.plan(after, 0, now + 60) == now + DAY_S
     assert wanted(again, after, now + 60) == [1, 2]
+
+
+def test_pages_that_never_changed_wait_for_their_rounds_in_the_first_cycle_too():
+    policy = Tianwang(new_percent=0, capacity=10, longest=20)
+    policy.resume({"tianwang_per_s": 10 / DAY_S})  # a round is of five days, and no cycle was noted
+    at = told(policy, [False] * 50, 4)
+    seen = pages(np.full(50, at))
+    for day in (1, 2, 99):
+        policy.plan(seen, 0, at + day * DAY_S)
+        assert wanted(policy, seen, at + day * DAY_S) == []
+    policy.plan(seen, 0, at + 101 * DAY_S)
+    assert len(wanted(policy, seen, at + 101 * DAY_S)) == 10
+
+
+def test_a_round_is_as_long_as_the_cycles_that_visit_all_pages():
+    policy = Tianwang(new_percent=0, capacity=10, cycle="1d")
+    policy.resume({"tianwang_per_s": 1.0})  # so many could be made
+    seen = pages(np.full(50, BEGAN_AT))
+    policy.plan(seen, 0, BEGAN_AT + 4 * DAY_S)
+    assert wanted(policy, seen, BEGAN_AT + 4 * DAY_S) == []
+    policy.plan(seen, 0, BEGAN_AT + 5 * DAY_S)
+    assert len(wanted(policy, seen, BEGAN_AT + 5 * DAY_S)) == 10
+
+
+@pytest.mark.parametrize("per_s", [20.0, 1 / 300])
+def test_the_first_cycle_after_another_policy_goes_by_the_pace_of_its_visits(per_s):
+    policy, n = Tianwang(), 2000
+    at = BEGAN_AT + np.arange(n) / per_s
+    for slot in range(n):
+        policy.learn(visits([slot], at[slot], np.nan))
+    now = at[-1] + 9 * DAY_S  # nobody crawled meanwhile
+    assert policy.plan(pages(at), 0, now) - now == pytest.approx(n / 5 / per_s, rel=0.01)
+    assert len(wanted(policy, pages(at), now)) == 0.8 * n / 5
+
+
+def test_visits_that_a_killed_run_made_are_taken_off_the_cycle_by_their_kind():
+    def begun() -> Tianwang:
+        policy = Tianwang(new_percent=50, capacity=12, cycle="1d", direct_after=0, longest=1000)
+        policy.learn(visits(range(6), BEGAN_AT, np.nan))
+        return policy
+
+    seen, now = pages(np.full(6, BEGAN_AT)), BEGAN_AT + 2 * DAY_S
+    policy = begun()
+    policy.plan(seen, 9, now)
+    assert len(wanted(policy, seen, now)) == 6
+    again = begun()
+    again.resume(policy.notes())
+    again.learn(visits([0, 1], now + 1, 2 * DAY_S))
+    again.learn(visits([6, 7, 8, 9], now + 2, np.nan))
+    later = pages([now + 1, now + 1, *seen.visited_at[2:], *[now + 2] * 4])
+    again.plan(later, 5, now + 60)
+    assert wanted(again, later, now + 60) == [2, 3, 4, 5]
+    new = pages([np.nan] * 3)
+    for left in (2, 1, 0):
+        assert (again.value(new, now + 60) >= again.least).all() == (left > 0)
+        again.chosen(again.value(new, now + 60)[:1], now + 60, 6, 1)
+
+
+def test_a_crawl_of_before_that_noted_no_percentage_goes_on():
+    policy, seen, now = Tianwang(new_percent=50), pages(np.full(6, BEGAN_AT)), BEGAN_AT + DAY_S
+    of_old = {"begun_at": now - 60, "ends_at": now + 60, "round_s": 3600, "capacity": 8, "room_new": 3, "left_due": 1}
+    policy.resume({f"tianwang_{name}": float(value) for name, value in of_old.items()})
+    assert policy.plan(seen, 5, now) == now + 60
+    assert len(wanted(policy, seen, now)) == 4
+    assert policy.value(pages([np.nan]), now)[0] >= policy.least
 
 
 def test_idleness_is_not_taken_for_the_limit():
@@ -267,3 +336,10 @@ def test_values_that_make_no_sense_are_refused(given):
         Tianwang(**given)
     with pytest.raises(ConfigError):
         Tianwang().adjust(given)
+
+
+def test_no_page_is_given_up_later_than_the_crawl_does_so():
+    Tianwang(retire_after=RETIRED)
+    for refused in (lambda: Tianwang(retire_after=RETIRED + 1), lambda: Tianwang().adjust({"retire_after": 255.0})):
+        with pytest.raises(ConfigError, match=r"from 1 to 6, not .*: at 6 the crawl itself gives a page up"):
+            refused()
