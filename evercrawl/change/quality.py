@@ -33,7 +33,7 @@ def surfed(quality: ArrayLike, first: ArrayLike, growth: ArrayLike, passed: Arra
     Parameters
     ----------
     quality, first
-        Q, and the popularity at the beginning, 0 < first < Q.
+        Q, and the popularity at the beginning, 0 < first <= Q.
     growth
         c, per unit of time.
     passed
@@ -64,7 +64,13 @@ def searched(quality: ArrayLike, first: ArrayLike, growth: ArrayLike, passed: Ar
     """Return the popularity after a time where people come through searches; parameters as for `surfed`.
 
     (22), (23): the time it takes to come from one popularity to another is known in closed form; here it is turned
-    round, by halving, in y with P = Q tanh(y)^4, in which nothing is lost near the quality.
+    round, by halving, in y with P = Q tanh(y)^4, in which nothing is lost near the quality. A page that begins with
+    popularity Q stays there.
+
+    Raises
+    ------
+    ValueError
+        Where `first` is not above 0, or above Q: no page of that quality ever was so popular.
 
     Examples
     --------
@@ -72,14 +78,17 @@ def searched(quality: ArrayLike, first: ArrayLike, growth: ArrayLike, passed: Ar
     array([0.05    , 0.056003, 0.5     ])
     """
     q, p, c, t = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (quality, first, growth, passed)))
-    start = np.arctanh((p / q) ** 0.25)
+    if not ((p > 0) & (p <= q)).all():
+        raise ValueError("the popularity at the beginning must be above 0, and no more than the quality")
+    level = p == q
+    start = np.where(level, _NEAREST, np.arctanh(np.where(level, 0.0, p / q) ** 0.25))
     goal = c * t + _clock(start, q)
     low, high = start, np.full(q.shape, _NEAREST)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         late = _clock(middle, q) > goal
         low, high = np.where(late, low, middle), np.where(late, middle, high)
-    return np.asarray(q * np.tanh(low) ** 4)
+    return np.where(level, q, q * np.tanh(low) ** 4)
 
 
 def _clock(y: Floats, quality: Floats) -> Floats:

@@ -35,6 +35,19 @@ def test_a_search_engine_that_ranks_by_popularity_holds_new_pages_back():
     assert quality.searched(0.8, 0.01, 1.0, 1e9) == pytest.approx(0.8)
 
 
+def test_popularity_that_has_come_to_the_quality_stays_there():
+    for curve in (quality.surfed, quality.searched):
+        assert curve([0.5, 0.5], [0.5, 0.05], 1.0, 1e9) == pytest.approx([0.5, 0.5])
+        assert curve(0.5, 0.5, 1.0, [0.0, 7.0]).tolist() == [0.5, 0.5]
+    assert quality.searched(0.5, 0.5 * (1 - 1e-12), 1.0, 7.0) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("first", [0.0, -0.1, 0.6, float("nan")])
+def test_a_popularity_that_no_page_of_that_quality_has_is_refused(first):
+    with pytest.raises(ValueError, match="above 0, and no more than the quality"):
+        quality.searched([0.5, 0.5], [0.1, first], 1.0, 7.0)
+
+
 def test_quality_is_found_again():
     q = np.array([0.1, 0.5, 0.9])
     first = quality.surfed(q, 0.01, 2.0, 1.0)
