@@ -12,6 +12,7 @@ from evercrawl.schedule._spaced import drawn
 from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.parameters import one_of, within
 from evercrawl.schedule.site_shares import fit
+from evercrawl.schedule.site_tallies import SiteTallies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Need, Pages, Visits
     from evercrawl.types import Floats, Ints
 
-SIZES: Final = ("best", "printed")
+SIZES: Final = {"exact": probing.exact_sizes, "best": probing.best_size, "printed": probing.printed_size}
 SPLITS: Final = ("greedy", "proportional")
 _PROBES_LEAST: Final = 2.0  # visits of a period for each cluster: one to probe, one to use what that has shown
 _FIRST_S: Final = 1e9  # how much sooner than by its last visit a page falls due that was picked
 _DAY_S: Final = 86_400.0
 _PROBE, _REST = 2, 1
-_PAGE: Final = [("picked_at", "f8"), ("at", "f8"), ("cluster", "u4"), ("picked", "u1"), ("changed", "u1")]
-_SITE: Final = [("told", "f4"), ("changed", "f4")]
+_PAGE: Final = [
+    ("picked_at", "f8"), ("at", "f8"), ("cluster", "u4"), ("picked", "u1"), ("changed", "u1"), ("read", "?"),
+]  # fmt: skip
 
 
 class _Sites(NamedTuple):
@@ -42,15 +44,17 @@ class Sampling(Planned):
 
     A period has `part` times as many visits as there are pages. Small sites are joined where there are fewer probes
     than sites. A change counts for what the pages of the site matter on the mean; of a site's pages, those come first
-    that matter much and were visited long ago. What the share of changed pages is like over sites is learned from the
-    probes. It finds changes, as it was published to, and is not made for freshness: it likes sites that always change.
+    that matter much and were visited long ago. What the share of changed pages is like over sites is learned from all
+    visits, and what they have shown of a site is where its probes start from; it counts a tenth less with each period.
+    It finds changes, as it was published to, and is not made for freshness: it likes sites that always change.
 
     Parameters
     ----------
     part
         r, visits of a period, as a part of all pages.
     size
-        best, or printed as in the survey: how many pages of a site are probed; see `probing`.
+        How many pages of a site are probed: exact, what finds the most changes; best, its first order, which spends all
+        on probes where a site has few visits; or printed as in the survey. See `probing`.
     split
         greedy: the site with the largest share first; or proportional to the changed pages that are expected.
     new_share
@@ -76,12 +80,14 @@ class Sampling(Planned):
     needs: ClassVar[frozenset[Need]] = frozenset({"site"})
     reviews: ClassVar[int] = 32
 
-    def __init__(self, part: float = 0.1, size: str = "best", split: str = "greedy", new_share: float = 0.5) -> None:
+    def __init__(self, part: float = 0.1, size: str = "exact", split: str = "greedy", new_share: float = 0.5) -> None:
         super().__init__(new_share)
         self.part = within(f"{self.called}: part", part, 0.001, 1.0)
-        self.size = one_of(f"{self.called}: size", size, SIZES)
+        self.size = one_of(f"{self.called}: size", size, tuple(SIZES))
         self.split = one_of(f"{self.called}: split", split, SPLITS)
-        self._pages, self._sites = Kept(_PAGE), Kept(_SITE)
+        self._pages, self._sites = Kept(_PAGE), SiteTallies()
+        self._known, self._periods = 0, 0.0
+        self._shares: Floats = np.zeros(1)  # believed of each cluster, before it was probed; the last is of newcomers
         self._probing, self._began_at, self._cycle_s = False, 0.0, 1.0
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
@@ -92,19 +98,23 @@ class Sampling(Planned):
         """Count for each site the visits that told of change, and those that found one."""
         told = visits.read & ~np.isnan(visits.interval_s)
         rows = self._pages.upto(int(visits.slot.max(initial=0)) + 1)
+        known = np.cumsum(np.concatenate([[self._known], visits.read & ~rows["read"][visits.slot]]))
+        self._known = int(known[-1])
+        rows["read"][visits.slot[visits.read]] = True
         slots = visits.slot[told]
         rows["at"][slots], rows["changed"][slots] = visits.at[told], visits.changed[told]
-        sites = self._sites.upto(int(visits.site.max(initial=0)) + 1)
-        np.add.at(sites["told"], visits.site[told], 1.0)
-        np.add.at(sites["changed"], visits.site[told], visits.changed[told])
+        each = 1.0 / np.maximum(self.part * known[1:][told], _PROBES_LEAST)
+        periods = np.cumsum(np.concatenate([[self._periods], each]))
+        self._periods = float(periods[-1])
+        self._sites.learn(visits.site[told], visits.changed[told], periods[1:].astype(np.int64))
 
     def shares(self, sites: NDArray[Any]) -> Floats:
         """Return which share of its pages is expected to have changed, of each site, shape (n,).
 
         What its visits say, and half a page that changed and half a page that did not.
         """
-        rows = self._sites.take(sites.astype(np.uint32))
-        return (rows["changed"].astype(np.float64) + 0.25) / (rows["told"].astype(np.float64) + 0.5)
+        told, changed = self._sites.take(sites)
+        return (changed + 0.25) / (told + 0.5)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
         """Pick what is to be probed, or what is to be visited in the rest of the period; return when that is done."""
@@ -131,28 +141,34 @@ class Sampling(Planned):
         number, of = np.unique(pages.site, return_inverse=True)
         sites = _Sites(number, of, np.bincount(of).astype(np.float64))
         count = max(int(visits / _PROBES_LEAST), 1)
-        cluster = probing.clusters(sites.pages, self.shares(number), count)[of]
+        shares = self.shares(number)
+        cluster = probing.clusters(sites.pages, shares, count)[of]
         rows["cluster"][pages.slot] = cluster
         size = np.bincount(cluster).astype(np.float64)
-        asked = probing.best_size if self.size == "best" else probing.printed_size
+        self._shares = np.append(np.bincount(cluster, shares[of]) / np.maximum(size, 1.0), shares[of].mean())
         part = min(visits / len(of), 0.999)
-        seen = self._sites.take(number.astype(np.uint32))
-        spread = fit(seen["changed"].astype(np.float64), seen["told"].astype(np.float64))
-        probes = np.maximum(np.round(asked(size, part, spread)), 1.0)
+        told, changed = self._sites.take(number)
+        probes = np.maximum(np.round(SIZES[self.size](size, part, fit(changed, told))), 1.0)
         lots = drawn(pages.slot, np.full(len(of), self._began_at))
         return np.asarray(_place(cluster, lots) < probes[cluster])
 
     def _rest(self, pages: Pages, rows: NDArray[Any], visits: float, now: float) -> NDArray[np.bool_]:
-        """Return which pages are visited in the rest of the period, by what the probes have shown."""
-        row = rows[pages.slot]
-        cluster = row["cluster"].astype(np.int64)
+        """Return which pages are visited in the rest of the period, by what the probes have shown.
+
+        They correct what was believed of their cluster before: else clusters of one probe each would be alike. Pages
+        that came since are a cluster of their own, the last.
+        """
+        row, count = rows[pages.slot], len(self._shares)
+        cluster = np.where(row["picked_at"] == self._began_at, row["cluster"], count - 1).astype(np.int64)
         probed = (row["picked"] == _PROBE) & (row["at"] >= self._began_at)
-        told = np.bincount(cluster[probed], minlength=int(cluster.max()) + 1).astype(np.float64)
-        changed = np.bincount(cluster[probed], row["changed"][probed], len(told)).astype(np.float64)
-        left = np.bincount(cluster[~probed], minlength=len(told)).astype(np.float64)
+        told = np.bincount(cluster[probed], minlength=count).astype(np.float64)
+        changed = np.bincount(cluster[probed], row["changed"][probed], count).astype(np.float64)
+        left = np.bincount(cluster[~probed], minlength=count).astype(np.float64)
         weight = np.maximum(pages.importance, 0.0)
-        matter = np.bincount(cluster, weight, len(told)) / np.maximum(np.bincount(cluster, minlength=len(told)), 1)
-        share = fit(changed, told).believed(changed, told) * matter
+        matter = np.bincount(cluster, weight, count) / np.maximum(np.bincount(cluster, minlength=count), 1)
+        spread = fit(changed, told)
+        evidence = spread.a + spread.b
+        share = (evidence * self._shares + changed) / (evidence + told) * matter
         split = probing.greedy if self.split == "greedy" else probing.proportional
         each = np.round(split(left, share, min(max(visits - told.sum(), 1.0), float(left.sum()))))
         waited = np.where(probed, -np.inf, weight * (now - pages.visited_at))
@@ -180,9 +196,7 @@ class Sampling(Planned):
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the sites: visits that told of change, of late, and the share that found one."""
-        rows = self._sites.upto(0)
-        number = np.flatnonzero(rows["told"] > 0)
-        told, changed = rows["told"][number], rows["changed"][number]
+        number, told, changed = self._sites.all()
         return {"sites": {"site": number, "told": told, "changed": changed / told}}
 
 

@@ -34,6 +34,32 @@ def test_the_exact_size_may_be_far_from_the_first_order_optimum():
     assert probing.exact_size(300, 0.95, shares) > 10 * probing.best_size(300, 0.95, shares)
 
 
+@pytest.mark.parametrize(("pages", "part", "shares"), CASES)
+def test_the_quick_sizes_find_as_much_as_the_exact_one(pages, part, shares):
+    ours, exact = float(probing.exact_sizes(pages, part, shares)), probing.exact_size(pages, part, shares)
+    found = [probing.changes_found(size, pages, part, shares) for size in (round(ours), exact)]
+    assert ours == int(ours)
+    assert found[0] >= 0.995 * found[1]
+
+
+def test_where_a_site_has_few_visits_the_first_order_leaves_nothing_to_use_the_probes_for():
+    shares = Shares(0.5, 2.0)
+    sizes = (float(probing.exact_sizes(20, 0.1, shares)), round(float(probing.best_size(20, 0.1, shares))))
+    assert sizes == (1.0, 2)
+    assert probing.changes_found(2, 20, 0.1, shares) < 0.7 * probing.changes_found(1, 20, 0.1, shares)
+
+
+def test_sizes_of_ten_thousand_sites_are_worked_out_once_for_those_alike(monkeypatch):
+    tries, found = list[int](), probing.changes_found
+    monkeypatch.setattr(probing, "changes_found", lambda *given: tries.append(given[1]) or found(*given))
+    pages = 1e5 / np.arange(1.0, 10_001.0) ** 0.9
+    for shares in (Shares(0.51, 2.0), Shares(0.511, 2.001)):
+        sizes = probing.exact_sizes(np.round(pages), 0.1, shares)
+        assert sizes[0] > 50 * sizes[-1] > 0
+        assert 0 < len(tries) < 5000
+        assert len(set(tries)) < 200
+
+
 def test_the_expected_changes_are_those_of_made_up_sites():
     rng, pages, part, size, sites = np.random.default_rng(3), 200, 0.2, 8, 40_000
     share = rng.beta(1.0, 3.0, sites)
@@ -48,7 +74,7 @@ def test_the_expected_changes_are_those_of_made_up_sites():
 def test_sizes_stay_within_the_budget():
     pages = np.array([1.0, 5.0, 100.0, 1e7])
     for shares in (Shares(), Shares(1e-3, 1e-3), Shares(1e4, 1e4), Shares(0.01, 50.0)):
-        for size in (probing.best_size, probing.printed_size):
+        for size in (probing.best_size, probing.printed_size, probing.exact_sizes):
             found = size(pages, 0.1, shares)
             assert (found >= np.minimum(1.0, 0.1 * pages)).all()
             assert (found <= 0.1 * pages).all()

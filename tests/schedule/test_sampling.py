@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.schedule import probing
 from evercrawl.schedule.base import Pages, Visits
-from evercrawl.schedule.sampling import Sampling
+from evercrawl.schedule.sampling import SIZES, Sampling
 from evercrawl.schedule.site_shares import fit
 
 SITE = np.repeat([0, 1, 2], 60)
@@ -19,11 +18,12 @@ def pages(visited_at: np.ndarray, site: np.ndarray = SITE) -> Pages:
     )
 
 
-def visit(slots: np.ndarray, at: float, changed: np.ndarray, site: np.ndarray = SITE) -> Visits:
+def visit(slots: np.ndarray, at: float, changed: np.ndarray, site: np.ndarray = SITE, first: bool = False) -> Visits:
     n = len(slots)
     none, no = np.zeros(n), np.zeros(n, bool)
+    since_s = none + (np.nan if first else 10.0)
     return Visits(
-        slots.astype(np.uint32), site[slots].astype(np.uint32), none + at, none + 10.0, ~no, no, changed,
+        slots.astype(np.uint32), site[slots].astype(np.uint32), none + at, since_s, ~no, no, changed,
         none + np.nan, none, none, none.astype(int), no, none.astype(int),
     )  # fmt: skip
 
@@ -35,7 +35,30 @@ def picked(policy: Sampling, columns: Pages, now: float) -> np.ndarray:
     return np.flatnonzero(due < 0)
 
 
-def started(split: str = "greedy", size: str = "best") -> tuple[Sampling, np.ndarray, np.ndarray]:
+def found(pages_a_site: int, periods: int = 25, **options: float | str) -> tuple[float, float]:
+    """Return the part of the visits that found a change, and of all pages that had changed, after five periods."""
+    share = np.random.default_rng(1).beta(0.5, 2.0, 200)
+    site = np.repeat(np.arange(200), pages_a_site)
+    rng, n = np.random.default_rng(2), len(site)
+    policy, visited_at, now = Sampling(**options), np.zeros(n), 1000.0  # type: ignore[arg-type]
+    policy.resume({"planned_visits_per_s": 1.0})
+    policy.learn(visit(np.arange(n), 1.0, np.zeros(n, bool), site, first=True))
+    changes = visits = 0
+    for period in range(periods):
+        changed = rng.random(n) < share[site]
+        for _ in range(2):
+            until = policy.plan(pages(visited_at, site), 0, now)
+            rows = np.flatnonzero(policy.due(pages(visited_at, site), now) < 0)
+            policy.learn(visit(rows, now + 0.5, changed[rows], site))
+            visited_at[rows] = now + 0.5
+            if period >= 5:
+                changes, visits = changes + int(changed[rows].sum()), visits + len(rows)
+            now = until + 1.0
+    assert visits == pytest.approx(0.1 * n * (periods - 5), rel=0.1)
+    return changes / visits, float(share[site].mean())
+
+
+def started(split: str = "greedy", size: str = "exact") -> tuple[Sampling, np.ndarray, np.ndarray]:
     """Return a policy at the start of a period of 36 visits, what it probes, and when all was visited."""
     policy, visited_at = Sampling(part=0.2, split=split, size=size), np.linspace(0.0, 90.0, len(SITE))
     policy.resume({"planned_visits_per_s": 1.0})
@@ -43,12 +66,11 @@ def started(split: str = "greedy", size: str = "best") -> tuple[Sampling, np.nda
     return policy, picked(policy, pages(visited_at), 100.0), visited_at
 
 
-@pytest.mark.parametrize("size", ["best", "printed"])
+@pytest.mark.parametrize("size", SIZES)
 def test_so_many_pages_of_each_site_are_probed_as_is_best(size) -> None:
     policy, probes, _ = started(size=size)
     spread = fit(np.zeros(0), np.zeros(0))
-    rule = probing.best_size if size == "best" else probing.printed_size
-    each = max(round(float(rule(60, 0.2, spread))), 1)
+    each = max(round(float(SIZES[size](60, 0.2, spread))), 1)
     assert np.bincount(SITE[probes]).tolist() == [each] * 3
     assert policy.plan(pages(np.zeros(len(SITE))), 0, 100.0 + len(probes)) > 100.0 + len(probes)
 
@@ -94,6 +116,37 @@ def test_small_sites_are_joined_where_there_are_fewer_probes_than_sites() -> Non
     policy.resume({"planned_visits_per_s": 1.0})
     policy.plan(pages(np.zeros(100), site), 0, 100.0)
     assert 1 <= len(picked(policy, pages(np.zeros(100), site), 100.0)) <= 10
+
+
+@pytest.mark.parametrize(("pages_a_site", "size"), [(5, "exact"), (5, "printed"), (10, "exact"), (20, "exact")])
+def test_it_finds_far_more_changes_than_chance_on_small_sites_too(pages_a_site, size) -> None:
+    changes, mean = found(pages_a_site, size=size)
+    assert changes > 1.75 * mean
+
+
+def test_what_a_page_that_came_since_the_probes_shows_is_not_told_of_another_site() -> None:
+    policy, probes, visited_at = started()
+    policy.learn(visit(probes, 101.0, SITE[probes] == 0))
+    visited_at[probes] = 101.0
+    site, now = np.append(SITE, np.full(40, 9)), 100.0 + len(probes)
+    policy.plan(pages(np.append(visited_at, np.full(40, 0.5)), site), 0, now)
+    assert set(site[picked(policy, pages(np.append(visited_at, np.full(40, 0.5)), site), now)]) == {0}
+
+
+def test_what_was_long_ago_is_forgotten_by_and_by_and_alike_however_visits_are_told() -> None:
+    whole, parted = Sampling(part=0.2), Sampling(part=0.2)
+    rows = np.arange(len(SITE))
+    for policy in (whole, parted):
+        policy.learn(visit(rows, 1.0, rows < 0, first=True))
+    for turn in range(8):
+        changed = (SITE == 0) & (turn < 4)
+        whole.learn(visit(rows, 2.0 + turn, changed))
+        for some in np.split(rows, [7, 8, 101]):
+            parted.learn(visit(some, 2.0 + turn, changed[some]))
+    shares = whole.shares(np.arange(3))
+    assert shares.tolist() == parted.shares(np.arange(3)).tolist()
+    assert shares[0] == pytest.approx(1 / (1 + 0.9**-20), abs=0.02), "20 periods ago, of five for each turn"
+    assert whole.tables(20.0)["sites"]["told"].max() < 8 * 60
 
 
 def test_the_sites_can_be_looked_at() -> None:
