@@ -2,11 +2,13 @@
 
 What a copy is worth: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
 
-Estimators of a page's rate of change, each an `Estimator` of many pages in a file of its own:
+Estimators of a page's rate of change, each an `Estimator` of many pages in a file of its own, by whose name policies
+that allocate may be told to heed it (`--policy-option estimator=NAME`):
 
 - `naive`: changes found over time passed; misses what happens between two visits.
 - `log`: the logarithm of the share of visits without a change; infinite where there was none.
-- `log_corrected`: the same with half a visit added, or exactly as much as takes the bias away; for even intervals.
+- `log_corrected`: the same with half a visit added; for even intervals.
+- `log_exact`: the same with exactly as much added as takes the bias away.
 - `irregular`: the most likely rate, whatever the intervals.
 - `last_modified`: with the date of the last change, as its server gives it.
 - `classes`: Bayesian, a page being one of some kinds.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,19 @@ class Estimator(ABC):
         How many there are; they are named by their row, from 0.
     """
 
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Attributes that hold a row a page, zero where nothing was seen."""
+
     def __init__(self, pages: int) -> None:
+        self.pages = pages
+
+    def grow(self, pages: int) -> None:
+        """Make room for more pages, of which nothing was seen yet."""
+        for name in self.columns:
+            held: Floats = getattr(self, name)
+            more = np.zeros((pages, *held.shape[1:]))
+            more[: self.pages] = held
+            setattr(self, name, more)
         self.pages = pages
 
     @abstractmethod
@@ -60,6 +72,8 @@ class Tally(Estimator):
     visits, changes, passed_s
         Of each page: visits, those that found a change, and the time since the first, shape (pages,).
     """
+
+    columns: ClassVar[tuple[str, ...]] = ("visits", "changes", "passed_s")
 
     def __init__(self, pages: int) -> None:
         super().__init__(pages)

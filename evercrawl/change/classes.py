@@ -97,7 +97,13 @@ class Classes(Estimator):
         super().__init__(pages)
         self.class_rates: Floats = 1.0 / np.asarray(periods_s, np.float64)
         first = np.ones(len(self.class_rates)) if prior is None else np.asarray(prior, np.float64)
-        self._logs = np.tile(np.log(np.maximum(first / first.sum(), 1e-300)), (pages, 1))
+        self._first: Floats = np.log(np.maximum(first / first.sum(), 1e-300))
+        self._logs = np.tile(self._first, (pages, 1))
+
+    def grow(self, pages: int) -> None:
+        """Make room for more pages, of which nothing is known but the prior."""
+        self._logs = np.concatenate([self._logs, np.tile(self._first, (pages - self.pages, 1))])
+        super().grow(pages)
 
     def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
         """Multiply the probabilities of the classes by those of what was found."""

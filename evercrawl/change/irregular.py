@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -98,6 +98,8 @@ class Irregular(Estimator):
     ----------
     Cho, Garcia-Molina (2003). Estimating frequency of change, section 5.
     """
+
+    columns: ClassVar[tuple[str, ...]] = ("_unchanged_s",)
 
     def __init__(self, pages: int) -> None:
         super().__init__(pages)

@@ -14,7 +14,7 @@ ours, within the conditions under which they converge.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class Online(Estimator):
     visits, passed_s
         Of each page, shape (pages,).
     """
+
+    columns: ClassVar[tuple[str, ...]] = ("visits", "passed_s", "_rates")
 
     def __init__(self, pages: int) -> None:
         super().__init__(pages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class OnlineCounts(Online):
     ----------
     Avrachenkov, Patil, Thoppe (2020). The first of their estimators.
     """
+
+    columns: ClassVar[tuple[str, ...]] = (*Online.columns, "changes")
 
     def __init__(self, pages: int) -> None:
         super().__init__(pages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class OnlineMomentum(Online):
     ----------
     Avrachenkov, Patil, Thoppe (2022). The third of their estimators. Polyak (1964), for the heavy ball.
     """
+
+    columns: ClassVar[tuple[str, ...]] = (*Online.columns, "_before")
 
     def __init__(self, pages: int, power: float = POWER, fading: float = FADING, damping: float = DAMPING) -> None:
         super().__init__(pages)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Posterior(Estimator):
     array([0.1 , 0.05])
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("_more", "_more_s")
+
     def __init__(
         self, pages: int, shape: ArrayLike = _SHAPE, scale_s: ArrayLike = _SCALE_S, forgetting_per_s: float = 0.0
     ) -> None:
@@ -46,6 +48,12 @@ class Posterior(Estimator):
         self._shape, self._scale_s = (np.broadcast_to(np.asarray(of, np.float64), pages) for of in (shape, scale_s))
         self._forgetting_per_s = forgetting_per_s
         self._more, self._more_s = np.zeros(pages), np.zeros(pages)
+
+    def grow(self, pages: int) -> None:
+        """Make room for more pages; of their rates is believed what was of the last page's at first."""
+        more = pages - self.pages
+        self._shape, self._scale_s = (np.append(of, np.repeat(of[-1:], more)) for of in (self._shape, self._scale_s))
+        super().grow(pages)
 
     @property
     def shape(self) -> Floats:

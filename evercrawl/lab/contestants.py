@@ -85,6 +85,7 @@ _GROUPINGS: Final = (
 )  # fmt: skip
 
 
+_ESTIMATED: Final = ("irregular", "last_modified", "log_exact", "online_counts", "online_steps", "online_momentum")
 _PLUGGED: Final = (
     ("posterior mean", "mean"), ("Thompson", "thompson"), ("Cho (13)", "log_corrected"), ("X/T", "naive"),
 )  # fmt: skip
@@ -126,6 +127,8 @@ SYSTEMS: Final = _finely(
     Contestant("notices, told all", "notices", {}, Conditions(known=True, ticks=1000)),
     Contestant("optimal", "optimal"),
     Contestant("optimal, rates by (13)", "optimal", {"estimator": "log_corrected"}),
+    *(Contestant(f"optimal, {name}", "optimal", {"estimator": name}) for name in _ESTIMATED),
+    Contestant("optimal, last_modified, all dated", "optimal", {"estimator": "last_modified"}, Conditions(dated=1.0)),
     Contestant("azar, random", "azar", {"spacing": "random"}, USUAL, "Azar, learned, random"),
     Contestant("azar, even", "azar", {"spacing": "even"}),
     Contestant("lambda_crawl, random", "lambda_crawl", {}, USUAL, "LambdaCrawl, learned, random"),

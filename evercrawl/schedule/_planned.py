@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.schedule._estimated import estimator_of
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.checked import Checked, update_ratio
 from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.pacing import Pace, Turns
-from evercrawl.schedule.parameters import one_of, within
+from evercrawl.schedule.parameters import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
 """What a rate of change is taken to be: of the belief, e to the mean of its logarithm, or its mean; of the visits that
 told of change, (13) or X / T. The mean is what few pages of unknown rate reach: who takes it for the rate gives most of
-them up before anything is known of them."""
+them up before anything is known of them. Any other is the name of an estimator of `evercrawl.change`."""
 _COUNTED: Final = ESTIMATORS[2:]
 _WAIT_S: Final = (1.0, 7 * 86_400.0)  # between two plans
 _TRUSTED: Final = 100  # visits after which this run's pace counts, not an earlier one's
@@ -49,7 +50,8 @@ class Planned(Policy):
     new_share
         Part of the visits that goes to new pages while there are any, from 0 to 1.
     estimator
-        One of `ESTIMATORS`.
+        One of `ESTIMATORS`, or the name of another estimator of `evercrawl.change`: where it says nothing, 0 or
+        infinity, the mean of the belief stands.
     replan
         How often there is a new plan, as a part of the time in which every page could be visited once.
     """
@@ -61,7 +63,8 @@ class Planned(Policy):
 
     def __init__(self, new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125) -> None:
         self.new_share = within(f"{self.called}: new_share", new_share, 0.0, 1.0)
-        self.estimator = one_of(f"{self.called}: estimator", estimator, ESTIMATORS)
+        self.estimator = estimator.replace("-", "_")
+        self._estimated = estimator_of(f"{self.called}: estimator", self.estimator, ESTIMATORS)
         self.replan = within(f"{self.called}: replan", replan, 1e-3, 100.0)
         self._turns, self._pace, self._seen = Turns(new_share), Pace(), Checked()
         self._visits, self._resumed_per_s = 0, math.nan
@@ -120,8 +123,10 @@ class Planned(Policy):
         return np.where(np.isnan(per_s), self._mean_per_s, per_s)
 
     def learn(self, visits: Visits) -> None:
-        """Count visits and changes, where rates are estimated from these."""
-        if self.estimator in _COUNTED:
+        """Count visits and changes, where rates are estimated from these; let an estimator that was asked for learn."""
+        if self._estimated is not None:
+            self._estimated.learn(visits)
+        elif self.estimator in _COUNTED:
             self._seen.learn(visits)
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
@@ -159,6 +164,8 @@ class Planned(Policy):
             return typical(pages.shape, pages.scale_s)
         if self.estimator == "gamma":
             return believed
+        if self._estimated is not None:
+            return self._estimated.rates(pages.slot, believed)
         seen = self._seen.take(pages.slot)
         checks, changes, watched_s = (seen[name].astype(np.float64) for name in ("checks", "changes", "watched_s"))
         told = (checks > 0) & (watched_s > 0)
@@ -174,13 +181,18 @@ class Planned(Policy):
         self._turns.made(len(values), new)
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
-        """Take other values for any parameters, from the next plan on; refuse them as the constructor would."""
+        """Take other values for any parameters, from the next plan on; refuse them as the constructor would.
+
+        Another estimator learns from the visits to come; after a restart, from all.
+        """
         names = list(inspect.signature(type(self)).parameters)
         unknown = sorted(set(options) - set(names))
         if unknown:
             raise ConfigError(f"{self.called} has no {', '.join(unknown)}; it has {', '.join(names)}")
         asked: dict[str, Any] = {name: getattr(self, name) for name in names} | dict(options)
         other = type(self)(**asked)
+        if other.estimator != self.estimator:
+            self._estimated = other._estimated
         for name in names:
             setattr(self, name, getattr(other, name))
         self._turns.share = self.new_share

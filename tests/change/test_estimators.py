@@ -16,8 +16,8 @@ ESTIMATORS = catalog.find(change, Estimator)  # type: ignore[type-abstract]
 N = 300
 ROWS = np.arange(N)
 SPANS = {
-    "naive": "short", "log": "even", "log_corrected": "even", "online_counts": "random", "online_steps": "random",
-    "online_momentum": "random",
+    "naive": "short", "log": "even", "log_corrected": "even", "log_exact": "even", "online_counts": "random",
+    "online_steps": "random", "online_momentum": "random",
 }  # fmt: skip
 """At which intervals each is right; the others are at any."""
 
@@ -95,6 +95,20 @@ def test_a_page_nobody_visited_is_as_it_was_and_the_order_of_rows_is_free(name):
     assert one.rates()[-9:].tolist() == pytest.approx(untouched.tolist(), nan_ok=True)
     assert not np.isneginf(one.rates()).any()
     assert (np.nan_to_num(one.rates()) >= 0).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_pages_that_come_later_are_as_if_there_from_the_start(name):
+    rng = np.random.default_rng(9)
+    one, other = ESTIMATORS[name](1), ESTIMATORS[name](N)
+    for pages in (2, 40, N):
+        one.grow(pages)
+        for _ in range(3):
+            rows = np.arange(pages // 2)
+            interval_s, changed = rng.exponential(1e5, len(rows)), rng.random(len(rows)) < 0.5
+            for estimator in (one, other):
+                estimator.learn(rows, interval_s, changed, interval_s / 3)
+    assert one.rates().tolist() == pytest.approx(other.rates().tolist(), nan_ok=True)
 
 
 def test_steps_are_as_convergence_asks():

@@ -3,6 +3,7 @@
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 
 from evercrawl.crawl import loop
@@ -61,3 +62,16 @@ def test_everything_is_read_and_what_changes_is_read_again(run, world, name, mon
     assert any(visit.changes for visit in again)
     visits = {visit.slot: visit.visits for visit in second.visits}
     assert sum(visits.values()) == len(second.visits), "the second run went on from the first"
+
+
+@pytest.mark.parametrize("estimator", ["irregular", "last_modified", "online_momentum"])
+def test_what_an_estimator_has_learned_is_there_after_a_restart(run, world, estimator, monkeypatch):
+    monkeypatch.setattr(loop, "REPORT_S", 1e4)  # of half a day
+    asked = {"delay_s": 60.0, "refresh_after_s": 600.0, "sitemaps": False, "rate_per_s": 1 / 300}
+    before, after = (policy_of("optimal", [f"estimator={estimator}"]) for _ in range(2))
+    run(world, [f"{host}/0" for host in HOSTS], Limits(seconds=0.5 * DAY_S), policy=before, **asked)
+    run(world, (), Limits(pages=0, seconds=1.0), policy=after, **asked)
+    slots, none = np.arange(40, dtype=np.uint32), np.full(40, np.nan)
+    rates = [policy._estimated.rates(slots, none) for policy in (before, after)]
+    assert np.isfinite(rates[0]).sum() > 5
+    assert rates[1].tolist() == pytest.approx(rates[0].tolist(), nan_ok=True)

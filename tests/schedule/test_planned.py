@@ -5,6 +5,7 @@ import pytest
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import allocation, marked_point_counts
+from evercrawl.schedule._estimated import names
 from evercrawl.schedule._planned import Planned
 from evercrawl.schedule.azar import Azar, fresh_at_random, random_optimum
 from evercrawl.schedule.base import Pages, Visits
@@ -135,6 +136,70 @@ def test_estimates_from_counts_take_the_place_of_the_belief() -> None:
         assert found[3] == pytest.approx(0.5), "no visit has told of it"
 
 
+@pytest.mark.parametrize("name", names())
+def test_every_estimator_can_drive_a_policy(name) -> None:
+    """Page 0 changes often, page 1 seldom; page 2 never did, nobody knows of page 3, and page 5,000 came late."""
+    policy, after, rng = Optimal(estimator=name), Optimal(estimator=name), np.random.default_rng(1)
+    n = 5001
+    pages = known(1.0, np.full(n, 0.37))
+    visits = [told([0, 1, 2], 1.0, [True, rng.random() < 0.2, False], age_s=0.5) for _ in range(40)]
+    visits += [told([0, 5000], 1.0, [late, not late], age_s=0.5) for late in (False, True)]
+    for visit in visits:
+        policy.learn(visit)
+    found = policy.changes_per_s(pages)
+    assert np.isfinite(found).all()
+    assert (found > 0).all()
+    if name in {"classes", "posterior"}:  # of classes and a belief of days, not of these seconds
+        assert found[0] > found[1] > found[2]
+    else:
+        assert found[0] > 0.9 > 0.5 > found[1]
+        assert found[3] == pytest.approx(0.37), "nothing can be said of it, so the belief stands"
+    assert found[5000] != found[3]
+    planned(policy, pages, 50.0)
+    assert policy.rates(pages.slot).sum() == pytest.approx(50.0)
+    for visit in visits:  # a restart: told of them again, one by one
+        for row in range(len(visit)):
+            after.learn(visit.take(slice(row, row + 1)))
+    assert after.changes_per_s(pages) == pytest.approx(found)
+
+
+def test_where_an_estimator_says_nothing_or_infinity_the_belief_stands() -> None:
+    pages = known(1.0, np.full(3, 0.5))
+    for name in ("log", "irregular", "last_modified"):
+        policy = Proportional(estimator=name)
+        for _ in range(3):
+            policy.learn(told([0, 1], 10.0, [True, False]))
+        assert policy.changes_per_s(pages) == pytest.approx(0.5), "always, never, not visited"
+
+
+def test_a_visit_that_told_of_no_change_and_a_clock_set_back_do_no_harm() -> None:
+    policy, pages = Proportional(estimator="irregular"), known(1.0, np.full(2, 0.5))
+    policy.learn(told([0, 1], np.nan, [False, False]))
+    assert policy.changes_per_s(pages) == pytest.approx(0.5)
+    for interval_s, changed in ((-5.0, True), (0.0, False), (4.0, True), (4.0, False)):
+        policy.learn(told([0], interval_s, [changed]))
+    assert 0.1 < policy.changes_per_s(pages)[0] < 10.0
+
+
+def test_another_estimator_begins_with_the_visits_to_come_and_the_same_goes_on() -> None:
+    policy, pages = Proportional(), known(1.0, np.full(1, 0.5))
+    policy.adjust({"estimator": "irregular"})
+    policy.learn(told([0], 1.0, [True]))
+    policy.adjust({"new_share": 0.25})
+    policy.learn(told([0], 1.0, [False]))
+    assert policy.changes_per_s(pages) == pytest.approx(np.log(2.0))
+    policy.adjust({"estimator": "gamma"})
+    assert policy.changes_per_s(pages) == pytest.approx(0.5)
+
+
+def test_an_estimator_from_outside_the_tree_can_drive_a_policy_too() -> None:
+    policy, pages = Proportional(estimator="evercrawl.change.naive:Naive"), known(1.0, np.full(1, 0.5))
+    policy.learn(told([0], 4.0, [True]))
+    assert policy.changes_per_s(pages) == pytest.approx(0.25)
+    with pytest.raises(ConfigError, match="is no Estimator"):
+        Proportional(estimator="evercrawl.schedule.cycle:Cycle")
+
+
 def test_an_unknown_rate_is_typically_less_than_its_mean() -> None:
     one, none = np.ones(1), np.zeros(1)
     pages = Pages(np.zeros(1, np.uint32), none, one, none, 0.4 * one, 4.0 * one, one, none, none)
@@ -152,7 +217,10 @@ def test_an_unknown_rate_is_typically_less_than_its_mean() -> None:
         (lambda: Partition(groups=0), "partition: groups must be from 1"),
         (lambda: MarkedPoint(each=0), "marked_point: each"),
         (lambda: Uniform(new_share=2.0), "uniform: new_share must be from 0 to 1"),
-        (lambda: Proportional(estimator="median"), "proportional: estimator must be one of typical, gamma"),
+        (
+            lambda: Proportional(estimator="median"),
+            "proportional: estimator must be one of typical, .*irregular",
+        ),
     ],
 )
 def test_parameters_are_checked(make, message) -> None:
