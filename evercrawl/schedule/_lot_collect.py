@@ -32,7 +32,7 @@ from evercrawl.schedule._lot_memory import asleep, awake, bag_out, empty_short, 
 if TYPE_CHECKING:
     from evercrawl.schedule._lot_blocks import Store
 
-OVERDUE: Final = 2  # more of a host's pages that are compared, where they are overdue too
+BELOW: Final = 2  # entries of a heap below the first, one of which is the second
 POOL: Final = 15  # at most so many pages of a host are compared
 POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
 WINDOW: Final = 1 << 15  # pages of a bag that are ranked at once: 5 to 10 ms
@@ -173,15 +173,18 @@ def _refill(s: Store, h: int) -> None:
 def gather_pages(s: Store, r: Rows, n: int, now: float, depth: int, in_order: int) -> int:
     """Make rows of the pages that the hosts offer, up to `depth` of each kind; return where they end.
 
-    Where more are overdue than are offered, some more are.
+    Where more are overdue than that, one more: what had to wait tells how dear visits to the host are.
     """
     for spot in range(r.counts[0]):
         h = whole(r.hosts[spot])
         lot = s.lots[h]
         heap = awake(s, h)
-        for i in range(min(whole(lot.awake), depth + OVERDUE)):
-            if i < depth or (not in_order and key_at(heap, i) <= now):
+        for i in range(min(whole(lot.awake), depth)):
+            n = _row(r, n, h, slot_at(heap, i), AWAKE, i)
+        for i in range(depth, 0 if in_order else min(whole(lot.awake), depth + BELOW)):
+            if key_at(heap, i) <= now:
                 n = _row(r, n, h, slot_at(heap, i), AWAKE, i)
+                break
         if in_order:
             _refill(s, h)
         elif lot.ranked == s.control[STAMP]:
