@@ -156,8 +156,9 @@ class Document:
     anchors
         Which words link to which target: where they start and end in `utf8`, and an index into `targets`; shape (k, 3).
         Of links to other pages only, and of those the page vouches for.
-    simhash, words
-        64-bit similarity hash of the text, 0 for an empty one; 32 bits of the text's digest.
+    simhash, words, text_bytes
+        64-bit similarity hash of the text, 0 for an empty one; 32 bits of the text's digest; its bytes in UTF-8, also
+        where `utf8` was not wanted.
     noindex, nofollow
         What a meta robots element asks for.
     encoding
@@ -177,6 +178,7 @@ class Document:
     anchors: Spans = field(default_factory=lambda: _NO_SPANS, compare=False)
     simhash: int = 0
     words: int = 0
+    text_bytes: int = 0
     noindex: bool = False
     nofollow: bool = False
     encoding: str = "utf-8"

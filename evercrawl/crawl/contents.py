@@ -81,6 +81,8 @@ class Content(msgspec.Struct, array_like=True):
         empty unless they were asked for.
     indexed
         Of a long text, what the search index takes in; "" where that is the text.
+    text_bytes, index_bytes
+        Of the visible text, and of what the index takes in of it; of a long text that was not asked for, its beginning.
     forms
         The search forms of the page; see `Document`.
     """
@@ -108,6 +110,8 @@ class Content(msgspec.Struct, array_like=True):
     payload: str = ""
     indexed: str = ""
     forms: list[str] = []
+    text_bytes: int = 0
+    index_bytes: int = 0
 
 
 def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
@@ -146,13 +150,14 @@ def contents(body: Body) -> Content:
         content.targets = feed.links_of_feed(data, body.url, content_type)
     elif content.mime == "text/plain":
         document = html.read_text(data, content_type)
-        content.simhash, content.words = document.simhash, document.words
+        content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
         content.text = document.utf8 if body.text else b""
     if content.targets:
         content.keys = keys(content.targets).tobytes()
         content.away = leading_away(body.url, content.targets)
     if len(content.text) > HEAD_BYTES and not content.noindex:
         content.indexed = condense(content.text)
+    content.index_bytes = len(content.indexed.encode()) or min(content.text_bytes, HEAD_BYTES)
     return content
 
 
@@ -182,7 +187,7 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, *, n
     document = html.read(data, body.url, content_type, language, text=body.text)
     content.title = document.title[:_TITLE_CHARS]
     content.language = document.language[:35]
-    content.simhash, content.words = document.simhash, document.words
+    content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
     content.feeds, content.forms = document.feeds, document.forms
     content.noindex = content.noindex or document.noindex
     if not (nofollow or document.nofollow):

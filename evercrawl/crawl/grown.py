@@ -20,4 +20,4 @@ def grown(column: NDArray[Any], least: int) -> NDArray[Any]:
     """
     if least <= len(column):
         return column
-    return np.concatenate([column, np.zeros(least + least // 4 - len(column), column.dtype)])
+    return np.concatenate([column, np.zeros((least + least // 4 - len(column), *column.shape[1:]), column.dtype)])

@@ -410,6 +410,7 @@ class Learner:
             said=pack_said(reading.said, change.fresh),
             heard=change.heard,
             anchors=self._anchors(reading, slots, links) if own else b"",
+            text=_text(reading) if own else None,
         )
 
     def _anchors(self, reading: Reading, slots: Slots, links: Outlinks) -> bytes:
@@ -488,6 +489,14 @@ class Learner:
             self.errors[reading.error.partition(":")[0]] += 1
         self.changed += 1 if event.flags & CHANGED else 0
         self.bytes_in += event.wire_bytes
+
+
+def _text(reading: Reading) -> tuple[int, int] | None:
+    """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
+    old, content = reading.before.held, reading.content
+    if reading.flags & KEEP and old is not None:
+        return old.text
+    return (0, 0) if content is None else (content.text_bytes, content.index_bytes)
 
 
 def _misses(reading: Reading) -> int:

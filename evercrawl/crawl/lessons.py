@@ -165,8 +165,7 @@ class Lessons:
         if flags & HAS_LINKS:
             links, targets = event.out, crc32(event.targets)
             relinked = bool(seen) and targets != before
-        if event.size_bytes:
-            size = min(event.size_bytes, 0xFFFFFFFF)
+            size = min(event.text[0] if event.text is not None else event.size_bytes or size, 0xFFFFFFFF)
         if read and not same:
             digest, words = event.digest, event.words
         _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words, size, links, targets)

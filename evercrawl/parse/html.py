@@ -76,6 +76,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text),
         words=_words(found.text),
+        text_bytes=len(found.text),
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
         encoding=encoding,
@@ -97,7 +98,7 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     source, encoding = decode(body, content_type)
     text = " ".join(source.replace("\0", "").split())
     utf8 = text.encode()
-    return Document(utf8=utf8, simhash=simhash(text), words=_words(utf8), encoding=encoding)
+    return Document(utf8=utf8, simhash=simhash(text), words=_words(utf8), text_bytes=len(utf8), encoding=encoding)
 
 
 def _words(text: bytes) -> int:

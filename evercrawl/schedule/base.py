@@ -166,7 +166,8 @@ class Visits:
     received
         Bytes that came over the wire.
     size
-        Bytes of the content.
+        Bytes of the text that the page shows; of its content where nobody knows those, as in histories and for visits
+        of crawls that did not note them.
     links, relinked
         How many other pages it links to; whether they are others than before.
     found

@@ -63,7 +63,7 @@ class Tianwang(Policy):
     locality
         How much of its site's rate of change a page is at least taken to have: 0 for none, as published.
     index_links, index_bytes
-        A page is index-like that has so many links at least, so many bytes a link at most, and had others before.
+        A page is index-like that has so many links, at most so many bytes of text a link, and had others before.
 
     Examples
     --------

@@ -26,7 +26,7 @@ _ROW: Final = [
 
 
 class IndexPages:
-    """Recognises index-like pages by their links and size, and measures them by the new pages found per visit.
+    """Recognises index-like pages by links and bytes of text, and measures them by the new pages found per visit.
 
     The first visit does not count: whatever a page links to may be new then.
     """
@@ -49,7 +49,7 @@ class IndexPages:
     def alike(self, slots: Slots, links: float, size_bytes: float) -> Flags:
         """Return which pages are index-like, shape (n,).
 
-        They have `links` links at least, `size_bytes` bytes a link at most, and had others at a visit before.
+        They have `links` links at least, `size_bytes` bytes of text a link at most, and had others at a visit before.
         """
         row = self._kept.take(slots)
         found: Flags = (row["links"] >= links) & (row["size"] <= size_bytes * row["links"]) & (row["relinked"] > 0)

@@ -129,6 +129,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     anchors
         Of each of `targets`, how many bytes the words of the links to it have, up to 255; empty where the crawl's
         policy does not ask, or the page was read without its words.
+    text
+        How many bytes the visible text of the content has, and what the search index takes in of it, in UTF-8; of an
+        event with links of its own. None elsewhere, and where nobody counted them.
     """
 
     slot: int
@@ -171,6 +174,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     said: int = 0
     heard: int = 0
     anchors: bytes = b""
+    text: tuple[int, int] | None = None
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

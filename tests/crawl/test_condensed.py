@@ -28,6 +28,17 @@ def test_a_short_page_is_indexed_as_it_stands():
     assert read("green tea").indexed == ""
 
 
+def test_bytes_of_text_are_counted_also_where_it_is_not_wanted_and_of_what_is_indexed():
+    text = "tea \N{LATIN SMALL LETTER E WITH ACUTE}"
+    short, long = read(text), read(FILLER + "pagod\N{LATIN SMALL LETTER A WITH ACUTE}")
+    assert (short.text_bytes, short.index_bytes) == (6, 6)
+    assert (long.text_bytes, long.index_bytes) == (len(long.text), len(long.indexed.encode()))
+    unwanted = read(FILLER, text=False)
+    assert (unwanted.text_bytes, unwanted.index_bytes) == (len(FILLER) - 1, HEAD_BYTES)
+    plain = read(FILLER, "text/plain", text=False)
+    assert (plain.text_bytes, read("tea", "image/png").text_bytes) == (len(FILLER) - 1, 0)
+
+
 def test_nothing_is_condensed_that_will_not_be_indexed():
     assert read("<meta name=robots content=noindex>" + FILLER).indexed == ""
     assert read(FILLER, text=False).indexed == ""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import lessons, lessons_file
+from evercrawl.crawl import learning, lessons, lessons_file
 from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.outlook import outlook
 from evercrawl.crawl.reader import opened
@@ -22,6 +22,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.schedule import Pages, Policy, Price, Visits
 from evercrawl.schedule.price_gamma import PriceGamma
+from evercrawl.schedule.tianwang import Tianwang
 from evercrawl.store import stamped
 from evercrawl.store.partition import Partition
 from evercrawl.store.pieces import pieces
@@ -78,10 +79,32 @@ def test_what_a_visit_says(made, listener):
     assert found["found"] == [2, 0, 1, 0, 0]
     assert found["interval_s"][1:4] == [10.0, 10.0, 10.0]
     assert np.isnan([found["interval_s"][0], found["interval_s"][4]]).all()
-    assert found["size"][3] == found["size"][2] > 0
+    assert found["size"] == [len("Home to /a to /b")] * 2 + [len("House to /a to /c")] * 2 + [0]
     assert len(set(found["site"])) == 1
     assert len(set(found["host"])) == 1
     assert np.diff(found["at"]).tolist() == [10.0] * 4
+
+
+def test_where_nobody_counted_the_text_the_size_is_that_of_the_content(made, listener, monkeypatch):
+    made.seed(f"{SITE}/")
+    monkeypatch.setattr(learning, "_text", lambda reading: None)
+    made.visit(f"{SITE}/", made.page("Home"), etag='"1"')
+    made.visit(f"{SITE}/", status=304, etag='"2"')
+    monkeypatch.undo()
+    made.visit(f"{SITE}/", made.page("House"))
+    made.visit(f"{SITE}/", made.page("House"))
+    assert told(listener)["size"] == [len(made.page("Home"))] * 2 + [len("House")] * 2
+
+
+def test_a_page_of_many_links_and_few_words_is_index_like_whatever_its_markup(made):
+    made.seed(f"{SITE}/")
+    policy = Tianwang()
+    made._learner._lessons = lessons = Lessons(policy, made.partition)
+    for day in range(2):
+        items = "".join(f"<li class='item {'wide ' * 100}'><a href=/{day}/{i}>{i}</a>" for i in range(40))
+        made.visit(f"{SITE}/", f"<title>News</title><ul>{items}</ul>".encode())
+    lessons.tell()
+    assert policy.tables(made.now)["ParsedURLs"]["index_like"].tolist() == [True]
 
 
 def test_a_date_that_is_believed_says_how_long_ago_the_change_was(made, listener):

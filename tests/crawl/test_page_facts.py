@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.config import Config
+from evercrawl.crawl import learning
 from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.page_facts import ANCHOR_BYTES
@@ -48,20 +49,61 @@ def known(made):
 
 def test_each_fact_is_what_the_crawl_holds(made, known):
     made.seed(f"{SITE}/")
-    body = made.page("Home", "/a", "/find?q=tea")
-    made.visit(f"{SITE}/", body)
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/find?q=tea"))
+    text = "Home to /a to /find?q=tea"
     made.visit(f"{SITE}/a", made.page("A", "/find?q=tea", "/far"), squeeze=True)
     found = facts(made, known)
     assert found[f"{SITE}/"] == {
-        "depth": 0, "url_bytes": 19, "dynamic": 0, "anchor_bytes": 0, "index_bytes": len(body), "abstract_bytes": 4,
-        "text_bytes": len(body), "similarity": 0,
+        "depth": 0, "url_bytes": 19, "dynamic": 0, "anchor_bytes": 0, "index_bytes": len(text), "abstract_bytes": 4,
+        "text_bytes": len(text), "similarity": 0,
     }  # fmt: skip
     assert found[f"{SITE}/find?q=tea"] == {
         "depth": 1, "url_bytes": 29, "dynamic": 1, "anchor_bytes": 2 * len("to /find?q=tea"), "index_bytes": 0,
         "abstract_bytes": 0, "text_bytes": 0, "similarity": 0,
     }  # fmt: skip
     assert found[f"{SITE}/far"]["depth"] == 2
-    assert found[f"{SITE}/a"]["text_bytes"] == len(made.page("A", "/find?q=tea", "/far"))  # not what came packed
+    assert found[f"{SITE}/a"]["text_bytes"] == len("A to /find?q=tea to /far")
+
+
+def test_markup_is_no_text_and_of_a_long_text_the_index_has_less(made, known):
+    made.seed(f"{SITE}/markup", f"{SITE}/long", f"{SITE}/picture", f"{SITE}/moved", f"{SITE}/gone")
+    made.visit(f"{SITE}/markup", b"<title>Much</title><p>17 bytes of text." + b"<b class=empty></b>" * 2000)
+    made.visit(f"{SITE}/long", made.page("Long", text="so it goes on " * 3000))
+    made.visit(f"{SITE}/picture", b"\x89PNG" * 1000, content_type="image/png")
+    made.visit(f"{SITE}/moved", b"<p>moved", 301, location="/long")
+    made.visit(f"{SITE}/gone", b"<p>no such page", 404)
+    found = facts(made, known)
+    sizes = {url.rpartition("/")[2]: (row["text_bytes"], row["index_bytes"]) for url, row in found.items()}
+    assert sizes.pop("markup") == (17, 17)
+    text, index = sizes.pop("long")
+    assert text == len("so it goes on " * 3000) - 1
+    assert 15_000 < index < 16_100, "its beginning, and what words are new after that"
+    assert sizes == dict.fromkeys(("picture", "moved", "gone"), (0, 0))
+    assert found == facts(made, KnownGraph(made.partition, ("facts",)))
+
+
+def test_where_nobody_counted_the_text_the_content_stands_for_it(made, known, monkeypatch):
+    """So it is with what older versions read, until the page changes."""
+    made.seed(f"{SITE}/")
+    monkeypatch.setattr(learning, "_text", lambda reading: None)
+    body = made.page("Home")
+    made.visit(f"{SITE}/", body, etag='"1"')
+    made.visit(f"{SITE}/", body, etag='"2"')
+    assert [facts(made, known)[f"{SITE}/"][name] for name in ("text_bytes", "index_bytes")] == [len(body)] * 2
+    monkeypatch.undo()
+    made.visit(f"{SITE}/", body, etag='"3"')
+    assert facts(made, known)[f"{SITE}/"]["text_bytes"] == len(body), "it was not read again"
+    made.visit(f"{SITE}/", made.page("At home"))
+    assert facts(made, known)[f"{SITE}/"]["text_bytes"] == len("At home")
+    assert facts(made, known) == facts(made, KnownGraph(made.partition, ("facts",)))
+
+
+def test_a_page_under_new_validators_has_the_text_it_had(made, known):
+    made.seed(f"{SITE}/")
+    for tag in "12":
+        made.visit(f"{SITE}/", made.page("Home"), etag=f'"{tag}"')
+    assert made.partition.journal.read(int(made.state.records.rows["event"][0])).etag == '"2"'
+    assert facts(made, known)[f"{SITE}/"]["text_bytes"] == len("Home")
 
 
 def test_of_links_that_nobody_asked_the_words_of_each_counts_as_usual(made):
@@ -93,7 +135,7 @@ def test_the_words_of_all_links_of_a_page_to_another_count_up_to_a_bound(made, k
 def test_a_page_keeps_its_bytes_while_it_is_in_trouble_or_unchanged_and_not_when_they_were_lost(made, known):
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home"), etag='"1"')
-    size = len(made.page("Home"))
+    size = len("Home")
     made.visit(f"{SITE}/", b"", 304, etag='"1"')
     assert facts(made, known)[f"{SITE}/"]["text_bytes"] == size
     made.visit(f"{SITE}/", b"", 0, error="timeout")
