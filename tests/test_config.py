@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.config import SETTINGS, Config, Focus, load, save, to_toml
+from evercrawl.config import SETTINGS, Config, Focus, load, save, source_of, to_toml
 from evercrawl.errors import ConfigError
 
 
@@ -32,6 +32,50 @@ def test_a_flag_not_given_says_nothing(tmp_path):
     file = tmp_path / "crawl.toml"
     file.write_text("[network]\nverify_tls = false\n")
     assert load(file, flags={"verify_tls": None}).verify_tls is False
+
+
+@pytest.mark.parametrize(
+    ("written", "variables", "flags", "expected"),
+    [
+        (
+            'policy = "chile"\npolicy_options = ["a=2", "rpuc.types=3"]',
+            "",
+            {"policy": "rpuc"},
+            "chile.a=2 rpuc.types=3",
+        ),
+        ('policy = "chile"\npolicy_options = ["a=2"]', "", {"policy": "chile"}, "a=2"),
+        ('policy = "price-gamma"\npolicy_options = ["a=2"]', "", {"policy": "price_gamma"}, "a=2"),
+        ('policy_options = ["a=2"]', "", {"policy": "rpuc"}, "price.a=2"),
+        (
+            'policy = "chile"\npolicy_options = ["a=2"]',
+            "",
+            {"policy": "rpuc", "policy_options": ["types=3"]},
+            "types=3",
+        ),
+        ('policy = "chile"\npolicy_options = ["a=2"]', "", {"policy_options": ["a=3"]}, "a=3"),
+        ('policy = "chile"\npolicy_options = ["a=2"]', "types=3", {"policy": "rpuc"}, "types=3"),
+    ],
+)
+def test_parameters_are_those_of_the_policy_that_their_source_names(tmp_path, written, variables, flags, expected):
+    file = tmp_path / "crawl.toml"
+    file.write_text(f"[strategy]\n{written}\n")
+    environ = {"EVERCRAWL_POLICY_OPTIONS": variables} if variables else {}
+    assert load(file, environ=environ, flags=flags).policy_options == tuple(expected.split())
+
+
+def test_where_a_setting_comes_from_is_told(tmp_path):
+    first, second = tmp_path / "crawl.toml", tmp_path / "mine.toml"
+    first.write_text('[strategy]\npolicy = "chile"\npolicy_options = ["a=2"]\n')
+    second.write_text('[strategy]\npolicy = "rpuc"\n')
+    environ = {"EVERCRAWL_DELAY_S": "3"}
+    found = {
+        name: source_of(name, first, second, environ=environ, flags={"max_depth": "2", "policy": None})
+        for name in ("policy", "policy_options", "delay_s", "max_depth", "dns")
+    }
+    assert found == {
+        "policy": f"{second} line 2: policy", "policy_options": f"{first} line 3: policy_options",
+        "delay_s": "the environment variable EVERCRAWL_DELAY_S", "max_depth": "--max-depth", "dns": "",
+    }  # fmt: skip
 
 
 def test_lists_in_the_environment_are_parted_by_white_space():

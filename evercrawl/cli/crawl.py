@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, live, running, seeds, warm
-from evercrawl.config import FILE_NAME, Config, load, values
+from evercrawl.config import FILE_NAME, Config, load, source_of, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
 
@@ -80,8 +80,10 @@ def configured(args: argparse.Namespace, directory: Path) -> Config:
     """
     files = [directory / FILE_NAME] if (directory / FILE_NAME).is_file() else []
     files += [Path(args.config)] if args.config is not None else []
-    config = load(*files, environ=os.environ, flags=arguments.given_settings(args))
-    _strategies_exist(config)
+    flags = arguments.given_settings(args)
+    config = load(*files, environ=os.environ, flags=flags)
+    source = source_of("policy_options", *files, environ=os.environ, flags=flags)
+    _strategies_exist(config, "" if "policy_options" in flags else source)
     return config
 
 
@@ -92,12 +94,12 @@ def limited(args: argparse.Namespace) -> Limits:
     return Limits(cast("int | None", pages), cast("float | None", seconds), args.until_idle)
 
 
-def _strategies_exist(config: Config) -> None:
+def _strategies_exist(config: Config, options_from: str) -> None:
     from evercrawl import catalog, importance
     from evercrawl.crawl.policies import policy_of
     from evercrawl.importance import windows
 
-    policy_of(config.policy, config.policy_options)
+    policy_of(config.policy, config.policy_options, options_from)
     catalog.pick(importance, importance.Importance, config.importance)  # type: ignore[type-abstract]
     if config.window != values.AUTO:
         catalog.pick(windows, windows.Window, config.window)  # type: ignore[type-abstract]

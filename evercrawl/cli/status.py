@@ -94,6 +94,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
     return [
         ("directory", found.directory),
         ("crawl", _running(found)),
+        ("policy", found.follows),
         ("started", _ago(found.made_at, found.at)),
         ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
         ("fetched pages", f"{found.fetched:,} whose content is held"),

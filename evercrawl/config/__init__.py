@@ -3,7 +3,7 @@
 from evercrawl.config.amended import amend
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
-from evercrawl.config.sources import FILE_NAME, load
+from evercrawl.config.sources import FILE_NAME, load, source_of
 from evercrawl.config.written import as_toml, save, to_markdown, to_toml
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "as_toml",
     "load",
     "save",
+    "source_of",
     "to_markdown",
     "to_toml",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from evercrawl.config import focus
+from evercrawl.config.owned import owned, same
 from evercrawl.config.settings import SETTINGS, Config, Setting, read
 from evercrawl.errors import ConfigError
 
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
     from evercrawl.config.focus import Focus
     from evercrawl.config.values import Value
 
+_Found: TypeAlias = "dict[str, Value | tuple[Focus, ...]]"
+
 FILE_NAME = "crawl.toml"
 
 
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:
     """Return the defaults, overlaid by each of `files`, then the environment, then the flags.
+
+    Where one of them names another policy than one before it, parameters that came with that one's mean that one's.
 
     Parameters
     ----------
@@ -40,18 +45,56 @@ def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[
     --------
     >>> load(environ={"EVERCRAWL_DELAY_S": "2s"}, flags={"max_depth": "3"}).delay_s
     2.0
+    >>> variables = {"EVERCRAWL_POLICY": "chile", "EVERCRAWL_POLICY_OPTIONS": "a=2"}
+    >>> load(environ=variables, flags={"policy": "rpuc"}).policy_options
+    ('chile.a=2',)
     """
-    found: dict[str, Value | tuple[Focus, ...]] = {}
+    found: _Found = {}
+    whose = ""  # the policy that `policy_options` mean
     for file in files:
-        found |= _from_file(file)
-    found |= _from_environment(environ or {})
-    for name, raw in (flags or {}).items():
-        if raw is not None:
-            found[name] = read(SETTINGS[name], raw, SETTINGS[name].flag)
+        found, whose = _overlaid(found, _from_file(file)[0], whose, lasting=file.name == FILE_NAME)
+    found, whose = _overlaid(found, dict(_from_environment(environ or {})), whose)
+    given = [(SETTINGS[name], raw) for name, raw in (flags or {}).items() if raw is not None]
+    found, _ = _overlaid(found, {known.name: read(known, raw, known.flag) for known, raw in given}, whose)
     return Config(**found)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-def _from_file(file: Path) -> dict[str, Value | tuple[Focus, ...]]:
+def source_of(name: str, *files: Path, environ: Mapping[str, str], flags: Mapping[str, object]) -> str:
+    """Return where the value of a setting comes from that `load` would return; "" where nobody said anything.
+
+    Raises
+    ------
+    ConfigError
+        As for `load`.
+    """
+    setting = SETTINGS[name]
+    if flags.get(name) is not None:
+        return setting.flag
+    if setting.variable in environ:
+        return f"the environment variable {setting.variable}"
+    for file in reversed(files):
+        found, sources = _from_file(file)
+        if name in found:
+            return sources[name]
+    return ""
+
+
+def _overlaid(found: _Found, more: _Found, whose: str, *, lasting: bool = False) -> tuple[_Found, str]:
+    """Return what was found before with what a stronger source says, and whose the parameters of the policy are now.
+
+    They are of the policy that their source names, or of the usual one where a crawl's own file names none; those that
+    another source gives alone are of whichever policy will be followed, "" here.
+    """
+    options = cast("tuple[str, ...]", found.get("policy_options", ()))
+    if whose and "policy" in more and not same(whose, str(more["policy"])):
+        found = found | {"policy_options": owned(whose, options)}
+    if "policy_options" in more:
+        whose = str(more.get("policy", SETTINGS["policy"].default)) if lasting or "policy" in more else ""
+    return found | more, whose
+
+
+def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
+    """Return the settings in a file, and where each stands in it."""
     import tomllib
 
     try:
@@ -63,15 +106,17 @@ def _from_file(file: Path) -> dict[str, Value | tuple[Focus, ...]]:
         raise ConfigError(
             f"{file} is not TOML: {error}; mend that line, or remove the file to use the defaults"
         ) from error
-    found: dict[str, Value | tuple[Focus, ...]] = {}
+    found: _Found = {}
+    sources = dict[str, str]()
     if "focus" in tables:
         found["focus"] = focus.read(tables.pop("focus"), f"{file}: focus")
     lines = _lines(text)
     for section, table in tables.items():
         for name, raw in _keys(section, table).items():
             source = f"{file}{_line(lines, section, name)}"
-            found[name] = read(_known(section, name, source), raw, f"{source}: {name}")
-    return found
+            sources[name] = f"{source}: {name}"
+            found[name] = read(_known(section, name, source), raw, sources[name])
+    return found, sources
 
 
 def _keys(section: str, table: object) -> dict[str, object]:

@@ -31,9 +31,13 @@ Every setting of a crawl. A value comes from the first of these that names it:
 4. `crawl.toml` in the crawl directory.
 
 `crawl.toml` is written when a crawl begins, with every setting as the three others made it, and it is read whenever
-the crawl goes on: edit it to change a crawl for good. A list given anew replaces the old list. How importance is
-learned (`importance`, `window`, `internal`, `trusted`, `suspects`) lasts by nature: a flag or variable that changes it
-is written there, and the crawl's past is judged anew.
+the crawl goes on: edit it to change a crawl for good. A list given anew replaces the old list. Parameters in
+`policy_options` mean the policy that their source names: where a flag names another, those in `crawl.toml` are passed
+over for that run, and the run's first line says so. Which policy a run follows is noted beside `crawl.toml`: `why`,
+`plan`, `status`, `export` and the other questions go by it while the run is under way, and after it until the next, or
+until `crawl.toml` names another policy than it did then. How importance is learned (`importance`, `window`,
+`internal`, `trusted`, `suspects`) lasts by nature: a flag or variable that changes it is written there, and the crawl's
+past is judged anew.
 
 Sizes may be written as `"10MiB"` or `"500kB"`, durations as `"250ms"`, `"30s"`, `"10m"`, `"1h"`, `"1d"` or `"1w"`;
 plain numbers are bytes and seconds. In names of strategies `-` and `_` are equal.

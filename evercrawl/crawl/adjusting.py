@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.config import FILE_NAME, load
+from evercrawl.config.owned import same
 from evercrawl.crawl.policies import parameters, values_of
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Progress
@@ -63,15 +65,20 @@ class Adjusting:
         return about.st_mtime_ns, about.st_size
 
     def _wanted(self) -> dict[str, float | str]:
-        """Return all parameters as the file has them; what it does not name, or names no more, is as by default."""
-        kind = type(self._policy)
-        return parameters(kind) | values_of(self._name, kind, load(self._file).policy_options)
+        """Return all parameters as the file has them; what it does not name, or names no more, is as by default.
+
+        A file that has another policy says nothing of this one, which was named for one run.
+        """
+        kind, file = type(self._policy), load(self._file)
+        if not same(file.policy, self._name):
+            return {}
+        return parameters(kind) | values_of(self._name, kind, file.policy_options)
 
     def _begun_with(self) -> dict[str, float | str]:
-        try:
-            return self._wanted()
-        except ConfigError:
-            return parameters(type(self._policy))
+        taken = parameters(type(self._policy))
+        with contextlib.suppress(ConfigError):
+            taken |= self._wanted()
+        return taken
 
 
 async def keep_adjusted(

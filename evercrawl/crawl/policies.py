@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _NAMES: Final = "'{}' is no parameter of {}; {}"
 
 
-def policy_of(name: str, options: Sequence[str] = ()) -> Policy:
+def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Policy:
     """Return the policy of that name, its parameters as `options` say: NAME=VALUE each, or POLICY.NAME=VALUE.
 
-    What is said of other policies is passed over.
+    What is said of other policies is passed over. `source` is where the options stand, for messages.
 
     Raises
     ------
@@ -39,8 +39,12 @@ def policy_of(name: str, options: Sequence[str] = ()) -> Policy:
     kind: type[Any] = catalog.pick(schedule, Policy, name)
     if kind.clairvoyant:
         raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
-    given = values_of(name, kind, options)
-    made: Policy = kind(**given)
+    try:
+        made: Policy = kind(**values_of(name, kind, options))
+    except ConfigError as error:
+        if not source:
+            raise
+        raise ConfigError(f"{source}: {error}") from error
     return made
 
 

@@ -19,6 +19,7 @@ from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.farms import farmers
+from evercrawl.crawl.followed import note
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.parsers import Inline
@@ -130,9 +131,10 @@ async def crawl(
             raise ConfigError(
                 f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
             )
+        follows = [] if only else [note(directory, partition.disk, config)]
         lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
         behind = go_on(clock, partition.state)
-        for repair in [*lost, *partition.repairs, *([behind] if behind else [])]:
+        for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
         return await _run(partition, config, clock, seeds, limits, watch, stop, only)
 

@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.budgets import REFUSED
+from evercrawl.crawl.followed import sentence, stored
 from evercrawl.crawl.measured import measured
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.robots import ROBOTS_FILE, unreachable
@@ -81,6 +82,10 @@ class Status:
         Instant of the last snapshot; None where there is none.
     versions
         Of evercrawl and of the formats on the disk.
+    policy, policy_options
+        Which page next: what the run under way follows, or the last one did.
+    follows
+        The same in words, with what crawl.toml says where that is something else.
     repairs
         What the next start would mend, a sentence each; nothing is known of that while a crawl runs.
     """
@@ -115,6 +120,9 @@ class Status:
     journal_bytes: int
     snapshot_at: float | None
     versions: dict[str, str]
+    policy: str
+    policy_options: tuple[str, ...]
+    follows: str
     repairs: tuple[str, ...]
 
     @property
@@ -165,7 +173,8 @@ def _status(crawl: Partition, at: float) -> Status:
     classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
     cells = state.table.record[: state.known.count]
     rows = state.records.rows[: state.records.count]
-    expected, weighted = expectations(View(crawl, settings(crawl.directory)[0], at))
+    config, _ = settings(crawl.directory)
+    expected, weighted = expectations(View(crawl, config, at))
     probed = measured(crawl)
     return Status(
         at=at,
@@ -200,6 +209,9 @@ def _status(crawl: Partition, at: float) -> Status:
         journal_bytes=sum(part.end - part.start for part in segment.segments(disk)),
         snapshot_at=_snapshot_at(crawl.directory, disk),
         versions=_versions(crawl),
+        policy=config.policy,
+        policy_options=config.policy_options,
+        follows=sentence(config, stored(crawl.directory, config)),
         repairs=() if who is not None else tuple(_repairs(crawl)),
     )
 

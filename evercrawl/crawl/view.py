@@ -11,6 +11,7 @@ from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.crawl.changes import NO_COPY, deaths_of, priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
+from evercrawl.crawl.followed import followed
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.mirrors import Mirrors
@@ -73,7 +74,7 @@ class View:
         self._gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
-        self.policy = policy_of(config.policy, config.policy_options)
+        self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
         self.policy.resume(self.state.notes)
         self.policy.deaths_per_s = deaths_of(self.state).per_s
         self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
@@ -210,6 +211,6 @@ def settings(directory: Path) -> tuple[Config, str]:
     """Return the crawl's settings, and a sentence where the defaults have to stand in for them."""
     file = directory / FILE_NAME
     try:
-        return (load(file) if file.is_file() else Config()), ""
+        return followed(directory, load(file) if file.is_file() else Config()), ""
     except (ConfigError, OSError) as error:
         return Config(), f"{error}; until then the settings are taken to be the defaults"

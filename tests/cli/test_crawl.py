@@ -8,6 +8,8 @@ import time
 import tomllib
 from collections import Counter
 
+import pytest
+
 from evercrawl.cli import main as cli
 
 FAST = ["--delay", "0.001", "--allow-net", "127.0.0.0/8", "--json"]
@@ -38,6 +40,34 @@ def test_the_settings_of_the_start_are_kept_and_a_later_flag_holds_for_its_run(s
     ends = [event for event in events(capsys.readouterr().out) if event["event"] == "end"]
     assert [(end["reason"], end["visits"]) for end in ends] == [("pages", 3), ("pages", 2)]
     assert set(pages(site).values()) == {1}  # the second run went on where the first had ended
+
+
+def test_a_flag_that_names_another_policy_leaves_the_parameters_of_the_first_where_they_are(site, tmp_path, capsys):
+    begin = ["crawl", site.seeds[0], "--dir", str(tmp_path), "--seconds", "0", *FAST]
+    assert cli.main([*begin, "--policy", "chile", "--policy-option", "a=2"]) == 0
+    go_on = ["crawl", "--dir", str(tmp_path), "--seconds", "0", "--json"]
+    capsys.readouterr()
+    assert cli.main([*go_on, "--policy", "tianwang"]) == 0
+    assert events(capsys.readouterr().out)[0]["message"] == (
+        "the policy is tianwang, for one run; crawl.toml has chile (a=2), whose parameters are passed over"
+    )
+    assert cli.main(["status", "--dir", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["policy"] == "tianwang"
+    assert cli.main(go_on) == 0
+    assert events(capsys.readouterr().out)[0]["message"] == "the policy is chile (a=2)"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [('["a=77"]', "chile: a must be from 0 to 10"), ('["zz=1"]', "'zz' is no parameter of chile")]
+)
+def test_a_parameter_in_crawl_toml_that_is_wrong_is_told_with_its_place(tmp_path, capsys, options, said):
+    file = tmp_path / "crawl.toml"
+    file.write_text(f'[strategy]\npolicy = "chile"\npolicy_options = {options}\n')
+    assert cli.main(["crawl", "http://127.0.0.1:9/", "--dir", str(tmp_path), "--seconds", "0"]) == 2
+    assert f"{file} line 3: policy_options: {said}" in capsys.readouterr().err
+    argv = ["crawl", "http://127.0.0.1:9/", "--dir", str(tmp_path), "--seconds", "0", "--policy-option", "zz=1"]
+    assert cli.main(argv) == 2
+    assert str(file) not in capsys.readouterr().err
 
 
 def test_seconds_end_a_run(site, tmp_path, capsys):

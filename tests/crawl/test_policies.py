@@ -115,8 +115,17 @@ def test_what_cannot_be_changed_is_said_and_the_rest_can_be_tried_again(crawl):
     assert crawl.policy.kind == "plain"
     (crawl.directory / FILE_NAME).write_text("policy_options = 3")
     assert "policy_options" in crawl.adjusting.look()
-    save(Config(policy_options=["much=0.1"]), crawl.directory)
+    save(Config(policy="adjustable", policy_options=["much=0.1"]), crawl.directory)
     assert crawl.adjusting.look() == "adjustable goes on with much = 0.1"
+
+
+def test_what_the_file_says_of_its_own_policy_is_nothing_to_one_that_was_named_for_a_run(crawl):
+    save(Config(policy="chile", policy_options=["a=2"]), crawl.directory)
+    adjusting = Adjusting(crawl.directory / FILE_NAME, "adjustable", crawl.policy)
+    amend(crawl.directory, {"policy_options": ["a=3"]})
+    assert adjusting.look() == ""
+    amend(crawl.directory, {"policy": "adjustable", "policy_options": ["much=0.75"]})
+    assert adjusting.look() == "adjustable goes on with much = 0.75"
 
 
 def test_what_stood_beside_something_impossible_is_taken_once_that_is_gone(crawl):

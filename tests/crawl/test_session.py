@@ -8,13 +8,17 @@ import time
 import msgspec
 import pytest
 
-from evercrawl.config import FILE_NAME, Config, load
+from evercrawl.config import FILE_NAME, Config, amend, load
 from evercrawl.crawl import crawl
+from evercrawl.crawl.followed import FOLLOWED_FILE
+from evercrawl.crawl.policy_tables import policy_table
 from evercrawl.crawl.schemes import LASTING
-from evercrawl.crawl.view import View
-from evercrawl.errors import ConfigError, StoreError
+from evercrawl.crawl.status import status
+from evercrawl.crawl.view import View, settings
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.store.disk import RealDisk
 from evercrawl.store.lock import holder, lock_for_crawl
 from evercrawl.store.partition import Partition, is_crawl
 from evercrawl.store.scheme import Scheme
@@ -82,7 +86,85 @@ def test_what_was_mended_is_said(tmp_path):
     _, said = once(tmp_path, ())
     assert any("never ended" in progress.message for progress in said)
     _, said = once(tmp_path, ())
-    assert not any(progress.message for progress in said)
+    assert [progress.message for progress in said if progress.message] == ["the policy is price"]
+
+
+def policy(directory) -> tuple[str, tuple[str, ...]]:
+    """Return what whoever asks goes by."""
+    config, _ = settings(directory)
+    return config.policy, config.policy_options
+
+
+def test_the_policy_of_a_run_is_said_and_known_to_who_asks_until_the_next(tmp_path):
+    once(tmp_path, policy="chile", policy_options=["a=2"])
+    _, said = once(tmp_path, (), policy="tianwang", policy_options=["chile.a=2", "cycle=1d"])
+    assert said[0].message == (
+        "the policy is tianwang (cycle=1d), for one run; crawl.toml has chile (a=2), whose parameters are passed over"
+    )
+    assert policy(tmp_path) == ("tianwang", ("chile.a=2", "cycle=1d"))
+    found = status(tmp_path)
+    assert (found.policy, found.policy_options) == policy(tmp_path)
+    assert f"the policy is {found.follows}" == said[0].message
+    partition = Partition(tmp_path, keys, random.randbytes, now=0.0, writable=False)
+    assert policy_table(partition, "RemainedURLs").kinds == {"url": "string", "due_at": "instant"}
+    partition.close()
+    assert load(tmp_path / FILE_NAME).policy == "chile"
+    _, said = once(tmp_path, (), policy="chile", policy_options=["a=2"])
+    assert said[0].message == "the policy is chile (a=2)"
+    assert policy(tmp_path) == ("chile", ("a=2",))
+
+
+def test_what_crawl_toml_names_anew_counts_once_no_run_follows_the_other(tmp_path):
+    once(tmp_path, policy="chile", policy_options=["a=2"])
+    once(tmp_path, (), policy="tianwang")
+    amend(tmp_path, {"policy_options": ["a=3"]})
+    assert policy(tmp_path) == ("tianwang", ()), "they are chile's"
+    amend(tmp_path, {"policy": "rpuc", "policy_options": []})
+    with lock_for_crawl(tmp_path):
+        assert policy(tmp_path) == ("tianwang", ()), "a run follows it"
+    assert policy(tmp_path) == ("rpuc", ())
+
+
+def test_parameters_that_a_run_takes_from_crawl_toml_are_known_at_once(tmp_path):
+    once(tmp_path, policy="chile")
+    once(tmp_path, (), policy="chile", policy_options=["a=2"])
+    assert policy(tmp_path) == ("chile", ("a=2",))
+    amend(tmp_path, {"policy_options": ["a=3"]})
+    assert policy(tmp_path) == ("chile", ("a=3",))
+
+
+def test_a_policy_that_cannot_be_found_any_more_and_a_torn_note_leave_crawl_toml(tmp_path):
+    once(tmp_path)
+    once(tmp_path, (), policy="chile")
+    file = tmp_path / FOLLOWED_FILE
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"chile"', b'"elsewhere:Mine"'))
+    assert policy(tmp_path)[0] == "price"
+    file.write_bytes(whole[:9])
+    assert policy(tmp_path)[0] == "price"
+    file.write_bytes(whole)
+    assert policy(tmp_path)[0] == "chile"
+
+
+def test_where_there_is_no_room_the_policy_of_the_run_before_is_not_taken_for_this_ones(tmp_path, monkeypatch):
+    once(tmp_path, policy="chile")
+    once(tmp_path, (), policy="tianwang")
+    whole = RealDisk.replace
+
+    def full(self, name: str, chunks: object) -> None:
+        if name == FOLLOWED_FILE:
+            raise NoRoomError("it was made so")
+        whole(self, name, chunks)
+
+    monkeypatch.setattr(RealDisk, "replace", full)
+    once(tmp_path, (), policy="chile")
+    assert policy(tmp_path)[0] == "chile"
+
+
+def test_who_only_asks_for_a_page_changes_no_policy(tmp_path):
+    once(tmp_path, policy="chile")
+    asyncio.run(crawl(tmp_path, Config(policy="tianwang"), [], NOTHING, only=[SEED]))
+    assert policy(tmp_path)[0] == "chile"
 
 
 def test_a_second_crawl_is_refused_and_the_first_not_disturbed(tmp_path):
@@ -132,7 +214,7 @@ def test_a_clock_that_was_set_back_is_said(tmp_path, monkeypatch):
     once(tmp_path)
     monkeypatch.setattr(time, "time", lambda before=time.time: before() - 10_800.0)
     _, said = once(tmp_path)
-    assert "this machine's clock is 3 hours behind this crawl's last visit" in said[0].message
+    assert "this machine's clock is 3 hours behind this crawl's last visit" in said[1].message
     assert said[1].at > said[0].at - 1.0
 
 
@@ -171,7 +253,7 @@ def test_another_importance_is_a_lasting_change_and_is_said(tmp_path):
     file = tmp_path / FILE_NAME
     file.write_text(file.read_text() + "# by hand\n")
     _, said = once(tmp_path, (), importance="aopic", delay_s=9.0)
-    assert said[0].message.startswith("from now on importance is learned by aopic (window two_windows")
+    assert said[1].message.startswith("from now on importance is learned by aopic (window two_windows")
     assert scheme(tmp_path) == Scheme("aopic", True, 1.0, "two_windows", 3)
     assert (load(file).importance, load(file).window, load(file).delay_s) == ("aopic", "auto", 7.0)
     assert file.read_text().endswith("# by hand\n")
