@@ -152,8 +152,10 @@ def _value(worth: Worth) -> str:
 def _due(worth: Worth, at: float) -> str:
     if worth.earliest_at is None:
         return "as soon as its turn comes"
-    if worth.due_at is None:
-        when = "never, as things are" if worth.price is not None else "not known"
+    if worth.given_up:
+        when = "never, as things are" if worth.price is not None else f"never: {worth.policy} has given it up"
+    elif worth.due_at is None:
+        when = "not known"
     else:
         when = _when(worth.due_at, at)
     return when if worth.earliest_at == worth.due_at else f"{when}; not before {_when(worth.earliest_at, at)}"

@@ -136,11 +136,14 @@ class Worth:
     cost
         Expected cost of a visit now.
     due_at, earliest_at
-        When a visit is worth the price, and before when it is not made in any case; None for never, or not known.
+        When a visit is worth the price, or falls due by the policy, and before when it is not made in any case; None
+        for never, or not known.
     ahead, ahead_on_host
         How many pages that could be visited now are worth more.
     wanted, because
         How many times as much as its importance says a visit counts, and why, "" where it is just once.
+    given_up
+        Whether the policy does not visit the page again, as things are.
     """
 
     policy: str
@@ -154,6 +157,7 @@ class Worth:
     ahead_on_host: int
     wanted: float = 1.0
     because: str = ""
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)

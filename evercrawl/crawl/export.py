@@ -16,6 +16,7 @@ from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.parse import html
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
+from evercrawl.schedule.price import Price
 from evercrawl.store.events import CHANGED, TLS_BAD, Visit
 from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.table import NO_RECORD
@@ -107,8 +108,10 @@ def _beliefs(view: View, start: int, stop: int) -> Columns:
     slots = np.arange(start, stop, dtype=np.uint32)
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
-    asked = view.candidates(slots) if view.config.focus or view.config.weight != IMPORTANCE else pages
-    beliefs = view.importance[slots], rates, view.fresh(pages), view.due_at(asked)
+    same = isinstance(view.policy, Price) and not view.config.focus and view.config.weight == IMPORTANCE
+    asked = pages if same else view.candidates(slots)
+    due_at = view.due_at(asked)  # first, for it may inform the policy, and all pages are to be told by the same beliefs
+    beliefs = view.importance[slots], rates, view.fresh(pages), due_at
     return {name: _nullable(values) for name, values in zip(_BELIEFS, beliefs, strict=True)}
 
 

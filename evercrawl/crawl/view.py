@@ -22,6 +22,7 @@ from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.waits import again_at
 from evercrawl.crawl.weights import weight_of
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.price import Price
 from evercrawl.store.resuming import to_try
 from evercrawl.store.table import NO_RECORD
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots
 
@@ -196,19 +197,35 @@ class View:
     def due_at(self, pages: Pages) -> Floats:
         """Return when pages that were visited fall due, shape (n,): infinity for never, nan where it is not known.
 
-        That is when a visit will be worth the price, and not before `earliest_at`; policies without a price have
-        nothing but that.
+        That is when a visit will be worth the price, or when the policy says that a page falls due, and not before
+        `earliest_at`. Policies that know no instants have nothing but that. Others than those with a price may have to
+        read the whole journal first, and then to plan; `pages` are as they see them, from `candidates`.
         """
-        earliest_at = self.earliest_at(pages.slot)
-        if not isinstance(self.policy, Price):
-            return earliest_at
-        if np.isnan(self.policy.price):
-            return np.full(len(pages.slot), np.nan)
-        return np.where(np.isnan(earliest_at), np.nan, np.maximum(self.believing.due(pages, self.now), earliest_at))
+        due_at = self.earliest_at(pages.slot)
+        if isinstance(self.policy, Price):
+            if np.isnan(self.policy.price):
+                return np.full(len(pages.slot), np.nan)
+            policy: Policy = self.believing
+        elif tells_instants(self.policy):
+            policy = self.informed
+        else:
+            return due_at
+        seen = np.flatnonzero(~np.isnan(due_at))
+        due_at[seen] = np.maximum(policy.due(pages.take(seen), self.now), due_at[seen])
+        return due_at
+
+
+def tells_instants(policy: Policy) -> bool:
+    """Whether a policy says when pages fall due: not where its queues are by value, as they are where it says nothing.
+
+    >>> tells_instants(policy_of("rpuc")), tells_instants(policy_of("greedy"))
+    (True, False)
+    """
+    return type(policy).due is not Policy.due
 
 
 def settings(directory: Path) -> tuple[Config, str]:
-    """Return the crawl's settings, and a sentence where the defaults have to stand in for them."""
+    """Return the crawl's settings, with the policy it follows; and a sentence where the defaults stand in for them."""
     file = directory / FILE_NAME
     try:
         return followed(directory, load(file) if file.is_file() else Config()), ""

@@ -61,10 +61,14 @@ def retry(view: View, slot: int) -> str:
         return ""
     what = "gone" if outcome == Outcome.GONE else "in trouble"
     times = f"it was found {what} {misses} times in a row" if misses > 1 else f"it was found {what}"
-    at = float(view.earliest_at(np.array([slot], np.uint32))[0])
+    slots = np.array([slot], np.uint32)
+    at = float(view.earliest_at(slots)[0])
     if not np.isfinite(at):
         return f"{times} and is retired: it is not asked for again, unless it is named as a seed"
-    return f"{times}; it is tried again from {instant(at)} on"
+    due_at = float(view.due_at(view.candidates(slots))[0])
+    if np.isinf(due_at):
+        return f"{times}, and {view.config.policy} has given it up, as things are"
+    return f"{times}; it is tried again from {instant(at if np.isnan(due_at) else due_at)} on"
 
 
 def ahead(view: View, slot: int) -> tuple[int, int]:

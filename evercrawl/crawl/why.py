@@ -182,7 +182,7 @@ def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
 
 def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
     first, here = ahead(view, slot)
-    fresh = float(view.fresh(pages)[0])
+    fresh, due_at = float(view.fresh(pages)[0]), float(view.due_at(pages)[0])
     stale = 1.0 if math.isnan(fresh) else 1.0 - fresh
     return Worth(
         view.config.policy,
@@ -190,11 +190,12 @@ def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
         known(policy.value(pages, view.now)[0]),
         known(view.price) if isinstance(view.policy, Price) else None,
         float(pages.cost[0] + pages.cost_changed[0] * stale),
-        known(view.due_at(pages)[0]),
+        known(due_at),
         known(view.earliest_at(pages.slot)[0]),
         first,
         here,
         *wanted(view, slot, never=math.isnan(pages.visited_at[0])),
+        math.isinf(due_at),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from evercrawl.config import Config
+from evercrawl.config import Config, save
 from evercrawl.crawl import export, export_file
 from evercrawl.crawl.export import TABLES, table
 from evercrawl.crawl.reader import opened
@@ -103,6 +103,18 @@ def test_a_page_falls_due_when_a_visit_is_worth_the_price(made):
     crawl.close()
     assert value == pytest.approx(1.0, rel=1e-3)
     assert pages["/"]["due_at"] > pages["/"]["visited_at"] + 3600.0
+
+
+def test_a_page_falls_due_as_a_policy_without_a_price_has_it(made):
+    made.seed(f"{SITE}/", f"{SITE}/gone")
+    made.visit(f"{SITE}/", made.page("Home"))
+    for _ in range(3):
+        made.visit(f"{SITE}/gone", b"", 404)
+    save(Config(policy="rpuc", policy_options=["types=2", "periods=1d,7d"]), made.directory)
+    made.stop()
+    pages = by_path(made)
+    assert pages["/"]["due_at"] - pages["/"]["visited_at"] in (86_400.0, 7 * 86_400.0)
+    assert pages["/gone"]["due_at"] is None, "it was given up"
 
 
 def test_a_page_never_fetched_has_nulls(filled):

@@ -1,6 +1,8 @@
 """Why a page is visited when it is, or is not."""
 
 import math
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,26 @@ from evercrawl.cli.why import rows
 from evercrawl.config import Config
 from evercrawl.crawl.explanation import Why
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.policies import names
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.schemes import stored
 from evercrawl.crawl.switching import switch
 from evercrawl.crawl.view import View
 from evercrawl.crawl.why import why
+from evercrawl.parse.digest import keys
+from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.price import Price
+from evercrawl.schedule.tianwang_cycle import Cycle
 from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.network import inline
-from evercrawl.types import RETIRED
+from evercrawl.types import RETIRED, Floats
 
 SITE = "http://example.org"
 HOUR_S, DAY_S = 3600.0, 86_400.0
+
+
+def slot_of(view: View, path: str) -> int:
+    return int(view.state.table.find(keys([SITE + path]))[0])
 
 
 @pytest.fixture
@@ -166,6 +176,73 @@ def test_without_a_price_nobody_knows_when_a_page_falls_due(made, ask):
     cycle = ask("/", policy="cycle", rate_per_s=1.0)[0].worth
     assert (cycle.price, cycle.unit, cycle.cost) == (None, "visit", 1.0)
     assert cycle.due_at == cycle.earliest_at == pytest.approx(made.now + HOUR_S)
+
+
+def test_when_a_page_falls_due_is_told_as_its_policy_has_it(made, ask):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home"))
+    options = {"policy": "rpuc", "policy_options": ["types=2", "periods=1d,7d"]}
+    found, view = ask("/", after_s=2 * HOUR_S, **options)
+    assert found.worth.value < view.policy.least, "it is not its time yet"
+    assert (found.worth.due_at, found.worth.earliest_at) == (made.now + 7 * DAY_S, made.now + HOUR_S)
+    assert "not before" in dict(rows(found))["due"]
+    assert ask("/", after_s=9 * DAY_S, **options)[0].worth.due_at == found.worth.due_at
+
+
+def test_a_page_that_has_to_wait_for_the_next_cycle_is_told_its_next_crawl_time(made, ask):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home"))
+    begun_at = made.now - 5.0  # the page was visited in this cycle
+    made.state.notes |= Cycle(begun_at, ends_at=begun_at + 3 * DAY_S, round_s=2 * DAY_S, capacity=9.0).notes()
+    published = ask("/", after_s=2 * HOUR_S, policy="tianwang")[0].worth
+    assert published.due_at == begun_at + 3 * DAY_S, "the cycle's end; its own time is before that"
+    sooner = ask("/", after_s=2 * HOUR_S, policy="tianwang", policy_options=["work_conserving=1"])[0].worth
+    assert sooner.due_at == made.now + 2 * DAY_S
+
+
+def test_a_page_that_its_policy_has_given_up_is_said_to_be_so(made, ask):
+    made.seed(f"{SITE}/", f"{SITE}/gone")
+    made.visit(f"{SITE}/", made.page("Home"))
+    for _ in range(3):
+        made.visit(f"{SITE}/gone", b"", 404)
+    found, _ = ask("/gone", policy="rpuc")
+    assert found.state == "gone"
+    assert found.reasons[0] == "it was found gone 3 times in a row, and rpuc has given it up, as things are"
+    assert (found.worth.due_at, found.worth.given_up) == (None, True)
+    assert dict(rows(found))["due"].startswith("never: rpuc has given it up")
+    for policy in ("price", "cycle"):
+        found, _ = ask("/gone", policy=policy)
+        assert "it is tried again from" in found.reasons[0]
+        assert not found.worth.given_up
+
+
+class Low(Policy):
+    """Values every page lowly, and says nothing of instants."""
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        return np.full(len(pages.slot), -1e12)
+
+
+def test_a_value_is_not_taken_for_an_instant(made, ask, monkeypatch):
+    monkeypatch.setitem(sys.modules, "outside_the_tree", SimpleNamespace(Low=Low))
+    made.fill()
+    worth = ask("/", policy="outside_the_tree:Low")[0].worth
+    assert (worth.due_at, worth.given_up) == (made.now + HOUR_S, False)
+
+
+@pytest.mark.parametrize("policy", names())
+def test_no_page_is_said_to_be_due_before_it_may_be_visited_or_by_what_is_no_instant(made, ask, policy):
+    made.fill()
+    found, view = ask("/", policy=policy)
+    due_at = math.inf if found.worth.given_up else found.worth.due_at
+    if policy in ("price", "price_gamma", "bayes_classes"):
+        assert due_at is None, "no price is known"
+    else:
+        assert due_at >= found.worth.earliest_at == pytest.approx(made.now + HOUR_S)
+        assert due_at < made.now + 1e9 or found.worth.given_up
+    unread = ask("/later", policy=policy)[0].worth
+    assert (unread.due_at, unread.given_up) == (None, False)
+    assert np.isnan(view.due_at(view.candidates(np.array([slot_of(view, "/later")], np.uint32)))[0])
 
 
 def test_how_many_pages_come_first_is_counted_among_those_that_may(made, ask):
