@@ -294,8 +294,8 @@ class Policy(ABC):
     def due(self, pages: Pages, now: float) -> Floats:
         """Return for pages that were visited where each stands in its host's queue, shape (n,): smaller is sooner.
 
-        An instant (s since the epoch), where the policy knows one; infinity for what need not be visited again. By
-        default the value, upside down.
+        An instant (s since the epoch), where the policy knows one, which is what people are told who ask; infinity for
+        what need not be visited again. By default the value, upside down, of which nobody is told.
         """
         return -self.value(pages, now)
 

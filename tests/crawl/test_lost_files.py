@@ -86,7 +86,7 @@ def test_lost_settings_are_written_anew_and_that_is_said(tmp_path):
         asyncio.run(crawl(tmp_path, config, seeds, Limits(seconds=0.0), lambda now: said.append(now.message)))
 
     run(Config(delay_s=7.0), "http://example.org/")
-    assert not any(said)
+    assert {*said} == {"the policy is price", ""}
     (tmp_path / "crawl.toml").unlink()
     run(Config(delay_s=3.0))
     assert any("crawl.toml was lost" in message for message in said)
@@ -119,4 +119,4 @@ def test_a_damaged_search_index_is_made_anew_and_that_is_said(tmp_path, part):
     assert any("the search index is made anew from the archive" in message for message in said), said
     before = len(said)
     run()
-    assert not any(said[before:])
+    assert {*said[before:]} == {"the policy is price", ""}
