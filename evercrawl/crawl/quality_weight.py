@@ -12,6 +12,7 @@ from evercrawl.change.quality import estimate
 from evercrawl.crawl.weights import BEGIN, FLOOR, MEASURELESS, Total, Weight
 from evercrawl.errors import StoreError
 from evercrawl.parse.digest import digest
+from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec reads it
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,13 @@ class Look(NamedTuple):
 
     at: float
     pages: NDArray[np.float32]
+
+
+class _Head(msgspec.Struct):
+    """What the first line of the file says: how importance was learned, and instant and pages of each look."""
+
+    scheme: Scheme | None  # None: written before it was noted
+    looks: list[tuple[float, int]]
 
 
 def quality(now: Floats, before: Floats, spans: float) -> Floats:
@@ -72,13 +80,14 @@ class Quality(Weight):
 
     The crawl looks at all importance each time it has become an eighth older, and keeps the last two looks in
     `popularity.bin`, 8 bytes a page; what it is now is compared with the older one. A page that was found since has no
-    growth to be told, and is worth its importance.
+    growth to be told, and is worth its importance. So is every page for a while where importance is learned otherwise
+    than when it was looked at: what another scheme says is no growth.
     """
 
     def __init__(self, partition: Partition) -> None:
         self._state = partition.state
         self._disk = partition.disk
-        self._looks = _read(partition.disk)
+        self._looks = _read(partition.disk, partition.scheme)
         self._partition = partition
         self._plain: Callable[[Slots], Pages] | None = None
         self._total: Total | None = None
@@ -117,7 +126,7 @@ class Quality(Weight):
         pages = np.concatenate([*pieces, np.zeros(0)])
         pages[pages >= MEASURELESS] = 0.0
         self._looks = [*self._looks[-1:], Look(at, (pages / self._mean()).astype(np.float32))]
-        _write(self._disk, self._looks)
+        _write(self._disk, self._partition.scheme, self._looks)
 
     def _mean(self) -> float:
         """Return how much importance there is a page."""
@@ -125,23 +134,29 @@ class Quality(Weight):
         return self._total() / max(self._state.known.count, 1) or 1.0
 
 
-def _write(disk: Disk, looks: list[Look]) -> None:
-    head = msgspec.json.encode([(look.at, len(look.pages)) for look in looks])
+def _write(disk: Disk, scheme: Scheme, looks: list[Look]) -> None:
+    head = msgspec.json.encode(_Head(scheme, [(look.at, len(look.pages)) for look in looks]))
     body = b"".join(look.pages.astype("<f4").tobytes() for look in looks)
     with contextlib.suppress(StoreError):  # a question, or no room: it is looked at again some time
         disk.replace(POPULARITY_FILE, [head, b"\n", body, digest(head + body).to_bytes(8, "little")])
 
 
-def _read(disk: Disk) -> list[Look]:
-    """Return the looks that were kept; none where the file is damaged or is not there."""
+def _read(disk: Disk, scheme: Scheme) -> list[Look]:
+    """Return the looks that were kept; none where the file is damaged or not there, or tells of another scheme."""
     with contextlib.suppress(StoreError, msgspec.MsgspecError, ValueError):
         data = disk.read(POPULARITY_FILE, 0, disk.size(POPULARITY_FILE))
-        head, _, rest = data.partition(b"\n")
+        line, _, rest = data.partition(b"\n")
         body, told = rest[:-8], rest[-8:]
-        if digest(head + body).to_bytes(8, "little") == told:
+        if digest(line + body).to_bytes(8, "little") == told and (head := _head(line)).scheme in (None, scheme):
             looks, at = list[Look](), 0
-            for instant, count in msgspec.json.decode(head, type=list[tuple[float, int]]):
+            for instant, count in head.looks:
                 looks.append(Look(instant, np.frombuffer(body, "<f4", count, at)))
                 at += 4 * count
             return looks
     return []
+
+
+def _head(line: bytes) -> _Head:
+    if line.startswith(b"["):  # as it was written before schemes were noted
+        return _Head(None, msgspec.json.decode(line, type=list[tuple[float, int]]))
+    return msgspec.json.decode(line, type=_Head)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -14,22 +15,27 @@ from evercrawl.crawl.learned_weight import Learned
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.page_features import NAMES, features
 from evercrawl.crawl.quality_weight import POPULARITY_FILE, Quality, quality
+from evercrawl.crawl.schemes import scheme_of, stored
+from evercrawl.crawl.switching import switch
 from evercrawl.crawl.usage import Question, UsageWriter
 from evercrawl.crawl.view import View
 from evercrawl.crawl.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
 from evercrawl.importance.push import Push
+from evercrawl.parse.digest import digest
 from evercrawl.schedule import Pages
 from evercrawl.simulate import comparison
+from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.lives import relive
+from evercrawl.simulate.network import inline
 from evercrawl.types import Slots
 
 SITE = "http://example.org"
 OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality"))
 
 
-def columns(made, weight=None):
+def columns(made, weight=None, scheme=None):
     return Columns(
-        made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False, weight=weight
+        made.state, scheme or Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False, weight=weight
     )
 
 
@@ -254,6 +260,43 @@ def test_a_damaged_look_is_none(made):
     file.write_bytes(file.read_bytes()[:-9] + b"123456789")
     assert Quality(made.partition).message
     assert np.isfinite(worth(made, "quality")).all()
+
+
+def _looked_at_twice(made) -> None:
+    made.seed(f"{SITE}/", "http://a.example/")
+    made.visit(f"{SITE}/", made.page("Home", "/old", "/new"))
+    made.now += 1000.0
+    made.visit("http://a.example/", made.page("A", f"{SITE}/old"))
+    seen = columns(made, Quality(made.partition))
+    seen(every(made))
+    made.now += 1000.0
+    made.visit("http://a.example/", made.page("A", f"{SITE}/new"))
+    seen(every(made))
+
+
+@pytest.mark.parametrize("goal", [stored("uniform"), stored("push", 0.1), stored("push", trusted=("example.org",))])
+def test_what_another_scheme_says_is_no_growth(made, goal):
+    _looked_at_twice(made)
+    assert not Quality(made.partition).message
+    made.save()
+    run_virtual(switch(made.partition, goal, VirtualClock(), inline), start=made.now)
+    weight = Quality(made.partition)
+    assert weight.message  # it has to look twice again
+    plain = columns(made, scheme=scheme_of(goal))
+    seen = columns(made, weight, scheme_of(goal))
+    assert seen(every(made)).importance.tolist() == plain(every(made)).importance.tolist()
+
+
+def test_looks_from_before_schemes_were_noted_are_read(made):
+    _looked_at_twice(made)
+    file = made.directory / POPULARITY_FILE
+    head, _, rest = file.read_bytes().partition(b"\n")
+    body, noted = rest[:-8], msgspec.json.decode(head)
+    assert noted["scheme"]["name"] == "push"
+    old = msgspec.json.encode(noted["looks"])
+    file.write_bytes(old + b"\n" + body + digest(old + body).to_bytes(8, "little"))
+    assert not Quality(made.partition).message
+    assert worth(made, "quality").tolist() != importance(made).tolist()
 
 
 def test_quality_is_what_the_logistic_growth_leads_to():
