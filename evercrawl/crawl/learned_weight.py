@@ -1,15 +1,29 @@
-"""Worth as a regression predicts it: who is opened how often, learned from those pages of which people have told."""
+"""Worth as a regression predicts it: who is opened how often, learned from those pages of which people have told.
+
+A page that nobody opened may be one that nobody wants, or one that nobody was shown. Where people tell of answers, what
+each page was shown is known: its *exposure*, the openings that are usual at the places where it stood. There the
+regression is of openings for each unit of exposure, over pages that were shown, so that it learns what people do, and
+not what a search engine chose to show them. A page that was never read could not be shown: it is taken to be shown as
+often as pages are that could, once it is. Of those that could be shown and were not, all together are taken to have the
+part of the exposure that Good's estimate leaves to what was never seen. Where there are openings alone, as in the log
+of a server, pages that nobody named count as never opened.
+
+References
+----------
+Good (1953). The population frequencies of species and the estimation of population parameters.
+McCullagh, Nelder (1989). Generalized Linear Models, on the logarithm of the exposure as an offset.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.crawl import regression
 from evercrawl.crawl.grown import grown
 from evercrawl.crawl.page_features import NAMES, features
-from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used
+from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used, click_chances
 from evercrawl.store.table import NO_RECORD
 
 if TYPE_CHECKING:
@@ -17,8 +31,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evercrawl.crawl.usage_counts import UsageCounts
     from evercrawl.schedule.base import Pages
     from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
     from evercrawl.types import Floats, Ints, Slots
 
 OTHERS: Final = 10_000
@@ -35,13 +51,33 @@ _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
 _OF_OTHERS: Final = (0.0, 4.0)  # and with nothing else, until they are seen to
 
 
+class _Exposure(NamedTuple):
+    """How much opportunity to be opened pages had, in openings that are usual at the places where they stood.
+
+    Attributes
+    ----------
+    column
+        Of each page that questions name, by its row in the counts.
+    mean
+        Of a page that could have been shown, which are those that were read: that of one that was not.
+    hidden
+        Of a page that was read and never shown, though it could have been: all of them together have the part of the
+        exposure that Good's estimate leaves to what was not seen yet, and none more than the mean.
+    """
+
+    column: Floats
+    mean: float
+    hidden: float
+
+
 class Learned(Used):
     """Expected openings, by a Poisson regression on importance and address, drawn to the page's own number of them.
 
     The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
-    where m were to be expected counts (k + c) / (k + m) times m, k being how little pages differ from what is expected
-    of them; one that was never shown counts m. A tenth of all worth stays with importance. Nothing of it is stored: the
-    regression is made anew from what people did and what the crawl knows.
+    where m were to be expected, of its kind and exposure, counts (k + c) / (k + m) times m, k being how little pages
+    differ from what is expected of them; one that was never shown counts m. A tenth of all worth
+    stays with importance. Nothing of it is stored: the regression is made anew from what people did and what the crawl
+    knows.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -51,6 +87,7 @@ class Learned(Used):
         self._theta: Floats = np.zeros(0)
         self._mean = self._spread = self._sum = self._most = 1.0
         self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
+        self._exposure: _Exposure | None = None  # None: not asked since there were more questions
         self._plain: Callable[[Slots], Pages] | None = None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
@@ -69,10 +106,11 @@ class Learned(Used):
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
         """Return what pages are worth, shape (n,)."""
-        self.renew()
+        if self.renew():
+            self._exposure = None
         if not self._fitted():
             return importance
-        expected = self._expected(self._levels(slots), importance)
+        expected = self._expected(self._levels(slots), importance, self._exposures(slots))
         opened = self.counts.of(self._openings(), slots)
         demand = expected * (self._spread + opened) / (self._spread + expected)
         return FLOOR * importance + (1.0 - FLOOR) * self.total * demand / self._sum
@@ -81,10 +119,28 @@ class Learned(Used):
         clicked = self.counts.clicked
         return clicked if clicked.any() else self.counts.shown
 
-    def _expected(self, levels: Floats, importance: Floats) -> Floats:
+    def _expected(self, levels: Floats, importance: Floats, exposure: Floats) -> Floats:
         by_importance = self._theta[1] * np.log(np.maximum(importance / self._mean, _LEAST))
-        expected: Floats = np.exp(np.clip(self._theta[0] + by_importance + levels, -30.0, 30.0))
+        expected: Floats = exposure * np.exp(np.clip(self._theta[0] + by_importance + levels, -30.0, 30.0))
         return np.minimum(expected, self._most)
+
+    @property
+    def _answered(self) -> bool:
+        """Whether most openings were of pages that stood in answers of which people told."""
+        clicked = self.counts.clicked
+        return 2 * int(clicked[self.counts.shown > 0].sum()) > int(clicked.sum())
+
+    def _exposures(self, slots: Slots) -> Floats:
+        """Return which openings are usual at the places where pages stood, shape (n,); 1 where nobody tells of places.
+
+        Of pages that were never shown it is what `_Exposure` says.
+        """
+        if not self._answered:
+            return np.ones(len(slots))
+        if self._exposure is None:
+            self._exposure = _exposure(self.counts, self._state)
+        found, read = self.counts.of(self._exposure.column, slots), self._state.table.record.take(slots) < NO_RECORD
+        return np.where(found > 0, found, np.where(read, self._exposure.hidden, self._exposure.mean))
 
     def _levels(self, slots: Slots) -> Floats:
         """Return what the addresses of pages add, shape (n,)."""
@@ -118,19 +174,20 @@ class Learned(Used):
         slots, unnamed = np.concatenate([named, others]), self._state.known.count - len(self.counts.slots())
         stands = len(self.counts.slots()) / len(named), unnamed / max(len(others), 1)
         times = np.repeat(stands, (len(named), len(others)))
-        events = np.concatenate([opened, np.zeros(len(others))])
         importance = self._plain(slots).importance
         if not (importance.any() and importance.max() < MEASURELESS):
             self._fitted_of = _NEVER
             return
         self._mean = float(times @ importance) / float(times.sum())
-        rows = self._rows(slots, importance)
+        rows, exposure = self._rows(slots, importance), self._exposures(slots)
+        opened = self.counts.of(self._openings(), slots)
+        told = self.counts.of(self.counts.shown, slots) > 0 if self._answered else np.ones(len(slots), np.bool_)
         prior, precision = (np.array(part) for part in zip(*_PRIOR, strict=True))
-        self._theta = regression.fit(rows, events, times, prior, precision)
-        self._most = 2.0 * float(events.max()) + 1.0
-        expected = np.minimum(regression.expectation(rows, self._theta), self._most)
-        self._spread = regression.spread(events, times, expected)
-        self._sum = float(times @ (expected * (self._spread + events) / (self._spread + expected)))
+        self._theta = regression.fit(rows[told], opened[told], times[told], prior, precision, exposure[told])
+        self._most = 2.0 * float(opened.max()) + 1.0
+        expected = np.minimum(exposure * regression.expectation(rows, self._theta), self._most)
+        self._spread = regression.spread(opened[told], times[told], expected[told])
+        self._sum = float(times @ (expected * (self._spread + opened) / (self._spread + expected)))
         self._level = np.full(self._state.known.count, np.nan, np.float32)
 
     def _rows(self, slots: Slots, importance: Floats) -> Floats:
@@ -139,6 +196,18 @@ class Learned(Used):
 
 
 _PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len(NAMES))
+
+
+def _exposure(counts: UsageCounts, state: State) -> _Exposure:
+    shown_at = counts.shown_at
+    column = shown_at @ click_chances(counts.clicks_at, shown_at.sum(0, dtype=np.int64))
+    known = counts.slots()
+    times = counts.of(counts.shown, known)
+    known, times = known[times > 0], times[times > 0]
+    read = int(np.count_nonzero(state.table.record.take(known) < NO_RECORD))
+    total, could = float(counts.of(column, known).sum()), state.records.count + len(known) - read
+    mean, unseen = total / max(could, 1), (float(np.count_nonzero(times == 1)) + 1.0) / (float(times.sum()) + 1.0)
+    return _Exposure(column, mean, min(unseen * total / max(state.records.count - read, 1), mean))
 
 
 def _some(slots: Slots, most: int) -> Slots:

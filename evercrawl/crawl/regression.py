@@ -15,8 +15,10 @@ _WIDEST: Final = 30.0  # logarithm of an expectation
 _SPREAD: Final = (0.02, 50.0)
 
 
-def fit(rows: Floats, events: Floats, times: Floats, prior: Floats, precision: Floats) -> Floats:
-    """Return the most probable coefficients theta, shape (k,), of events ~ Poisson(exp(rows theta)).
+def fit(
+    rows: Floats, events: Floats, times: Floats, prior: Floats, precision: Floats, exposure: Floats | None = None
+) -> Floats:
+    """Return the most probable coefficients theta, shape (k,), of events ~ Poisson(exposure exp(rows theta)).
 
     Parameters
     ----------
@@ -24,6 +26,8 @@ def fit(rows: Floats, events: Floats, times: Floats, prior: Floats, precision: F
         Features, shape (n, k); how many events each row had, and for how many rows it stands, shape (n,).
     prior, precision
         Mean and 1 / variance of the coefficients before anything was seen, shape (k,).
+    exposure
+        How much opportunity for events each row had, above 0, shape (n,); 1 where it is not given.
 
     Examples
     --------
@@ -33,20 +37,27 @@ def fit(rows: Floats, events: Floats, times: Floats, prior: Floats, precision: F
     >>> np.exp(theta).round(6)
     array([3.])
 
+    Six events in four opportunities are three in two:
+
+    >>> theta = fit(np.ones((1, 1)), np.array([6.0]), np.ones(1), np.zeros(1), np.full(1, 1e-9), np.array([4.0]))
+    >>> np.exp(theta).round(6)
+    array([1.5])
+
     References
     ----------
     McCullagh, Nelder (1989). Generalized Linear Models, on Poisson regression by iteratively reweighted least squares.
     """
     theta = prior.astype(np.float64).copy()
-    best = _cost(rows, events, times, theta, prior, precision)
+    offset = np.zeros(len(events)) if exposure is None else np.log(exposure)
+    best = _cost(rows, events, times, theta, prior, precision, offset)
     for _ in range(_STEPS):
-        expected = times * expectation(rows, theta)
+        expected = times * expectation(rows, theta) * np.exp(offset)
         slope = rows.T @ (expected - times * events) + precision * (theta - prior)
         bend = (rows * expected[:, None]).T @ rows + np.diag(precision)
         step = np.linalg.solve(bend, slope)
         for _half in range(_STEPS):
             tried = theta - step
-            cost = _cost(rows, events, times, tried, prior, precision)
+            cost = _cost(rows, events, times, tried, prior, precision, offset)
             if cost <= best:
                 break
             step /= 2
@@ -59,7 +70,7 @@ def fit(rows: Floats, events: Floats, times: Floats, prior: Floats, precision: F
 
 
 def expectation(rows: Floats, theta: Floats) -> Floats:
-    """Return how many events rows lead one to expect, shape (n,)."""
+    """Return how many events rows lead one to expect, for each unit of exposure, shape (n,)."""
     expected: Floats = np.exp(np.clip(rows @ theta, -_WIDEST, _WIDEST))
     return expected
 
@@ -76,6 +87,8 @@ def spread(events: Floats, times: Floats, expected: Floats) -> float:
     return float(np.clip(times @ expected**2 / more, *_SPREAD)) if more > 0 else _SPREAD[1]
 
 
-def _cost(rows: Floats, events: Floats, times: Floats, theta: Floats, prior: Floats, precision: Floats) -> float:
-    level = np.clip(rows @ theta, -_WIDEST, _WIDEST)
+def _cost(
+    rows: Floats, events: Floats, times: Floats, theta: Floats, prior: Floats, precision: Floats, offset: Floats
+) -> float:
+    level = np.clip(rows @ theta, -_WIDEST, _WIDEST) + offset
     return float(times @ (np.exp(level) - events * level) + 0.5 * precision @ (theta - prior) ** 2)

@@ -175,6 +175,15 @@ def test_rows_that_stand_for_many_count_as_many():
     assert regression.fit(rows, events, np.array([3.0, 1.0]), np.zeros(2), np.ones(2)) == pytest.approx(once)
 
 
+def test_events_count_for_the_opportunities_there_were():
+    draw = np.random.default_rng(6)
+    rows = np.column_stack([np.ones(4000), draw.normal(size=4000)])
+    exposure, true = np.exp(draw.normal(size=4000) + rows[:, 1]), np.array([0.3, -0.5])
+    events = draw.poisson(exposure * np.exp(rows @ true)).astype(np.float64)
+    found = regression.fit(rows, events, np.ones(4000), np.zeros(2), np.full(2, 1e-6), exposure)
+    assert np.abs(found - true).max() < 0.05
+
+
 def test_without_events_the_prior_stands():
     prior = np.array([-1.0, 1.0])
     found = regression.fit(np.ones((2, 2)), np.full(2, np.exp(0.0)), np.ones(2), prior, np.ones(2))
@@ -208,6 +217,80 @@ def test_openings_of_a_kind_make_pages_of_that_kind_worth_more_that_were_never_s
     assert never_shown.min() > 3 * found[50:].max()
     assert never_shown.max() < found[:20].max()
     assert found.sum() + worth(made, "learned")[0] == pytest.approx(importance(made).sum(), rel=0.1)
+
+
+def _three_kinds(made, *shown_kinds: str) -> tuple[Learned, tuple[float, ...]]:
+    """Return what is learned of thirty pages each of three kinds, where only the first is ever opened."""
+    made.seed(f"{SITE}/")
+    kinds = {kind: [f"/{i:02}{kind}" for i in range(30)] for kind in (".htm", ".pdf", ".png")}
+    made.visit(f"{SITE}/", made.page("Home", *[name for names in kinds.values() for name in names]))
+    draw = np.random.default_rng(1)
+    pages = [f"{SITE}{name}" for kind in shown_kinds for name in kinds[kind]]
+    for i in range(400):
+        opened = f"{SITE}{kinds['.htm'][int(draw.integers(30))]}"
+        shown = dict.fromkeys([opened, *(pages[place] for place in draw.permutation(len(pages))[:4])])
+        tell(made, Question(float(i), "x", tuple(draw.permutation(list(shown)).tolist()), (opened,)))
+    weight = Learned(made.partition)
+    found = columns(made, weight)(every(made)).importance[1:]
+    return weight, tuple(found.reshape(3, 30).mean(1).tolist())
+
+
+def test_shown_and_never_opened_is_another_thing_than_never_shown(made):
+    weight, (page, document, medium) = _three_kinds(made, ".htm", ".pdf")
+    assert weight.coefficients["document"] < -1.5
+    assert weight.coefficients["media"] == pytest.approx(0.0, abs=1e-6)  # nobody knows
+    assert document < 0.2 * medium < medium < page
+
+
+def test_nothing_is_learned_of_what_was_never_shown(made):
+    weight, (page, document, medium) = _three_kinds(made, ".htm")
+    assert weight.coefficients["document"] == pytest.approx(0.0, abs=1e-6)
+    assert document == pytest.approx(medium)
+    assert document == pytest.approx(page, rel=0.25)
+
+
+def test_a_page_that_could_be_shown_and_was_not_is_worth_less_than_one_that_could_not(made):
+    made.seed(f"{SITE}/")
+    names = [f"/{i:02}.htm" for i in range(40)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    for name in names[10:20]:
+        made.visit(f"{SITE}{name}", made.page(name))
+    draw, shown = np.random.default_rng(1), [f"{SITE}{name}" for name in names[:10]]
+    for i in range(400):
+        places = draw.permutation(10)[:4].tolist()
+        tell(made, Question(float(i), "x", tuple(shown[place] for place in places), (shown[places[i % 4]],)))
+    found = columns(made, Learned(made.partition))(every(made)).importance[1:]
+    plain = importance(made)[1:]
+    assert found[:10].mean() > 0.5 * found[20:].mean() > found[10:20].mean()
+    assert (found >= FLOOR * plain * (1 - 1e-9)).all()
+
+
+def test_where_only_openings_are_told_pages_nobody_named_count_as_never_opened(made):
+    made.seed(f"{SITE}/")
+    names = [f"/{i:02}{kind}" for kind in (".htm", ".pdf") for i in range(30)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    tell(made, *(Question(float(i), "", (), (f"{SITE}{names[i % 30]}",)) for i in range(400)))
+    weight = Learned(made.partition)
+    columns(made, weight)(every(made))
+    assert weight.coefficients["document"] < -1.5
+
+
+def test_an_opening_where_few_look_counts_for_more(made):
+    """Two kinds are opened equally often, one of them from the bottom of the list."""
+    made.seed(f"{SITE}/")
+    names = [f"/{i:02}{kind}" for kind in (".htm", ".pdf") for i in range(30)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    draw = np.random.default_rng(2)
+    for i in range(600):
+        first, last = draw.integers(30, size=2).tolist()
+        shown = [f"{SITE}{names[first]}", *(f"http://a.example/{k}" for k in range(8)), f"{SITE}{names[30 + last]}"]
+        opened = [shown[-1]] if i % 3 == 0 else [shown[0]] if i % 3 == 1 else [shown[1]]
+        tell(made, Question(float(i), "x", tuple(shown), tuple(opened)))
+    for i in range(300):
+        tell(made, Question(float(i), "y", tuple(f"http://b.example/{k}" for k in range(10)), ("http://b.example/0",)))
+    weight = Learned(made.partition)
+    columns(made, weight)(every(made))
+    assert weight.coefficients["document"] > 0.3
 
 
 def test_a_few_openings_leave_it_to_importance(ten):
