@@ -119,7 +119,7 @@ class Columns:
         if (misses := rows["misses"]).any():
             back = RETURNS**misses
             importance, cash = importance * back, cash * back
-        importance, cash = self._wanted(slots, never, importance, cash)
+        importance, cash, weighed = self._wanted(slots, never, importance, cash)
         cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
@@ -133,6 +133,7 @@ class Columns:
             notice=self._notices.of(slots, sites),
             recall=self._notices.recall(sites),
             found_at=None if unread is None else np.where(unread, self._found_at(slots), np.nan),
+            weighed=weighed,
             **self._asked(slots),
         )
 
@@ -141,8 +142,7 @@ class Columns:
         if self._weight is None:
             return np.ones(len(slots))
         importance = self._plain(slots).importance
-        worth = self._weight.worth(slots, importance)
-        return np.divide(worth, importance, out=np.ones(len(slots)), where=importance > 0)
+        return _times(self._weight.worth(slots, importance), importance)
 
     def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
         """Return the records of pages; all zero for one that was never read.
@@ -174,22 +174,23 @@ class Columns:
 
     def _wanted(
         self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats
-    ) -> tuple[Floats, Floats]:
-        """Return what pages are worth, and their cash in proportion, times how much more they are wanted.
+    ) -> tuple[Floats, Floats, Floats | None]:
+        """Return what pages are worth, and their cash in proportion, times how much more they are wanted; and weighed.
 
         `never` are those that were never read.
         """
+        weighed = None
         if self._weight is not None:
             worth = self._weight.worth(slots, importance)
-            cash = cash * np.divide(worth, importance, out=np.ones(len(slots)), where=importance > 0)
-            importance = worth
+            weighed = _times(worth, importance)
+            importance, cash = worth, cash * weighed
         news = never if self._new_weight != 1.0 else None
         if news is None and self._focus is None:
-            return importance, cash
+            return importance, cash, weighed
         weights = np.ones(len(slots)) if self._focus is None else self._focus.weights(slots)
         if news is not None:
             weights[news] *= self._new_weight
-        return importance * weights, cash * weights
+        return importance * weights, cash * weights, weighed
 
     def _unread(self, slots: Slots, cells: Slots) -> Pages:
         """Return the columns of pages none of which was ever read."""
@@ -201,7 +202,7 @@ class Columns:
         importance = self._scheme.importance(
             self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots), self._guess()
         )
-        importance, cash = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
+        importance, cash, weighed = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
         return Pages(
             slot=slots,
             visited_at=np.full(count, np.nan),
@@ -213,6 +214,7 @@ class Columns:
             cost_changed=zeros,
             notice=zeros,
             found_at=self._found_at(slots),
+            weighed=weighed,
             **self._asked(slots),
         )
 
@@ -258,6 +260,11 @@ class Columns:
         body = np.where(seen, rows["wire_bytes"], self._usual_bytes())
         changed = np.where((rows["flags"] & VALIDATED) != 0, body, 0.0)
         return HEAD_BYTES + (body - changed), changed
+
+
+def _times(worth: Floats, importance: Floats) -> Floats:
+    """Return how many times their importance pages are worth, shape (n,); 1 of those without any."""
+    return np.divide(worth, importance, out=np.ones(len(worth)), where=importance > 0)
 
 
 def counts_bytes(config: Config) -> bool:

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.config import Focus
+    from evercrawl.config import Config, Focus
     from evercrawl.crawl.view import View
+    from evercrawl.schedule.base import Policy
     from evercrawl.store.events import Event
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots
@@ -46,6 +47,7 @@ _PIECE: Final = 1 << 14  # URLs that are looked at together
 _ALL: Final = 0xFFFF
 EVEN: Final = 0.5
 """The `discovery` with which all pages count what they are worth, read or not."""
+_UNASKED: Final = "{} does not ask what pages are worth, so {} {} nothing"
 _NAMES: Final = ("url", "type", "words")
 
 
@@ -158,6 +160,27 @@ class Focusing:
                 self._typed[index] = _bits(kind.match(event.mime) if kind else None for kind in self._types)
 
 
+def unasked(config: Config, policy: Policy) -> str:
+    """Return which settings change nothing, since the policy does not ask what pages are worth; "" for none.
+
+    Examples
+    --------
+    >>> from evercrawl.config import Config
+    >>> from evercrawl.schedule.cycle import Cycle
+    >>> unasked(Config(policy="cycle", weight="access"), Cycle())
+    'cycle does not ask what pages are worth, so weight = access changes nothing'
+    >>> unasked(Config(policy="cycle"), Cycle())
+    ''
+    """
+    if policy.weighs:
+        return ""
+    settings = [f"weight = {config.weight}"] if config.weight != IMPORTANCE else []
+    settings += ["focus"] if config.focus else []
+    settings += [f"discovery = {config.discovery:g}"] if config.discovery != EVEN else []
+    change = "changes" if len(settings) == 1 else "change"
+    return _UNASKED.format(config.policy, " and ".join(settings), change) if settings else ""
+
+
 def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
     """Return how many times as much as its importance says a page counts, and why.
 
@@ -168,6 +191,8 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
     never
         Whether it was never read.
     """
+    if not view.policy.weighs:
+        return 1.0, unasked(view.config, view.policy)
     times, reasons = 1.0, list[str]()
     place = int(view.focus.entries(np.array([slot], np.uint32))[0]) if view.focus is not None else -1
     if place >= 0:

@@ -15,7 +15,7 @@ from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns, counts_bytes
-from evercrawl.crawl.focus import Focusing, discovery_weight
+from evercrawl.crawl.focus import Focusing, discovery_weight, unasked
 from evercrawl.crawl.head_checks import HeadChecks
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
@@ -165,6 +165,7 @@ class Crawl:
             connections_per_ip=config.connections_per_ip,
             ip_delay_s=config.delay_s / config.connections_per_ip,
             refresh_after_s=config.refresh_after_s,
+            weighed=self._weight is not None,
         )
         self._random_probes = RandomProbes(
             partition,
@@ -295,8 +296,9 @@ class Crawl:
             self._random_probes.stop()
         if self._learner.seed(seeds, begun_at):
             self._storing.changed()
-        if self._weight is not None and self._weight.message and not only:
-            self._watch(Progress(at=begun_at, known=self._state.known.count, message=self._weight.message))
+        about_worth = unasked(self._config, self._policy) or (self._weight.message if self._weight is not None else "")
+        if about_worth and not only:
+            self._watch(Progress(at=begun_at, known=self._state.known.count, message=about_worth))
         for trouble in self._lessons.troubles if self._lessons is not None else ():
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=trouble))
         while not self._over(self._clock.now()):

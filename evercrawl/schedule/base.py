@@ -79,6 +79,10 @@ class Pages:
     dear
         How many times the crawl's price a unit costs on the page's host: more where the host allows fewer visits than
         would be worth it, less where it has nothing that is. None where hosts are not told apart.
+    weighed
+        How many times its importance by links each is worth, where the crawl weighs pages by something else (`weight`);
+        None where it does not. Importance and cash are times that already. So a policy that was published without a
+        weight can leave things as published unless one is asked for.
     """
 
     slot: Slots
@@ -102,6 +106,7 @@ class Pages:
     recall: Floats | None = None
     found_at: Floats | None = None
     dear: Floats | None = None
+    weighed: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
@@ -241,7 +246,11 @@ class Policy(ABC):
     in_order: ClassVar[bool] = False
     """Whether, on a host, new pages come as they were found, and visited ones strictly by `due`, which never changes
     between two visits: then only the first of each is valued. Otherwise several are, and new ones are ranked anew now
-    and then."""
+    and then. Where the crawl weighs pages, and the policy `weighs`, new pages of a host are valued all the same."""
+
+    weighs: ClassVar[bool] = True
+    """Whether it asks what pages are worth: by their importance or cash, or by `Pages.weighed`. What is set of that
+    changes nothing for a policy that by its definition does not, and whoever crawls by it is told so."""
 
     reviews: ClassVar[int] = 1
     """How many new pages are ranked anew for each page that is chosen, where they are ranked at all."""

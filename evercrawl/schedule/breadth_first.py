@@ -35,6 +35,7 @@ class BreadthFirst(Policy):
     """
 
     in_order: ClassVar[bool] = True
+    weighs: ClassVar[bool] = False
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return a rank: new pages by smaller slot, then visited ones by the time they have waited (s)."""

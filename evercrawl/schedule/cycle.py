@@ -36,6 +36,7 @@ class Cycle(Policy):
     """
 
     in_order: ClassVar[bool] = True
+    weighs: ClassVar[bool] = False
     swayed_by: ClassVar[Swaying] = "nothing"
 
     def value(self, pages: Pages, now: float) -> Floats:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 _READ: Final = float(1 << 33)  # seconds, more than anybody waited; below the value of any page never read
+_BITS: Final = 1022
+_LEAST, _MOST = 2.0**-_BITS, 2.0**_BITS
 _TIE: Final = 2.0**-33  # a slot counts for less than half of what tells two pages apart
 
 
@@ -38,6 +40,17 @@ class Discovery(Policy):
     def due(self, pages: Pages, now: float) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at
+
+
+def among_equals(worth: Floats) -> Floats:
+    """Return numbers from 0 to below 1, shape (n,), more for pages that are worth more: to order what is equal else.
+
+    Examples
+    --------
+    >>> among_equals(np.array([1e-300, 1.0, 1.000001, 1e300])).argsort().tolist()
+    [0, 1, 2, 3]
+    """
+    return (np.log2(np.clip(worth, _LEAST, _MOST)) + _BITS) / (2 * _BITS + 1)
 
 
 def counted(count: Floats | None, pages: Pages) -> Floats:

@@ -45,6 +45,8 @@ class Frontier(Manners):
         Politeness.
     refresh_after_s
         Least time between two visits of a page.
+    weighed
+        Whether pages are weighed by something else than importance; see `Policy.weighs`.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class Frontier(Manners):
         connections_per_ip: int = 4,
         ip_delay_s: float = 0.0,
         refresh_after_s: float = 3600.0,
+        weighed: bool = False,
     ) -> None:
         super().__init__(
             delay_s=delay_s,
@@ -78,7 +81,8 @@ class Frontier(Manners):
         self._columns = columns
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
-        self._lots = Lots(in_order=policy.in_order, reviews=policy.reviews)
+        self._in_order = policy.in_order and not (weighed and policy.weighs)
+        self._lots = Lots(in_order=self._in_order, reviews=policy.reviews)
         self._choices = 0
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
         self._picked_at, self._picked_new = 0.0, 0
@@ -338,7 +342,7 @@ class Frontier(Manners):
             self._lots.sleep(self._seen_hosts, self._seen, self._seen_until)
             self._queued_seen += len(self._seen)
             del self._seen_hosts[:], self._seen[:], self._seen_until[:]
-        if self._new and (self._policy.in_order or not valued or len(self._new) > _VALUED_MOST):
+        if self._new and (self._in_order or not valued or len(self._new) > _VALUED_MOST):
             self._lots.append(self._new_hosts, self._new)
             self._queued_new += len(self._new)
             del self._new_hosts[:], self._new[:]

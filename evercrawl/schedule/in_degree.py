@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 class InDegree(Discovery):
     """Visit the page never read to which most pages link that were; of equal ones the one found first.
 
-    A count is kept of each known URL, 4 bytes, and counted anew from the journal at each start.
+    A count is kept of each known URL, 4 bytes, and counted anew from the journal at each start. Where the crawl weighs
+    pages by something else than importance, each counts so many times its links, and one more, as it is worth its
+    importance.
 
     Examples
     --------
@@ -33,5 +35,7 @@ class InDegree(Discovery):
     needs: ClassVar[frozenset[Need]] = frozenset({"in_links"})
 
     def promise(self, pages: Pages) -> Floats:
-        """Return the number of known links."""
-        return counted(pages.in_links, pages)
+        """Return the number of known links, weighed where the crawl weighs pages."""
+        if pages.in_links is None or pages.weighed is None:
+            return counted(pages.in_links, pages)
+        return counted((pages.in_links + 1.0) * pages.weighed, pages)

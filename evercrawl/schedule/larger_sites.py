@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.schedule.discovery import Discovery, counted
+from evercrawl.schedule.discovery import Discovery, among_equals, counted
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Need, Pages
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class LargerSites(Discovery):
     """Visit a page never read of the site that has most of them, so that no site is left over at the end.
 
-    A site may be asked once in a while only, so what is left of the largest one decides when a crawl is done.
+    A site may be asked once in a while only, so what is left of the largest one decides when a crawl is done. Its pages
+    come as they were found, or, where the crawl weighs pages by something else than importance, by what they are worth.
 
     Examples
     --------
@@ -35,5 +36,7 @@ class LargerSites(Discovery):
     needs: ClassVar[frozenset[Need]] = frozenset({"backlog"})
 
     def promise(self, pages: Pages) -> Floats:
-        """Return how many pages of the site wait."""
-        return counted(pages.backlog, pages)
+        """Return how many pages of the site wait, and less than 1 for what the page is worth, where that is asked."""
+        if pages.backlog is None or pages.weighed is None:
+            return counted(pages.backlog, pages)
+        return pages.backlog + among_equals(pages.importance)

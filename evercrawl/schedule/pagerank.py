@@ -18,7 +18,8 @@ class Pagerank(Discovery):
 
     It is solved anew when a fifth more visits were made, which holds the crawl up for about a second for ten million
     links; in between, a page just found has what the pages pass on that link to it. All links are kept in memory, 4
-    bytes each, and read anew from the journal at each start.
+    bytes each, and read anew from the journal at each start. Where the crawl weighs pages by something else than
+    importance, each counts so many times its PageRank as it is worth its importance.
 
     Examples
     --------
@@ -38,7 +39,7 @@ class Pagerank(Discovery):
     needs: ClassVar[frozenset[Need]] = frozenset({"rank"})
 
     def promise(self, pages: Pages) -> Floats:
-        """Return the rank; of equal ones the page found first promises more."""
+        """Return the rank, times what pages are weighed; of equal ones the page found first promises more."""
         assert pages.rank is not None, "who gathers the columns asks what the policy needs"
         found: Floats = pages.rank * (1 - pages.slot * _TIE)
-        return found
+        return found if pages.weighed is None else found * pages.weighed

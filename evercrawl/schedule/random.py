@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class Random(Policy):
     >>> bool((Random(1).value(pages, 9.0) == Random(2).value(pages, 9.0)).any())
     False
     """
+
+    weighs: ClassVar[bool] = False
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = np.uint64(seed & 0xFFFFFFFFFFFFFFFF)

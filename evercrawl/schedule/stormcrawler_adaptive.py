@@ -50,7 +50,8 @@ class StormcrawlerAdaptive(Adaptive):
     change it goes half of the way to an hour. A visit that failed makes it forget the interval: the page is tried again
     two hours later, and what is gone a month later.
 
-    As it is shipped, the crawler spends only what is due and leaves the rest of the budget unused.
+    As it is shipped, the crawler spends only what is due and leaves the rest of the budget unused. New pages come by
+    what they are worth, where the crawl weighs pages by something else than importance.
 
     Parameters
     ----------
@@ -111,8 +112,14 @@ class StormcrawlerAdaptive(Adaptive):
         self._turns = Turns(new_share)
 
     def worth(self, pages: Pages, late_s: Floats) -> Floats:
-        """Return how long pages have been due, for the kind whose turn it is more than for the other."""
-        return self._turns.order(late_s / _DAY_S, np.isnan(pages.visited_at))
+        """Return how long pages have been due, for the kind whose turn it is more than for the other.
+
+        New pages are all alike, or, where the crawl weighs pages, come by what they are worth.
+        """
+        new, late = np.isnan(pages.visited_at), late_s / _DAY_S
+        if pages.weighed is not None:
+            late = np.where(new, np.maximum(pages.importance, 0.0), late)
+        return self._turns.order(late, new)
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Count whose turns these were."""

@@ -17,7 +17,8 @@ class Uniform(Planned):
     """Visit all pages equally often, whatever they matter and however they change.
 
     Where all matter the same it is better than visits in proportion to rates of change, by freshness and by age. New
-    pages come in the order of discovery.
+    pages come in the order of discovery, or, where the crawl weighs pages by something else than importance, by what
+    they are worth.
 
     Parameters
     ----------
@@ -44,7 +45,9 @@ class Uniform(Planned):
         super().__init__(new_share, replan=replan)
 
     def promise(self, pages: Pages) -> Floats:
-        """Return more for pages found earlier."""
+        """Return more for pages found earlier; where the crawl weighs pages, what they are worth."""
+        if pages.weighed is not None:
+            return super().promise(pages)
         return 1.0 / (1.0 + pages.slot.astype(np.float64))
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:

@@ -436,6 +436,16 @@ def test_why_tells_that_the_weight_has_a_say(ten):
     assert wanted(view, 5, never=True)[0] == pytest.approx(FLOOR)
 
 
+def test_why_tells_that_a_policy_does_not_ask_for_the_weight(ten):
+    tell(ten, *(Question(float(i), "", (), (url(3),)) for i in range(200)))
+    ten.save()
+    settings = {"policy": "cycle", "newcomers": "alone"}
+    view = View(ten.partition, Config(weight="access", **settings), ten.now)
+    sentence = "cycle does not ask what pages are worth, so weight = access changes nothing"
+    assert wanted(view, 4, never=False) == (1.0, sentence)
+    assert wanted(View(ten.partition, Config(**settings), ten.now), 4, never=False) == (1.0, "")
+
+
 def test_what_people_open_is_kept_fresher():
     """As bench/weights.py, smaller: demand that has nothing to do with links, and no page that is most of it."""
     fresh = np.zeros(2)
