@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.capacity import Capacity
 from evercrawl.schedule.checked import Checked
+from evercrawl.schedule.discovery import among_equals
 from evercrawl.schedule.tianwang_cycle import Cycle, noted
 from evercrawl.schedule.tianwang_index_pages import IndexPages
 from evercrawl.schedule.tianwang_next_crawl import SiteRates, periods_s
@@ -40,7 +41,8 @@ class Tianwang(Policy):
     for the links they will show, and else to nobody. Of the others, pages take their turn whose NextCrawlTime came
     since the last cycle: first of all those that changed each time of late, then in the order of their times. Where
     there is room left, pages of RemainedURLs get it, which are those that found none before; where there is none, more
-    are added to these. As published, a crawl waits for its next cycle when all that is done.
+    are added to these. New URLs come in the order of discovery, or, where the crawl weighs pages by something else than
+    importance, by what they are worth. As published, a crawl waits for its next cycle when all that is done.
 
     Parameters
     ----------
@@ -158,8 +160,8 @@ class Tianwang(Policy):
         late = (now - next_at) / self._cycle.round_s
         spare = _SPARE + np.where(late > 0, 0.75, 0.25) + 0.24 * late / (1.0 + np.abs(late))
         value = np.where(taken, planned, np.where(self._given_up(rows), _GONE, spare))
-        found_first = pages.slot * _TIE
-        new = 2.9 - found_first if self._cycle.room_new > 0 else 0.5 - 0.4 * found_first
+        later = pages.slot * _TIE if pages.weighed is None else 0.5 - 0.5 * among_equals(pages.importance)
+        new = 2.9 - later if self._cycle.room_new > 0 else 0.5 - 0.4 * later
         return np.where(np.isnan(pages.visited_at), new, value)
 
     def due(self, pages: Pages, now: float) -> Floats:
