@@ -24,6 +24,7 @@ from evercrawl.crawl import regression
 from evercrawl.crawl.grown import grown
 from evercrawl.crawl.page_features import NAMES, features
 from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used, click_chances
+from evercrawl.store import media_kind
 from evercrawl.store.table import NO_RECORD
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ OTHERS: Final = 10_000
 NAMED: Final = 10_000
 """Pages that were named, at most: evenly spread too."""
 GROWN: Final = 1.1
-"""It is fitted anew when so many times as many questions, or known pages, are there."""
+"""It is fitted anew when so many times as many questions, known pages, or pages that were read, are there."""
 _DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
-_NEVER: Final = (-1, 0)
+_NEVER: Final = (-1, 0, 0)
 _LEAST: Final = 1e-6  # of the mean importance
 _CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
 _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
@@ -71,7 +72,7 @@ class _Exposure(NamedTuple):
 
 
 class Learned(Used):
-    """Expected openings, by a Poisson regression on importance and address, drawn to the page's own number of them.
+    """Expected openings, by a Poisson regression on importance, address and kind, drawn to its own number of them.
 
     The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
     where m were to be expected, of its kind and exposure, counts (k + c) / (k + m) times m, k being how little pages
@@ -83,7 +84,7 @@ class Learned(Used):
     def __init__(self, partition: Partition) -> None:
         super().__init__(partition)
         self._state = partition.state
-        self._fitted_of = _NEVER  # questions and known pages when it was fitted last
+        self._fitted_of = _NEVER  # questions, known pages and those that were read when it was fitted last
         self._theta: Floats = np.zeros(0)
         self._mean = self._spread = self._sum = self._most = 1.0
         self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
@@ -153,12 +154,15 @@ class Learned(Used):
     def _features(self, slots: Slots) -> Floats:
         cells, records = self._state.table.record.take(slots), self._state.records
         read = cells < NO_RECORD
-        depths = np.where(read, records.rows["depth"][np.where(read, cells, 0)], cells & _DEPTH)
-        return features(self._state.urls.get_many(slots.tolist()), depths.tolist())
+        rows = records.rows.take(np.where(read, cells, 0))
+        depths = np.where(read, rows["depth"], cells & _DEPTH)
+        kinds = np.where(read, (rows["flags"] & media_kind.MASK) >> media_kind.SHIFT, media_kind.UNKNOWN)
+        return features(self._state.urls.get_many(slots.tolist()), depths.tolist(), kinds.tolist())
 
     def _fitted(self) -> bool:
         """Fit, where it is due; return whether there is anything to go by."""
-        now, before = (self.counts.questions, self._state.known.count), self._fitted_of
+        now = self.counts.questions, self._state.known.count, self._state.records.count
+        before = self._fitted_of
         if now[0] < before[0] or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
             self._fitted_of = now
             self._fit()

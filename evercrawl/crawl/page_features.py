@@ -1,4 +1,4 @@
-"""What can be told of a page by its address and the way to it: numbers for a regression, each of the order of one."""
+"""What can be told of a page by its address, the way to it and its media type: numbers for a regression, near one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from evercrawl.parse.dynamic import dynamic
+from evercrawl.store.media_kind import DATA, DOCUMENT, MEDIA, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,20 +23,23 @@ NAMES: Final = (
 )  # fmt: skip
 _ENDING: Final = re.compile(r"\.([a-z0-9]{2,5})$", re.IGNORECASE)
 _DATED: Final = re.compile(r"/(?:19|20)\d\d(?:[/-]|$)")
-_KINDS: Final = {
-    "document": frozenset(("pdf", "ps", "doc", "docx", "odt", "ppt", "pptx", "xls", "xlsx", "epub", "djvu")),
-    "data": frozenset(("xml", "rss", "atom", "json", "csv", "txt", "zip", "gz", "tar", "rdf", "ics", "js", "css")),
-    "media": frozenset(("png", "jpg", "jpeg", "gif", "svg", "webp", "mp3", "mp4", "avi", "webm", "ogg")),
-}
+_KINDS: Final = (
+    (DOCUMENT, frozenset(("pdf", "ps", "doc", "docx", "odt", "ppt", "pptx", "xls", "xlsx", "epub", "djvu"))),
+    (DATA, frozenset(("xml", "rss", "atom", "json", "csv", "txt", "zip", "gz", "tar", "rdf", "ics", "js", "css"))),
+    (MEDIA, frozenset(("png", "jpg", "jpeg", "gif", "svg", "webp", "mp3", "mp4", "avi", "webm", "ogg"))),
+)
 
 
-def features(urls: Sequence[str], depths: Sequence[int]) -> Floats:
+def features(urls: Sequence[str], depths: Sequence[int], kinds: Sequence[int] | None = None) -> Floats:
     """Return the features of pages, shape (n, len(NAMES)).
 
     Parameters
     ----------
     urls, depths
         Normalised addresses, and how many links led there from a seed.
+    kinds
+        What kind of thing each is by its media type (`store.media_kind`); where that is unknown the address's ending
+        tells.
 
     Examples
     --------
@@ -43,15 +47,17 @@ def features(urls: Sequence[str], depths: Sequence[int]) -> Floats:
     >>> {name: float(value) for name, value in zip(NAMES, row.round(2)) if value}
     {'depth': 2.0, 'length': -0.79, 'folders': 0.69, 'dated': 1.0, 'numbered': 0.31, 'document': 1.0}
     """
-    rows = [_row(url, depth) for url, depth in zip(urls, depths, strict=True)]
+    kinds = [UNKNOWN] * len(urls) if kinds is None else kinds
+    rows = [_row(url, depth, kind) for url, depth, kind in zip(urls, depths, kinds, strict=True)]
     return np.array(rows, np.float64).reshape(len(rows), len(NAMES))
 
 
-def _row(url: str, depth: int) -> tuple[float, ...]:
+def _row(url: str, depth: int, known: int) -> tuple[float, ...]:
     parts = urlsplit(url)
     path, folders = parts.path, parts.path.count("/") - 1
     ending = _ENDING.search(path)
-    kind = ending[1].lower() if ending else ""
+    said = ending[1].lower() if ending else ""
+    kinds = [said in endings if known == UNKNOWN else known == kind for kind, endings in _KINDS]
     return (
         math.sqrt(depth),
         math.log(len(url) / 64.0),
@@ -62,5 +68,5 @@ def _row(url: str, depth: int) -> tuple[float, ...]:
         dynamic(url),
         _DATED.search(path) is not None,
         sum(map(str.isdigit, path)) / len(path) if path else 0.0,
-        *(kind in endings for endings in _KINDS.values()),
+        *kinds,
     )

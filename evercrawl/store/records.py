@@ -62,7 +62,7 @@ VALIDATED: Final = 2
 FINDABLE: Final = 4
 """In `flags`: its content is held and is no copy of another page's, so the search index has an entry for it."""
 NEAR: Final = 8
-"""In `flags`: a page that was read before it said nearly the same."""
+"""In `flags`: a page that was read before it said nearly the same. The next three bits are its `media_kind`."""
 
 
 class Records:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.store.journal import Journal
     from evercrawl.store.state import State
 
-VERSION: Final = 6
+VERSION: Final = 7
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.store import heard, transfers
+from evercrawl.store import heard, media_kind, transfers
 from evercrawl.store.accounts import Accounts
 from evercrawl.store.arena import reserve
 from evercrawl.store.cashbook import Cashbook
@@ -287,7 +287,7 @@ class State:
             min(event.misses, 0xFF),
             (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0)
             | (FINDABLE if _findable(event, old[22]) else 0)
-            | (NEAR if _near(event, old[22]) else 0),
+            | (NEAR if _near(event, old[22]) else 0) | _kind(event, old[22]),
         )  # fmt: skip
         self.outcomes[event.outcome] += 1
         self.visits += 1
@@ -425,6 +425,13 @@ def _findable(event: Visit, flags: int) -> bool:
     if event.outcome in (Outcome.DUPLICATE, Outcome.REDIRECT):
         return False
     return flags & FINDABLE != 0
+
+
+def _kind(event: Visit, flags: int) -> int:
+    """Return the bits of what kind of thing a page is from now on, given the flags of its record before."""
+    if event.flags & HAS_LINKS and event.outcome in HELD:
+        return media_kind.kind_of(event.mime) << media_kind.SHIFT
+    return flags & media_kind.MASK
 
 
 def _near(event: Visit, flags: int) -> bool:

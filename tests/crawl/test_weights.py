@@ -1,5 +1,6 @@
 """What a page is worth follows what people do as far as there is enough of it, and leaves none out."""
 
+import os
 from dataclasses import replace
 
 import msgspec
@@ -21,12 +22,15 @@ from evercrawl.crawl.usage import Question, UsageWriter
 from evercrawl.crawl.view import View
 from evercrawl.crawl.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
 from evercrawl.importance.push import Push
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import digest, keys
+from evercrawl.parse.sites import site
 from evercrawl.schedule import Pages
 from evercrawl.simulate import comparison
 from evercrawl.simulate.clock import VirtualClock, run_virtual
 from evercrawl.simulate.lives import relive
 from evercrawl.simulate.network import inline
+from evercrawl.store import media_kind
+from evercrawl.store.partition import Partition
 from evercrawl.types import Slots
 
 SITE = "http://example.org"
@@ -198,6 +202,57 @@ def test_features_tell_pages_apart():
                       ("media", 4), ("data", 5)):  # fmt: skip
         assert rows[:, NAMES.index(name)].nonzero()[0].tolist() == [row]
     assert features([], []).shape == (0, len(NAMES))
+
+
+def kinds_of(state, *urls: str):
+    cells = state.table.record[state.table.find(keys(list(urls)))]
+    return [int(flags) >> media_kind.SHIFT & 7 for flags in state.records.rows["flags"][cells]]
+
+
+def test_the_media_type_tells_the_kind_where_a_page_was_read():
+    urls = [f"{SITE}/paper", f"{SITE}/File:tea.jpg", f"{SITE}/c.csv", f"{SITE}/x.pdf"]
+    rows = features(urls, [1] * 4, [media_kind.DOCUMENT, media_kind.PAGE, media_kind.MEDIA, media_kind.UNKNOWN])
+    assert rows[:, -3:].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0]]
+
+
+def test_records_keep_the_kind_and_the_journal_tells_it_again(made):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/paper", "/moved", "/list"))
+    made.visit(f"{SITE}/paper", b"%PDF-1.7", content_type="Application/PDF; version=1", etag='"1"')
+    made.visit(f"{SITE}/list", b"a,b", content_type="text/csv")
+    made.visit(f"{SITE}/moved", b"moved", 301, location="/paper")
+    urls = [f"{SITE}{path}" for path in ("/", "/paper", "/list", "/moved")]
+    assert kinds_of(made.state, *urls) == [1, 2, 3, 0]
+    made.visit(f"{SITE}/paper", b"", 304, etag='"1"')
+    made.visit(f"{SITE}/list", b"", 0, error="timeout")
+    assert kinds_of(made.state, *urls) == [1, 2, 3, 0]
+    made.visit(f"{SITE}/list", made.page("List"))
+    assert kinds_of(made.state, *urls) == [1, 2, 1, 0]
+    made.stop()
+    for fold_all in (False, True):
+        again = Partition(made.directory, keys, os.urandom, now=made.now, writable=False, fold_all=fold_all, site=site)
+        assert kinds_of(again.state, *urls) == [1, 2, 1, 0]
+        again.close()
+
+
+def test_openings_of_what_is_served_as_a_document_count_for_documents(made):
+    made.seed(f"{SITE}/")
+    names = [f"/{letter}{i:02}" for letter in "pq" for i in range(15)]
+    made.visit(f"{SITE}/", made.page("Home", *names, "/new.pdf", "/new.htm"))
+    for name in names[:15]:
+        made.visit(f"{SITE}{name}", name.encode(), content_type="application/pdf")
+    for name in names[15:]:
+        made.visit(f"{SITE}{name}", made.page(name))
+    draw = np.random.default_rng(4)
+    for i in range(300):
+        shown = tuple(f"{SITE}{names[place]}" for place in draw.permutation(30)[:5])
+        opened = tuple(url for url in shown if url[len(SITE) + 1] == "p")[:1]
+        tell(made, Question(float(i), "x", shown, opened))
+    weight = Learned(made.partition)
+    found = columns(made, weight)(every(made)).importance
+    assert weight.coefficients["document"] > 1.0
+    document, page = made.state.table.find(keys([f"{SITE}/new.pdf", f"{SITE}/new.htm"]))
+    assert found[document] > 2.0 * found[page]
 
 
 def test_openings_of_a_kind_make_pages_of_that_kind_worth_more_that_were_never_shown(made):
