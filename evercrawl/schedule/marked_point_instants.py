@@ -128,12 +128,19 @@ def best_days(weight: Floats, chances: Floats, price: float) -> Ints:
 
 
 def next_instant(after: Floats, days: Ints, offset_s: Floats) -> Floats:
-    """Return the first instant later than `after` that is `offset_s` into one of the days; infinity for none; (n,).
+    """Return the first instant later than `after` that is `offset_s` from the beginning of one of the days; (n,).
+
+    That is infinity where there are no days. An offset may be more than a day, and less than two.
 
     Examples
     --------
     >>> next_instant(np.array([0.0, 9.5e4]), np.array([0b10, 0b10]), np.array([7200.0, 7200.0])) / DAY_S
     array([1.08333333, 8.08333333])
+
+    An hour after the end of day 1, where day 2 has begun half an hour ago, or two hours:
+
+    >>> next_instant(DAY_S * 2 + np.array([1800.0, 7200.0]), np.array([0b10, 0b10]), np.full(2, 25 * 3600.0)) / DAY_S
+    array([2.04166667, 9.04166667])
     """
     found = np.full(len(after), np.inf)
     today = np.floor(np.nan_to_num(after) / DAY_S)

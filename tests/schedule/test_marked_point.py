@@ -115,6 +115,71 @@ def test_a_change_whose_time_nobody_knows_says_nothing_of_hours() -> None:
     assert found["days"][0, 6] == 1
 
 
+def kept_fresh(changed_at: list[float], weeks: int) -> float:
+    """Return for which part of a week the copy of page 0 is fresh, once so many weeks of its changes are learned.
+
+    It is visited once a week.
+
+    Parameters
+    ----------
+    changed_at
+        When it changes in a week, in hours from its beginning; where there are several, in turns of a week each.
+    """
+    policy, week_s = MarkedPoint(), 7 * DAY_S
+    changes = [BEGAN_AT + week * week_s + changed_at[week % len(changed_at)] * HOUR_S for week in range(weeks + 4)]
+    policy.learn(visit(BEGAN_AT, np.nan, [False]))
+    for at in changes[:weeks]:
+        policy.learn(visit(at + 30 * HOUR_S, week_s, [True], age_s=30 * HOUR_S))
+    now = BEGAN_AT + weeks * week_s + DAY_S * 2
+    policy.resume({"planned_visits_per_s": 1.0 / week_s})
+    policy.plan(pages(now, 1), 0, now)
+    seen, stale_s = now, 0.0
+    for _ in range(4):
+        due = float(policy.due(pages(seen, 1), seen)[0])
+        stale_s += sum(due - at for at in changes if seen < at < due)
+        assert seen == now or due - seen > 6.9 * DAY_S
+        seen = due + 1.0
+    return 1.0 - stale_s / (seen - now)
+
+
+@pytest.mark.parametrize("day", [0, 2, 6])
+@pytest.mark.parametrize("hour", range(24))
+def test_at_whatever_hour_a_page_changes_it_is_fresh_for_nearly_all_of_the_week(day, hour) -> None:
+    assert kept_fresh([day * 24 + hour + 0.5], weeks=12) > 0.99
+
+
+@pytest.mark.parametrize("day", [0, 2, 6])
+@pytest.mark.parametrize("hour", range(24))
+def test_and_so_it_is_where_it_changes_around_a_full_hour_or_midnight(day, hour) -> None:
+    around = day * 24.0 + hour + 1.0
+    assert kept_fresh([around - 0.25, around + 0.25], weeks=12) > 0.98
+
+
+def taught(hours: list[int]) -> np.ndarray:
+    """Return what is kept of a page that changes every day, each time at the hour that is said."""
+    rows = np.zeros(1, marked_point_hours.ROW)
+    for day, hour in enumerate(hours):
+        at = BEGAN_AT + (day + 1) * DAY_S
+        rows = marked_point_hours.learn(rows, visit(at, DAY_S, [day > 0], age_s=DAY_S - hour * HOUR_S))
+    return rows
+
+
+@pytest.mark.parametrize("weeks", [12, 36, 37, 38, 80, 160])
+def test_a_daily_page_is_regular_for_as_long_as_it_is(weeks) -> None:
+    rows = taught([9] * 7 * weeks)
+    found = marked_point_hours.regular(rows, BEGAN_AT + 7 * weeks * DAY_S)
+    assert found.pages.tolist() == [True]
+    assert found.offset_s.tolist() == [10 * HOUR_S]
+    assert found.chances.min() > 0.9
+
+
+def test_a_page_that_moves_its_hour_is_regular_again_by_and_by() -> None:
+    days = [9] * 1000 + [15] * 500
+    ends = [marked_point_hours.regular(taught(days[:n]), BEGAN_AT + n * DAY_S) for n in (1000, 1200, 1500)]
+    assert [bool(end.pages[0]) for end in ends] == [True, False, True]
+    assert [end.offset_s[0] / HOUR_S for end in (ends[0], ends[2])] == [10.0, 16.0]
+
+
 def split(how: str, n: int, each: float) -> np.ndarray:
     """Return how many visits a horizon each of some pages is to have, of random weights and rates of change."""
     draw, now = np.random.default_rng(5), BEGAN_AT
