@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
 T = TypeVar("T")
@@ -32,8 +33,17 @@ def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
     return {name: strategy for name, strategy in found.items() if strategy is not None}
 
 
-def pick(package: ModuleType, base: type[T], name: str) -> type[T]:
+def pick(
+    package: ModuleType, base: type[T], name: str, offered: Callable[[type[T]], bool] = lambda _: True
+) -> type[T]:
     """Return the one strategy called `name`; `-` and `_` are equal.
+
+    Parameters
+    ----------
+    package, base, name
+        Where to look, for what kind, called how.
+    offered
+        Says of a strategy whether the message lists it, where there is none of that name.
 
     Raises
     ------
@@ -51,7 +61,7 @@ def pick(package: ModuleType, base: type[T], name: str) -> type[T]:
     stem = name.replace("-", "_")
     strategy = _in_file(package, base, stem) if stem in names(package) else None
     if strategy is None:
-        known = ", ".join(find(package, base))
+        known = ", ".join(stem for stem, other in find(package, base).items() if offered(other))
         raise ConfigError(f"no {base.__name__.lower()} is called {name!r}; choose one of: {known}")
     return strategy
 

@@ -36,7 +36,7 @@ def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Polic
     Traceback (most recent call last):
     evercrawl.errors.ConfigError: 'cycel' is no parameter of xyleme; did you mean cycle?
     """
-    kind: type[Any] = catalog.pick(schedule, Policy, name)
+    kind: type[Any] = catalog.pick(schedule, Policy, name, _followed)
     if kind.clairvoyant:
         raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
     try:
@@ -55,7 +55,12 @@ def names() -> list[str]:
     True
     """
     found = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
-    return sorted(name for name, kind in found.items() if not kind.clairvoyant)
+    return sorted(name for name, kind in found.items() if _followed(kind))
+
+
+def _followed(kind: type[Policy]) -> bool:
+    """Whether a crawl can follow it."""
+    return not kind.clairvoyant
 
 
 def parameters(kind: type[Policy]) -> dict[str, float | str]:

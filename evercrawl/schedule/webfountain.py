@@ -133,7 +133,7 @@ class Webfountain(Policy):
         """Count visits and changes, page by page; what was visited waits for as long as a bucket's turn takes."""
         rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
         held = rows[visits.slot]
-        first = np.isnan(held["first_at"])
+        first = np.isnan(held["first_at"]) & visits.read
         counted = visits.read & ~np.isnan(visits.interval_s)
         kept = np.where(counted & (held["visits"] >= FORGOTTEN), 1 - 1 / FORGOTTEN, 1.0)
         held["visits"] = held["visits"] * kept + counted

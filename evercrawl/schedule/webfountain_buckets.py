@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 HISTORY: Final = np.dtype([("visits", "f4"), ("changes", "f4"), ("exposure_s", "f8"), ("first_at", "f8")])
-"""What is kept of a page: visits that could find a change, those that did, the time between them, its first visit."""
+"""What is kept of a page: visits that could find a change, those that did, the time between, when it was first read."""
 FORGOTTEN: Final = 20.0
 """Visits after which what came before begins to count less."""
 _LEAST: Final = 1e-30
@@ -105,7 +105,7 @@ def measure(
     age_s, weight
         Time since the last visit; importance; shape (n,).
     cycle_s
-        Pages that were first visited within the last cycle tell where new ones belong.
+        Pages that were first read within the last cycle tell where new ones belong.
     """
     pages = np.bincount(bucket, minlength=count).astype(np.float64)
     some = np.maximum(pages, 1.0)

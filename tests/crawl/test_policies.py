@@ -48,6 +48,15 @@ def test_parameters_are_taken_from_options():
     assert parameters(Adjustable) == {"much": 0.5, "many": 3, "kind": "plain"}
 
 
+def test_who_writes_no_policy_is_told_those_that_a_crawl_can_follow_and_no_others():
+    with pytest.raises(ConfigError, match="choose one of") as raised:
+        policy_of("dearest")
+    listed = str(raised.value).partition("choose one of: ")[2].split(", ")
+    assert listed == names()
+    with pytest.raises(ConfigError, match="a yardstick for backtests"):
+        policy_of("notices")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

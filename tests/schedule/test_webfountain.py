@@ -1,6 +1,7 @@
 """WebFountain: what it measures, how the numbers of its programme become turns of pages, and what that is worth."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,6 +126,23 @@ def test_change_is_measured_and_not_believed() -> None:
     assert len(table["weight"]) == 2
     calm, busy = table["rate_per_s"][table["weight"].argsort()[::-1]]
     assert busy > 20 * calm
+
+
+def test_a_page_is_new_when_it_is_first_read_and_no_visit_in_vain_tells_where_new_ones_belong() -> None:
+    policy = Webfountain(count=4, periods=8)
+    seen = told(policy)
+    for turn in (2, 3):
+        policy.learn(visits(ORDER.tolist(), 600.0 * (np.arange(N) + turn * N), 600.0 * N, ORDER % 2 == 0))
+    late = 600.0 * 4 * N
+    rate = np.append(np.where(np.arange(N) % 2 == 0, 4.0, 0.5) / DAY, 4.0 / DAY)
+    both = pages(np.append(seen.visited_at + 600.0 * 2 * N, late), rate)
+    once = visits([N], np.array([late]), np.nan)
+    for read, expected in ((False, 0.5), (True, 0.75)):
+        policy.learn(replace(once, read=np.array([read])))
+        policy.plan(both, 0, late + 1.0)
+        table = policy.tables(0.0)["buckets"]
+        busy = table["rate_per_s"].argmax()
+        assert table["shares"][busy] == pytest.approx(expected, abs=0.01)
 
 
 def test_new_pages_get_what_the_programme_gives_them() -> None:
