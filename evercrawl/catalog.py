@@ -33,9 +33,7 @@ def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
     return {name: strategy for name, strategy in found.items() if strategy is not None}
 
 
-def pick(
-    package: ModuleType, base: type[T], name: str, offered: Callable[[type[T]], bool] = lambda _: True
-) -> type[T]:
+def pick(package: ModuleType, base: type[T], name: str, offered: Callable[[type[T]], bool] = lambda _: True) -> type[T]:
     """Return the one strategy called `name`; `-` and `_` are equal.
 
     Parameters

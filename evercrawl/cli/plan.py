@@ -28,7 +28,7 @@ _MORE = (
     "asked while the crawl runs, and changes nothing. Examples: `evercrawl plan`, `evercrawl plan --site example.org`, "
     "`evercrawl plan --plot plan.png`, `evercrawl plan --budget 1000 --budget 5000 --json`."
 )
-_HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "visits")
+_HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "pages", "visits")
 _PERIODS: Final = (("a second", 1.0), ("a minute", 60.0), ("an hour", 3_600.0), ("a day", 86_400.0))
 _DAY_S: Final = 86_400.0
 _CURVE: Final = 4  # points between two of the table, in the plots
@@ -79,6 +79,7 @@ def _points(found: Outlook) -> dict[str, Any]:
         "spent": found.spent._asdict(),
         "now": found.now._asdict() if found.now is not None else None,
         "points": [point._asdict() for point in found.points],
+        "planned": found.planned._asdict() if found.planned is not None else None,
     }
 
 
@@ -112,13 +113,36 @@ def _pace(found: Outlook) -> list[str]:
     return [
         f"within the last {lately} of the crawl it made {_rate(spent.refreshes_per_s)} to pages it knew{new}; "
         f"then {percent(spent.freshness)} was fresh",
-        f"at that pace {percent(found.now.freshness)} will be in the long run",
+        *_expected(found, found.now),
     ]
 
 
+def _expected(found: Outlook, now: Point) -> list[str]:
+    """Return what will be in the long run, and by whom: the policy that is followed, or the best there is."""
+    best = f"the best order would keep {percent(now.freshness)}"
+    if found.planned is not None:
+        kept = f"at that pace {percent(found.planned.freshness)} will be in the long run, as {found.policy} spreads it"
+        return [f"{kept}; {best}", _alone(found, found.planned.left_alone)]
+    if found.curve == "price":
+        kept = f"at that pace {percent(now.freshness)} will be in the long run"
+        return [kept, _alone(found, now.left_alone)]
+    return [f"at that pace {best} in the long run; what {found.policy} will keep is not foretold"]
+
+
+def _alone(found: Outlook, left_alone: float) -> str:
+    if left_alone < 0.5:
+        return "no page is left alone for longer than a year"
+    return f"{left_alone:,.0f} of {many(found.pages, 'pages')} are left alone for longer than a year"
+
+
 def _limits(found: Outlook) -> list[str]:
-    """Return what is left out of account."""
-    lines = [f"{many(found.unread, 'known pages')} were never read, and are not reckoned with"] if found.unread else []
+    """Return what is left out of account, and whose numbers follow."""
+    lines = (
+        ["pages are reckoned with one by one, by their rates: that some change together is left out"]
+        if found.curve == "price"
+        else [f"what follows is the best order there is, by rates of pages, not {found.policy}"]
+    )
+    lines += [f"{many(found.unread, 'known pages')} were never read, and are not reckoned with"] if found.unread else []
     if any(point.visits_per_s > found.polite_per_s for point in found.points):
         lines.append(f"the rest of their hosts leaves room for {_rate(found.polite_per_s)} at most")
     return lines
@@ -129,7 +153,7 @@ def _table(found: Outlook) -> list[str]:
         (
             _times(found, point), _budget(found, point), percent(point.freshness),
             f"+{100.0 * point.marginal * 0.1 * point.budget:.2g} points", f"{point.price:.3g}", percent(point.seldom),
-            _rate(point.visits_per_s),
+            f"{point.left_alone:,.0f}", _rate(point.visits_per_s),
         )
         for point in found.points
     ]  # fmt: skip

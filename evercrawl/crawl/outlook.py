@@ -10,12 +10,15 @@ import numpy as np
 
 from evercrawl.crawl.columns import HEAD_BYTES
 from evercrawl.crawl.plan import Curve, Held, Point
+from evercrawl.crawl.plan_rates import Followed, followed
 from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.view import PIECE
 from evercrawl.crawl.waits import wait_s
 from evercrawl.errors import ConfigError
 from evercrawl.parse.sites import site as site_of_host
 from evercrawl.parse.urls import hostname, normalise
+from evercrawl.schedule._planned import Planned
+from evercrawl.schedule._spaced import Spaced
 from evercrawl.schedule.base import Pages
 from evercrawl.schedule.index import parts, survival
 from evercrawl.schedule.price import Price
@@ -76,10 +79,15 @@ class Outlook:
         Probability that a copy is fresh now: mean over the copies, by what they are worth.
     spent
         The pace of late.
+    policy, curve
+        The policy that the crawl follows; whose `now` and `points` are: "price", where it goes by a price itself, else
+        "best", those of the best order there is.
     now
         What is to be expected in the long run at this pace; None where no page was visited twice of late.
     points
         The same for several budgets.
+    planned
+        What is to be expected at this pace of the rates that the policy has planned; None where it plans none.
     """
 
     at: float
@@ -91,8 +99,11 @@ class Outlook:
     polite_per_s: float
     fresh: float
     spent: Spent
+    policy: str
+    curve: str
     now: Point | None
     points: tuple[Point, ...]
+    planned: Followed | None
 
 
 def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outlook:
@@ -118,8 +129,8 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
     if not (held.copies & (held.pages.importance > 0)).any():
         where = f"of {view.state.sites[number]} " if number is not None else ""
         raise ConfigError(f"no copies {where}are held yet, so there is nothing to plan; crawl on, and ask again")
-    policy = policy_of(view.config.policy, view.config.policy_options)
-    curve = Curve(held.sampled(), 0.0, policy if isinstance(policy, Price) else None)
+    policy, some = policy_of(view.config.policy, view.config.policy_options), held.sampled()
+    curve = Curve(some, 0.0, policy if isinstance(policy, Price) else None)
     spent = pace(view, held, number)
     now = curve.spending(spent.budget, view.price if view.price > 0 else 1.0) if spent.budget > 0 else None
     pages = len(held.times)
@@ -134,9 +145,23 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         polite_per_s=_polite_per_s(view, held),
         fresh=fresh,
         spent=spent,
+        policy=view.config.policy,
+        curve="price" if isinstance(policy, Price) else "best",
         now=now,
         points=tuple(curve.points(asked)),
+        planned=_planned(view, some, spent.budget) if spent.budget > 0 else None,
     )
+
+
+def _planned(view: View, held: Held, budget: float) -> Followed | None:
+    """Return what the rates bring that the policy plans; None where it plans none."""
+    if not isinstance(view.policy, Planned):
+        return None
+    policy = view.informed
+    assert isinstance(policy, Planned), "it is the same"
+    per_s = policy.rates(held.pages.slot)
+    lots = isinstance(policy, Spaced) and policy.spacing == "random"
+    return followed(held, per_s, budget, at_random=lots) if (per_s > 0).any() else None
 
 
 def _usual(budget: float, round_: float) -> list[float]:

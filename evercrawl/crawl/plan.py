@@ -56,6 +56,8 @@ class Point(NamedTuple):
         What a visit has to be worth per unit: worth, as policies are told it, times seconds.
     seldom
         Share of the copies, by what they are worth, that are visited less than once a year.
+    left_alone
+        How many pages are: copies, and what is tried again.
     """
 
     budget: float
@@ -64,6 +66,7 @@ class Point(NamedTuple):
     marginal: float
     price: float
     seldom: float
+    left_alone: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +144,9 @@ class Curve:
         less, more = (self._sums(self._intervals(price * math.exp(by))) for by in (_NUDGE, -_NUDGE))
         spent = more[0] - less[0]
         marginal = (more[2] - less[2]) / spent if spent > 0 else 0.0
-        seldom = float(self._share[after_s > SELDOM_S].sum())
-        return Point(budget, visits_per_s, freshness, marginal, price, seldom)
+        alone = after_s > SELDOM_S
+        seldom, left_alone = float(self._share[alone].sum()), float(self._held.times[alone].sum())
+        return Point(budget, visits_per_s, freshness, marginal, price, seldom, left_alone)
 
     def spending(self, budget: float, near: float = 1.0) -> Point:
         """Return the point at which `budget` units a second are spent, or all that can be.

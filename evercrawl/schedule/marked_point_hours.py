@@ -93,6 +93,4 @@ def regular(rows: NDArray[Any], now: float) -> Regular:
     enough = (changes >= _LEAST) & (within.max(1) >= _PART * changes)
     weeks = np.maximum((now - rows["since"]) / (WEEK * DAY_S), 1.0)
     days = np.where(over[:, None], rows["nights"], rows["days"])
-    return Regular(
-        enough, np.where(over, DAY_S, 0.0) + (end + 1.0) * _HOUR_S, np.minimum(days / weeks[:, None], _SURE)
-    )
+    return Regular(enough, np.where(over, DAY_S, 0.0) + (end + 1.0) * _HOUR_S, np.minimum(days / weeks[:, None], _SURE))

@@ -2,11 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from evercrawl.cli.chart import chart
 from evercrawl.cli.main import main
+from evercrawl.config import FILE_NAME, load, save
 from evercrawl.simulate.loopback import NETWORK
 
 
@@ -35,9 +38,35 @@ def test_json_has_every_number(often, capsys):
     assert main(["plan", "--dir", often, "--budget", "86400", "--budget", "864000", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [round(point["budget"], 4) for point in found["points"]] == [1.0, 10.0]
-    assert set(found["now"]) == {"budget", "visits_per_s", "freshness", "marginal", "price", "seldom"}
+    assert set(found["now"]) == {
+        "budget", "visits_per_s", "freshness", "marginal", "price", "seldom", "left_alone"
+    }  # fmt: skip
+    assert (found["policy"], found["curve"], found["planned"]) == ("price", "price", None)
     assert found["unit"] == "fetches"
     assert 0 < found["points"][0]["freshness"] <= found["points"][1]["freshness"] <= 1
+
+
+def test_of_a_policy_that_plans_it_tells_what_its_own_rates_keep_and_of_others_whose_numbers_those_are(often, capsys):
+    assert main(["plan", "--dir", often]) == 0
+    usual = capsys.readouterr().out
+    assert re.search(r"^at that pace [\d.]+ % will be in the long run$", usual, re.MULTILINE)
+    assert "that some change together is left out" in usual
+    assert re.search(r"^(no page is|\d+ of \d+ pages are) left alone for longer than a year$", usual, re.MULTILINE)
+    assert "best order" not in usual
+    told = {}
+    for policy in ("uniform", "cycle"):
+        save(replace(load(Path(often) / FILE_NAME), policy=policy), Path(often))
+        assert main(["plan", "--dir", often]) == 0
+        told[policy] = capsys.readouterr().out
+        assert f"what follows is the best order there is, by rates of pages, not {policy}" in told[policy]
+        assert main(["plan", "--dir", often, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["policy"], found["curve"], found["planned"] is None) == (policy, "best", policy == "cycle")
+        if policy == "uniform":
+            assert found["planned"]["freshness"] <= found["now"]["freshness"]
+            assert set(found["planned"]) == {"budget", "visits_per_s", "freshness", "seldom", "left_alone"}
+    assert re.search(r"will be in the long run, as uniform spreads it; the best order would keep", told["uniform"])
+    assert "what cycle will keep is not foretold" in told["cycle"]
 
 
 def test_a_site_that_is_not_known_is_an_error(often, capsys):
