@@ -38,7 +38,8 @@ class Webfountain(Policy):
     pages belong to it, how many pages are found, how many visits can be made. Then it is solved for eight periods or
     more, of which the first is carried out: in each bucket the pages whose visit is longest ago, spread evenly over
     the period, and as many new pages as it says, the most important ones first. What is visited beyond that, for lack
-    of what else to do, is what would come next.
+    of what else to do, is what would come next. A visit counts for one, whatever bytes it costs: so the budget is
+    measured, in visits.
 
     Parameters
     ----------
