@@ -59,7 +59,9 @@ def add(verbs: arguments.Verbs) -> None:
         help="of these: the rows of this policy alone, or this row (nutch_adaptive, 'partition, pf'); may be repeated",
     )
     parser.add_argument(
-        "--jobs", metavar="N", help="of these, signals and sensitivity: runs at once (default: one a processor)"
+        "--jobs",
+        metavar="N",
+        help="of these, signals, sensitivity and vanishing: runs at once (default: one a processor)",
     )
     parser.add_argument(
         "--graph-kind",

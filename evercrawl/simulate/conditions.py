@@ -33,6 +33,11 @@ class Conditions:
         Share of the pages that, in a cycle, take another rate, change their importance with another, or go away. Where
         some do, the policy is told how fast as a crawl learns it, or truly where rates are known, and a copy that is
         held of a page that is gone counts as not fresh until a visit finds out.
+    returns, away
+        Share of the pages that go away that come back, and after how many cycles on the mean, by an exponential
+        distribution.
+    told_deaths
+        Whether the policy is told how fast pages go away.
     cap_per_day
         Visits that each host allows; None for any number.
     cost, cost_changed
@@ -55,6 +60,9 @@ class Conditions:
     jumps: float = 0.0
     swaps: float = 0.0
     deaths: float = 0.0
+    returns: float = 0.0
+    away: float = 1.0
+    told_deaths: bool = True
     cap_per_day: Floats | None = None
     cost: Floats | None = None
     cost_changed: Floats | None = None
@@ -87,6 +95,8 @@ class Polled(NamedTuple):
         Value in each cycle, from the first.
     visits
         Made in all.
+    gone, again
+        Share of the visits of the measured part that found a page gone, and of those the visit before had found so.
     """
 
     value: float
@@ -97,3 +107,5 @@ class Polled(NamedTuple):
     left: float
     by_cycle: tuple[float, ...]
     visits: int
+    gone: float = 0.0
+    again: float = 0.0

@@ -43,6 +43,9 @@ class Poisson(World):
         Part of the pages that change their importance with another.
     deaths_a_day
         Part of the pages that go away.
+    returns, away_s
+        Part of those that come back, and after how long on the mean, by an exponential distribution. A page that is
+        back is as if it had been there all the time: what changes it would have made meanwhile it has made.
     """
 
     def __init__(
@@ -56,9 +59,13 @@ class Poisson(World):
         jumps_a_day: float = 0.0,
         swaps_a_day: float = 0.0,
         deaths_a_day: float = 0.0,
+        returns: float = 0.0,
+        away_s: float = DAY_S,
     ) -> None:
         self._draw = np.random.default_rng(seed)
         self._fate = np.random.default_rng([seed, 1])  # the same pages go away whatever is visited
+        self._return = np.random.default_rng([seed, 2])  # and whatever comes back
+        self._returns, self._away_s = returns, away_s
         self._told = 1.0 if clairvoyant else recall
         self._false = recall * (1.0 / precision - 1.0)  # for each change
         self.announces = recall > 0 or clairvoyant
@@ -68,9 +75,10 @@ class Poisson(World):
         self.rate_per_s = np.maximum(pages.lam_per_s, _STILL)
         self._fresh = np.zeros(len(pages))  # the probability that the copy was fresh at `_since`; 0 without a copy
         self._since = np.zeros(len(pages))
-        self._visited_at = np.full(len(pages), math.nan)
+        self._read_at = np.full(len(pages), math.nan)
         self._changed_at = np.full(len(pages), -math.inf)
         self._alive = np.ones(len(pages), np.bool_)
+        self._back_at = np.full(len(pages), math.inf)
         self._counted = np.ones(len(pages), np.bool_)  # alive, or not yet found gone
         self._earned = self._passed = 0.0
         self._now = math.nan
@@ -79,9 +87,9 @@ class Poisson(World):
         """Take copies, and say what was found."""
         self._settle(rows, now)
         alive = self._alive[rows]
-        changed = (self._changed_at[rows] > self._visited_at[rows]) & alive
+        changed = (self._changed_at[rows] > self._read_at[rows]) & alive
         self._fresh[rows], self._counted[rows] = alive, alive
-        self._visited_at[rows] = now
+        self._read_at[rows[alive]] = now
         return Seen(changed, now - self._changed_at[rows], ~alive)
 
     def pass_to(self, now: float) -> Signals | None:
@@ -96,7 +104,7 @@ class Poisson(World):
 
     def stale(self, now: float) -> NDArray[np.bool_]:
         """Return which copies are stale."""
-        return (self._changed_at > self._visited_at) & self._alive
+        return (self._changed_at > self._read_at) & self._alive
 
     def earned(self, now: float) -> float:
         """Return the expected integral of the weight of what is fresh, as a part of all weight."""
@@ -151,6 +159,8 @@ class Poisson(World):
                 if len(rows):
                     self._settle(rows, self._now)
                     change(rows)
+        if self._returns > 0:
+            self._revive(np.flatnonzero(self._back_at <= self._now))
 
     def _jump(self, rows: Ints) -> None:
         others = self._draw.integers(0, len(self.weight), len(rows))
@@ -163,4 +173,13 @@ class Poisson(World):
         self.weight[rows], self.weight[others] = self.weight[others].copy(), self.weight[rows].copy()
 
     def _die(self, rows: Ints) -> None:
+        if self._returns > 0:
+            back = self._return.random(len(rows)) < self._returns
+            away_s = self._away_s * self._return.standard_exponential(len(rows))
+            self._back_at[rows] = np.where(self._alive[rows] & back, self._now + away_s, self._back_at[rows])
         self._alive[rows] = False
+
+    def _revive(self, rows: Ints) -> None:
+        self._settle(rows, self._now)
+        self._alive[rows] = self._counted[rows] = True
+        self._back_at[rows] = math.inf

@@ -12,6 +12,8 @@ from evercrawl.schedule.base import Facts, Pages
 from evercrawl.simulate.polling_beliefs import Beliefs, Trust
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.schedule.base import Policy
     from evercrawl.simulate.changing import Seen, World
     from evercrawl.simulate.conditions import Conditions
@@ -62,7 +64,8 @@ class Held:
         self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
         self._misses = np.zeros(n)
         self._deaths_per_s = conditions.deaths / cycle_s
-        self._deaths, self._told_deaths = Deaths(), conditions.known
+        self._read_at = np.full(n, math.nan)  # when it was there, the last time
+        self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
         self.facts = Facts(*(np.zeros(n) for _ in range(8)))
 
     def pass_to(self, now: float) -> None:
@@ -77,12 +80,16 @@ class Held:
         elif signals is not None:
             self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at), now)
         self.beliefs.refresh()
-        if self._deaths_per_s:
-            self._policy.deaths_per_s = self._deaths_per_s if self._told_deaths else self._deaths.per_s
+        if self._deaths_per_s and self._told_deaths:
+            self._policy.deaths_per_s = self._deaths_per_s if self._known else self._deaths.per_s
 
     def at(self, now: float) -> None:
         """Let it be `now`, between two looks at all pages."""
         self._now = now
+
+    def missing(self, rows: Ints) -> NDArray[np.bool_]:
+        """Return which of some pages the last visit found gone, shape (n,)."""
+        return np.asarray(self._misses[rows] > 0)
 
     def columns(self, slots: Slots | Ints | None) -> Pages:
         """Return what a policy is told of some pages, or of all."""
@@ -100,7 +107,8 @@ class Held:
     def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
         """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.
 
-        Of a page that is new it is the age of what was found.
+        Of a page that is new it is the age of what was found. Rates are learned from the time since a page was there,
+        so that one that is back says whether it changed since.
         """
         read, new = ~seen.gone, np.isnan(interval_s)
         dated = (seen.changed | (new & read & np.isfinite(seen.age_s))) & self._dated[rows]
@@ -112,12 +120,14 @@ class Held:
         heard = self._trust.heard(rows)
         until_s = np.where(np.isnan(told_s), age_s, heard * (interval_s - told_s))
         quiet_s = np.where(~told & seen.changed & np.isnan(age_s), heard * interval_s, 0.0)
-        self.beliefs.learn(rows, np.where(read, interval_s, math.nan), seen.changed, until_s, quiet_s)
+        since_s = np.where(read, now - self._read_at[rows], math.nan)
+        self.beliefs.learn(rows, since_s, seen.changed, until_s, quiet_s)
         age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
         self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)
         self.visited_at[rows] = now
+        self._read_at[rows[read]] = now
         return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
 
     def _extra(self, rows: Any) -> dict[str, Any]:

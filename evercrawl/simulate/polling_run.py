@@ -41,6 +41,8 @@ def world_of(pages: Population, budget: float, seed: int, conditions: Conditions
         jumps_a_day=conditions.jumps * budget,
         swaps_a_day=conditions.swaps * budget,
         deaths_a_day=conditions.deaths * budget,
+        returns=conditions.returns,
+        away_s=conditions.away * DAY_S / budget,
     )
 
 
@@ -74,6 +76,7 @@ class Polling:
         self._now, self._plan_at = BEGAN_AT, -math.inf
         self._room = 0.0
         self.visits, self.unused = 0, 0.0
+        self._gone = np.zeros(3, np.int64)  # visits, those that found a page gone, and found it so again
 
     def run(self, cycles: float, measured_from: float) -> Polled:
         """Run for some cycles, and measure the last of them."""
@@ -83,6 +86,7 @@ class Polling:
         for tick in range(ticks):
             if tick == first:
                 start, self.unused, began_at = self.world.earned(self._now), 0.0, self._now
+                self._gone[:] = 0
             if tick == max(first - round(_FINE_CYCLES * self._conditions.ticks), 0):
                 self._steps = self._make_steps(self._conditions)
             self._turn()
@@ -95,7 +99,9 @@ class Polling:
         given = (ticks - first) / self._conditions.ticks * self._pages
         by_cycle = tuple(float(each) for each in np.diff(earned) / self.cycle_s)
         left = float(np.mean(~(self.held.visited_at > began_at)))
-        return Polled(value, best, value / best, self.unused / given, self._abandoned(), left, by_cycle, self.visits)
+        gone, again = (self._gone[1:] / max(int(self._gone[0]), 1)).tolist()
+        unused, abandoned = self.unused / given, self._abandoned()
+        return Polled(value, best, value / best, unused, abandoned, left, by_cycle, self.visits, gone, again)
 
     def _abandoned(self) -> int:
         """Return how many pages have no visit to come, or had none yet."""
@@ -166,6 +172,8 @@ class Polling:
         self.visits += len(rows)
         interval_s = self._now - self.held.visited_at[rows]
         seen = self.world.visit(rows, self._now)
+        again = seen.gone & self.held.missing(rows)
+        self._gone += np.array([len(rows), seen.gone.sum(), again.sum()])
         age_s, spent = self.held.learn(rows, interval_s, seen, self._now)
         if self._policy.learns:
             no = np.zeros(len(rows), np.bool_)

@@ -20,7 +20,7 @@ from evercrawl.simulate.polling import Conditions, Polling
 from evercrawl.simulate.population import population
 
 PAGES = population(300, seed=1)
-NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity"}
+NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity", "vanishing"}
 
 
 def quiet(line):

@@ -258,3 +258,69 @@ def test_who_is_told_of_some_changes_learns_how_many_and_keeps_copies_fresher() 
     assert recall is not None
     assert 0.2 < recall[0] < 1.0
     assert untold.held.columns(None).recall is None
+
+
+def test_pages_that_come_back_do_so_after_a_time_and_say_whether_they_changed_since_they_were_read() -> None:
+    still = replace(PAGES, lam_per_day=np.where(np.arange(200) < 100, 1e-9, 1e3), weight=np.ones(200))
+    world, rows = Poisson(still, 1, deaths_a_day=0.5, returns=1.0, away_s=20 * DAY_S), np.arange(200)
+    world.pass_to(0.0)
+    world.visit(rows, 0.0)
+    world.pass_to(DAY_S)
+    gone = world.visit(rows, DAY_S).gone
+    assert 60 < gone.sum() < 140
+    world._deaths = 0.0
+    world._fresh[:] = 0.0
+    world.pass_to(21 * DAY_S)
+    back = gone & world._alive
+    assert 0.4 < back.sum() / gone.sum() < 0.85, "1 - 1/e"
+    before = world.earned(21 * DAY_S)
+    assert world.earned(22 * DAY_S) == before, "a page that is back has no copy until it is read"
+    seen = world.visit(rows, 22 * DAY_S)
+    assert (seen.gone == ~(back | ~gone)).all()
+    assert not seen.changed[back & (rows < 100)].any()
+    assert seen.changed[back & (rows >= 100)].all()
+    world.pass_to(200 * DAY_S)
+    assert not world.visit(rows, 200 * DAY_S).gone.any()
+
+
+def test_the_part_that_comes_back_is_as_asked_for_and_the_same_pages_go_away() -> None:
+    def there(returns: float) -> np.ndarray:
+        world = Poisson(PAGES, 1, deaths_a_day=0.6, returns=returns, away_s=0.01 * DAY_S)
+        world.pass_to(0.0)
+        world.pass_to(DAY_S)
+        world._deaths = 0.0
+        before = world._alive.copy()
+        world.pass_to(3 * DAY_S)
+        return np.array([before, world._alive])
+
+    never, half, every = (there(returns) for returns in (0.0, 0.5, 1.0))
+    assert (never[0] == half[0]).all()
+    assert (never[1] == never[0]).all()
+    gone = ~never[0]
+    assert 0.35 < half[1][gone].mean() < 0.65
+    assert every[1].all()
+
+
+def test_of_a_page_that_is_back_the_rate_is_learned_from_when_it_was_read_last() -> None:
+    slow = replace(PAGES, lam_per_day=np.full(200, 1e-9))
+    conditions = replace(QUICK, deaths=0.5, returns=1.0, away=0.5)
+    polling = Polling(Listening(), slow, 0.5, conditions=conditions)
+    held, row = polling.held, np.array([0])
+    held.pass_to(BEGAN_AT)
+    alive = polling.world.visit(row, BEGAN_AT)
+    for day, lost in ((0, False), (1, True), (3, False)):
+        interval_s = np.array([[np.nan, 1.0, 0.0, 2.0][day] * DAY_S])
+        held.learn(row, interval_s, alive._replace(gone=np.array([lost])), BEGAN_AT + day * DAY_S)
+    assert held.beliefs._scale_s[0] == pytest.approx(3 * DAY_S), "three days without a change, and not two"
+
+
+def test_visits_to_pages_that_are_gone_are_counted_and_nobody_is_told_of_deaths_who_is_not_to_be() -> None:
+    policy = Listening()
+    found = poll(policy, PAGES, 0.5, cycles=4, measured_from=2, conditions=replace(QUICK, deaths=0.2))
+    late = policy.told("at") > BEGAN_AT + 4 * DAY_S
+    assert found.gone == pytest.approx(policy.told("gone")[late].mean())
+    assert 0 < found.again < found.gone
+    untold = heard(replace(QUICK, deaths=0.2, told_deaths=False))
+    assert untold.told("gone").any()
+    assert untold.deaths_per_s == 0.0
+    assert heard(replace(QUICK, deaths=0.2)).deaths_per_s > 0.0
