@@ -127,6 +127,8 @@ class Panel(NamedTuple):
         Whether the y axis is logarithmic.
     bars
         Whether each curve is a bar for each x rather than a line.
+    percent
+        Whether x is a percentage on a logarithmic axis.
     """
 
     title: str
@@ -135,6 +137,7 @@ class Panel(NamedTuple):
     curves: list[Curve]
     log: bool = False
     bars: bool = False
+    percent: bool = False
 
 
 @dataclass(slots=True)

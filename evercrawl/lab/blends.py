@@ -9,19 +9,32 @@ import numpy as np
 from evercrawl.lab.base import Claim
 from evercrawl.lab.contest import listed, mean, populations, unrun
 from evercrawl.lab.one_price import changes
+from evercrawl.schedule.azar import fresh_at_random
+from evercrawl.schedule.lambda_crawl import harmonic_optimum
 from evercrawl.schedule.objectives import freshness, h, harmonic, missed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.simulate.population import Population
 
-PARTS: Final = (0.0, 0.003, 0.02, 0.05)
-"""theta: nothing, little, as `price` is shipped, and as figures were printed for."""
+PARTS: Final = (0.0, 0.003, 0.02, 0.05, 1.0)
+"""theta: nothing, as `price` is shipped, more, as figures were printed for, and nothing else."""
+_MEASURED: Final = 0.05
+LAMBDA: Final = "LambdaCrawl, its own random visits"
 BUDGETS: Final = (0.01, 0.1, 1.0)
-PRINTED: Final = {0.0: (8.14, 3.44, 0.395), 0.05: (2.17, 0.79, 0.135)}
+PRINTED: Final = {0.0: (8.14, 3.44, 0.395), 0.05: (2.17, 0.79, 0.135), 1.0: (1.836, 0.641, 0.124)}
+PRINTED_LAMBDA: Final = (2.18, 0.855, 0.206)
 """The harmonic cost at these budgets, measured before."""
 LOSSES: Final = (0.037, 0.009, 0.0006)
 """The part of the freshness that 0.05 took, measured before."""
+LAMBDA_LOSSES: Final = (0.34, 0.16, 0.06)
+"""The same of LambdaCrawl."""
+NEVER: Final = {0.0: (0.52, 0.28, 0.04), 0.5: (0.57, 0.30, 0.05)}
+"""Share of the pages that the optimum never visits, by correlation, measured before."""
+_CORRELATION: Final = 0.5  # of what was printed of harmonic costs, as the losses beside them show
+_PART: Final = 0.1
 _RUN_CYCLES: Final = 15.0
 _WITHIN: Final = 0.01
 
@@ -55,6 +68,15 @@ def blend(pages: Population, theta: float, budget: float) -> Blend:
     return Blend(fresh, float(np.average(cost, weights=w)), int(np.isinf(x).sum()))
 
 
+def lambda_crawl(pages: Population, budget: float) -> Blend:
+    """Return what comes of LambdaCrawl's rates at random moments: m is geometric then, and the cost ln(1 + lam / f)."""
+    lam = pages.lam_per_day
+    rate = harmonic_optimum(pages.weight, lam, budget * len(pages)).rate
+    fresh = float(np.average(fresh_at_random(rate, lam), weights=pages.weight))
+    cost = np.log1p(lam / np.maximum(rate, budget / _RUN_CYCLES))
+    return Blend(fresh, float(np.average(cost, weights=pages.weight)), int((rate <= 0).sum()))
+
+
 def label(theta: float) -> str:
     """Return what the row of a part is called.
 
@@ -71,30 +93,57 @@ def rows(options: Options, say: Say) -> list[Row]:
         say(f"parts of the harmonic cost in closed form, correlation {correlation:g}, seed {seed}")
         for budget in BUDGETS:
             best = pages.optimum(budget).value
-            for theta in PARTS:
-                each = blend(pages, theta, budget)
-                row = unrun(label(theta), seed, budget, each.freshness, best)
+            blended = {label(theta): blend(pages, theta, budget) for theta in PARTS}
+            for name, each in (blended | {LAMBDA: lambda_crawl(pages, budget)}).items():
+                row = unrun(name, seed, budget, each.freshness, best)
                 never: Row = {"abandoned": each.unvisited, "left": each.unvisited / len(pages)}
                 found.append(row | never | {"harmonic": each.harmonic, "correlation": correlation})
     return found
 
 
 def claims(found: list[Row]) -> list[Claim]:
-    """Return what a part of the harmonic cost takes and gives, in rows where importance and rates do not correlate."""
-    losses, cuts = list[float](), list[float]()
-    for budget in BUDGETS:
-        (most, worst), (fresh, cost) = (
-            [mean(found, name, policy=label(theta), correlation=0.0, budget=budget) for name in ("ratio", "harmonic")]
-            for theta in (0.0, PARTS[-1])
-        )
-        losses.append(1.0 - fresh / most)
-        cuts.append(cost / worst)
-    some = {label(theta) for theta in PARTS[1:]}
-    left = max(int(row["abandoned"]) for row in found if row["policy"] in some)
-    printed = [one / other for one, other in zip(PRINTED[PARTS[-1]], PRINTED[0.0], strict=True)]
+    """Return what a part of the harmonic cost takes and gives, and LambdaCrawl beside it.
+
+    What was printed is of pages whose importance and rates correlate, as the losses of freshness beside it show.
+    """
+    most, fresh, own = (_by(found, name, "ratio") for name in (label(0.0), label(_MEASURED), LAMBDA))
+    losses, others = ([1.0 - one / of for one, of in zip(each, most, strict=True)] for each in (fresh, own))
+    none, some, alone, theirs = (_by(found, each, "harmonic") for each in (*map(label, (0.0, 0.05, 1.0)), LAMBDA))
+    parts = {label(theta) for theta in PARTS[1:]}
+    left = max(int(row["abandoned"]) for row in found if row["policy"] in parts)
+    cut = "and leaves of the harmonic cost without it, a last look after 15 cycles included"
     return [
         Claim("a harmonic part of 0.05 takes little freshness: 1, 10, 100 %", listed(LOSSES), listed(losses),
               all(one <= other + _WITHIN for one, other in zip(losses, LOSSES, strict=True))),
-        Claim("and leaves less of the harmonic cost (other pages)", listed(printed), listed(cuts), max(cuts) < 1),
+        _costs("the harmonic cost with a part of 0.05", PRINTED[_MEASURED], some),
+        _costs("the harmonic cost of nothing else (theta = 1)", PRINTED[1.0], alone),
+        _costs(f"the harmonic cost of {LAMBDA}", PRINTED_LAMBDA, theirs),
+        _costs(cut, _divided(PRINTED[_MEASURED], PRINTED[0.0]), _divided(some, none)),
+        Claim(f"{LAMBDA}: freshness lost", listed(LAMBDA_LOSSES), listed(others),
+              all(abs(one - other) <= 3 * _WITHIN for one, other in zip(others, LAMBDA_LOSSES, strict=True))),
+        _costs("of LambdaCrawl's own cost theta = 1 leaves", _divided(PRINTED[1.0], PRINTED_LAMBDA),
+               _divided(alone, theirs)),
         Claim("any part leaves no page without a visit", "0", f"{left}", left == 0),
+        *(_never(found, correlation, printed) for correlation, printed in NEVER.items()),
     ]  # fmt: skip
+
+
+def _by(found: list[Row], name: str, column: str, correlation: float = _CORRELATION) -> list[float]:
+    return [mean(found, column, policy=name, correlation=correlation, budget=budget) for budget in BUDGETS]
+
+
+def _divided(ones: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [one / other for one, other in zip(ones, others, strict=True)]
+
+
+def _costs(said: str, printed: Sequence[float], costs: Sequence[float]) -> Claim:
+    """Return that costs are as printed or less, or at most a tenth more."""
+    holds = all(one <= other * (1.0 + _PART) for one, other in zip(costs, printed, strict=True))
+    return Claim(f"{said}: 1, 10, 100 %, at most a tenth more", listed(printed), listed(costs), holds)
+
+
+def _never(found: list[Row], correlation: float, printed: Sequence[float]) -> Claim:
+    left = _by(found, label(0.0), "left", correlation)
+    holds = all(abs(one - other) <= 3 * _WITHIN for one, other in zip(left, printed, strict=True))
+    said = f"pages that the optimum never visits, correlation {correlation:g}: 1, 10, 100 %"
+    return Claim(said, listed(printed), listed(left), holds)

@@ -175,9 +175,9 @@ def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
             if not budgets:
                 continue
             ratios = [mean(rows, policy=label, correlation=correlation, budget=b) for b in budgets]
-            curves.append(Curve(label, [math.log10(100 * b) for b in budgets], ratios, ours=label == "price"))
+            curves.append(Curve(label, [100 * b for b in budgets], ratios, ours=label == "price"))
         title = f"correlation of importance and rate: {correlation:g}"
-        found.append(Panel(title, "budget (log10 of the % of all pages, a day)", "part of the optimum", curves))
+        found.append(Panel(title, "budget (% of all pages, a day)", "part of the optimum", curves, percent=True))
     return found
 
 

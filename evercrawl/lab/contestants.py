@@ -135,6 +135,14 @@ SYSTEMS: Final = _finely(
     Contestant("lambda_crawl, even", "lambda_crawl", {"spacing": "even"}),
     Contestant("marked_point", "marked_point"),
     *(
+        Contestant(f"{policy}, {kind}, known rates", policy, {"spacing": kind}, KNOWN, f"{like}, {kind}")
+        for policy, like in (("azar", "Azar"), ("lambda_crawl", "LambdaCrawl")) for kind in ("even", "random")
+    ),
+    Contestant("marked_point, 10 visits a page, known rates", "marked_point", {"each": 10}, KNOWN,
+               "Wolf, 10 visits a page"),
+    Contestant("marked_point, 1 visit a page, known rates", "marked_point", {"each": 1}, KNOWN,
+               "Wolf, 1 visit a page"),
+    *(
         Contestant(f"partition, {short}", "partition", {"grouping": key, "steps": steps})
         for short, key, steps in _GROUPINGS
     ),

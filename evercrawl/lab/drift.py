@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.lab.base import Claim, Experiment, Findings
 from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, listed, mean, panels, plain, table
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.frozen import FROZEN, frozen_claim, frozen_rows
 from evercrawl.lab.promises import abandons_none, whole
 from evercrawl.simulate.polling import Conditions
 
@@ -24,7 +25,10 @@ _PRINTED: Final = {
     "price, known rates, 10 % of rates jump": (0.995, 0.992),
     _LEARNED: (0.93, 0.97),
     "price, forgets 0.3, 10 % of rates jump": (0.95, 0.97),
+    "plug-in, Cho (13), 10 % of rates jump": (0.87, 0.86),
     "optimal by (13), 10 % of rates jump": (0.87, 0.86),
+    "price_gamma, known rates, 30 % of rates jump": (0.97, 0.98),
+    "price_gamma, known rates, 10 % swap importance": (0.98, 0.99),
     "price, 30 % of rates jump": (0.87, 0.95),
     "price, forgets 0.3, 30 % of rates jump": (0.90, 0.96),
     "price, 10 % swap importance": (0.93, 0.98),
@@ -42,6 +46,7 @@ def contestants() -> list[Contestant]:
         "price, known rates": ("price", {}, {"known": True}),
         "price": ("price", {}, {}),
         "price, forgets 0.3": ("price", {}, {"forget": 0.3}),
+        "plug-in, Cho (13)": ("evercrawl.lab.plugged:Plugged", {"estimator": "log_corrected"}, {}),
         "optimal by (13)": ("optimal", {"estimator": "log_corrected"}, {}),
     }
     troubles = {
@@ -72,10 +77,12 @@ class Drift(Experiment):
         plain(options, "drift")
         there = chosen(contestants(), options)
         rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
+        rows += frozen_rows(options) if options.whole else []
         promised = whole(options)
         labels = [each.label for each in there]
         found = Findings("Rates and importance that drift, as a part of the optimum", rows, panels=panels(rows, labels))
         found.claims = [_as_printed(rows, label) for label in labels]
+        found.claims += [frozen_claim(rows, name) for name in FROZEN if options.whole]
         reached = [mean(rows, policy=_LEARNED, budget=budget) for budget in _run(rows, _LEARNED)]
         if reached:
             found.claims.append(

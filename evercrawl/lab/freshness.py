@@ -9,7 +9,7 @@ from evercrawl.lab.base import Experiment, Findings
 from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, labels, panels, plain, populations, unrun
 from evercrawl.lab.contestants import INDEX, STARTS
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS
-from evercrawl.lab.promises import abandons_none, promise, whole
+from evercrawl.lab.promises import abandons_none, promise, whole, worst
 from evercrawl.lab.still_rates import EVEN, RANDOM, still
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class Freshness(Experiment):
         for each in INDEX:
             found.claims += as_printed(rows, each.label, each.like, promised=False, reached=True)
         run = labels(rows)
-        found.claims += [promise(rows, name, least, promised=promised) for name, least in LEAST.items() if name in run]
+        for name in [name for name in LEAST if name in run]:
+            found.claims += promise(rows, name, LEAST[name], promised=promised)
+        found.claims += worst(rows)
         ours = {each.label for each in INDEX if each.policy == "price"}
         found.claims += abandons_none(rows, ours, promised=promised)
         found.claims += blends.claims(rows) + byte_costs.claims(rows) if options.whole else []

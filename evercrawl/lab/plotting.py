@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _INCHES: Final = (5.2, 3.9)
 _DPI: Final = 80
 _COLUMNS: Final = 2
+_NAMED: Final = 2  # names in a row of the legend, a column of panels
 _COLOURS: Final = 64
 _MARKS: Final = "os^vDPX*<>"
 
@@ -42,7 +43,8 @@ def draw(findings: Findings, path: Path) -> None:
     FigureCanvasAgg(figure)
     figure.suptitle(findings.title, fontsize=11)
     for number, panel in enumerate(findings.panels, 1):
-        _panel(figure.add_subplot(rows, columns, number), panel, legend=number == 1)
+        _panel(figure.add_subplot(rows, columns, number), panel)
+    _legend(figure, columns)
     figure.canvas.draw()
     drawn = Image.fromarray(asarray(figure.canvas.buffer_rgba())).convert("RGB")
     drawn.quantize(_COLOURS).save(path, optimize=True)  # the same numbers make the same file
@@ -65,7 +67,7 @@ def require() -> None:
         raise ConfigError("figures need matplotlib: pip install evercrawl[lab]")
 
 
-def _panel(axes: Any, panel: Panel, *, legend: bool) -> None:
+def _panel(axes: Any, panel: Panel) -> None:
     if panel.bars:
         _bars(axes, panel)
     else:
@@ -77,13 +79,31 @@ def _panel(axes: Any, panel: Panel, *, legend: bool) -> None:
     axes.grid(alpha=0.3)
     if panel.log:
         axes.set_yscale("log")
-    if legend:
-        axes.legend(fontsize=7.5)
+    if panel.percent:
+        axes.set_xscale("log")
+        axes.set_xticks(ticks := percents(panel), [f"{each:g}" for each in ticks])
+        axes.minorticks_off()
+
+
+def percents(panel: Panel) -> list[float]:
+    """Return the percentages at which something was measured, in their order."""
+    return sorted({round(x, 9) for curve in panel.curves for x in curve.x})
+
+
+def _legend(figure: Any, columns: int) -> None:
+    """Name all curves of all panels, each once, below the panels, where they hide nothing."""
+    named = dict[str, Any]()
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    if named:
+        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=_NAMED * columns, fontsize=7.5)
 
 
 def _lines(axes: Any, panel: Panel) -> None:
     for number, curve in enumerate(panel.curves):
         style: dict[str, Any] = {"linewidth": 2.6, "color": "black"} if curve.ours else {"linewidth": 1.2}
+        style["linestyle"] = "-" if number < len(_MARKS) else "--"  # colours and marks come again
         axes.plot(curve.x, curve.y, marker=_MARKS[number % len(_MARKS)], markersize=4, label=curve.label, **style)
 
 

@@ -84,7 +84,8 @@ def test_single_rows_and_budgets_are_run_where_they_are_asked_for():
     options = Options(pages=40, turns=1, policies=("azar", "nutch_adaptive, a cycle"), budgets=(0.5,))
     found = experiment("systems").run(options, quiet)
     run = [label for label in labels(found.rows) if not label.startswith("closed form")]
-    assert run == ["azar, random", "azar, even", "nutch_adaptive, a cycle"]
+    known = ["azar, even, known rates", "azar, random, known rates"]
+    assert run == ["azar, random", "azar, even", *known, "nutch_adaptive, a cycle"]
     assert {row["budget"] for row in found.rows} == {0.5}
     found = experiment("freshness").run(Options(pages=40, turns=1, policies=("plug-in, X/T",), budgets=(0.1,)), quiet)
     assert labels(found.rows) == ["plug-in, X/T"]

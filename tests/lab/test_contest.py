@@ -9,15 +9,17 @@ from evercrawl.lab import blends, byte_costs, caps, estimators, freshness, promi
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.cells import run
-from evercrawl.lab.contest import as_printed, contest, mean, plain
+from evercrawl.lab.contest import as_printed, contest, mean, panels, plain
 from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.drift import contestants as drifting
+from evercrawl.lab.frozen import frozen
+from evercrawl.lab.plotting import percents
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.signals import contestants as announced
 from evercrawl.lab.still_rates import EVEN, RANDOM, still, whole_visits
 from evercrawl.schedule import allocation
 from evercrawl.simulate.polling import Conditions, Polling
-from evercrawl.simulate.population import population
+from evercrawl.simulate.population import Population, population
 
 PAGES = population(300, seed=1)
 NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity", "vanishing"}
@@ -113,10 +115,40 @@ def test_a_promise_is_broken_by_a_single_figure_and_counts_only_what_was_run():
         {"policy": "price", "correlation": c, "budget": b, "seed": 1, "ratio": figure}
         for (c, b), figure in least.items()
     ]
-    assert promises.promise(rows, "price", least, promised=True).holds
-    assert promises.promise(rows[:2], "price", least, promised=True).holds
+    assert promises.promise(rows, "price", least, promised=True)[0].holds
+    assert promises.promise(rows[:2], "price", least, promised=True)[0].holds
     rows[0]["ratio"] -= 0.001
-    assert promises.promise(rows, "price", least, promised=True).holds is False
+    assert promises.promise(rows, "price", least, promised=True)[0].holds is False
+    elsewhere = [row | {"budget": 0.07} for row in rows]
+    assert promises.promise(elsewhere, "price", least, promised=True) == [], "nothing is promised there"
+
+
+def test_the_worst_run_counts_and_not_the_mean():
+    rows = [{"policy": "price_gamma", "budget": 0.1, "ratio": ratio} for ratio in (0.99, 0.99, 0.93)]
+    assert promises.worst(rows)[0].holds is False
+    assert promises.worst(rows[:2])[0].holds
+    assert promises.worst([row | {"policy": "cycle"} for row in rows]) == []
+
+
+@pytest.mark.parametrize("kind", ["Azar", "LambdaCrawl", "Wolf"])
+def test_published_schedules_are_run_with_rates_known_and_held_to_what_was_printed(kind):
+    there = [each for each in SYSTEMS if each.like.startswith(kind) and "learned" not in each.like]
+    assert len(there) == 2
+    assert all(each.conditions.known for each in there)
+    assert len({each.like for each in there}) == 2
+
+
+def test_a_frozen_schedule_keeps_all_where_nothing_is_to_be_mixed_and_less_where_it_is():
+    same = Population(np.ones(300), np.full(300, 0.2), PAGES.host)
+    assert frozen(same, 0.3, 1) == pytest.approx((1.0, 1.0))
+    assert all(0.3 < each < 0.95 for each in frozen(PAGES, 0.3, 1))
+
+
+def test_the_axis_of_budgets_has_the_percentages_that_were_run():
+    rows = [{"policy": "price", "correlation": 0.0, "budget": b, "ratio": 0.9} for b in (0.3, 0.01)]
+    (panel,) = panels(rows, ["price"])
+    assert panel.percent
+    assert percents(panel) == [1.0, 30.0]
 
 
 def test_known_rates_are_promised_of_the_default_from_wrong_prices_at_every_budget():
@@ -225,8 +257,19 @@ def test_a_part_of_the_harmonic_cost_leaves_no_page_unvisited_and_takes_little()
     assert without.unvisited == int((PAGES.optimum(0.1).rate == 0).sum()) > 0
     assert little.unvisited == more.unvisited == 0
     rows = blends.rows(Options(pages=100), quiet)
-    assert [claim.holds for claim in blends.claims(rows)][1:] == [True, True]
-    assert [claim.holds for claim in blends.claims([row | {"abandoned": 1} for row in rows])][-1] is False
+    held = {claim.claim: claim.holds for claim in blends.claims(rows)}
+    assert held["any part leaves no page without a visit"]
+    unvisited = blends.claims([row | {"abandoned": 1} for row in rows])
+    assert {claim.claim: claim.holds for claim in unvisited}["any part leaves no page without a visit"] is False
+    dear = [row | {"harmonic": 3.0 * row["harmonic"]} for row in rows if row["policy"] != blends.label(0.0)]
+    worse = blends.claims(dear + [row for row in rows if row["policy"] == blends.label(0.0)])
+    assert not any(claim.holds for claim in worse if "the harmonic cost" in claim.claim)
+
+
+def test_the_harmonic_index_alone_costs_least_of_what_lambda_crawl_wants_little_of():
+    alone, theirs = blends.blend(PAGES, 1.0, 0.1), blends.lambda_crawl(PAGES, 0.1)
+    assert alone.harmonic < theirs.harmonic
+    assert theirs.freshness < alone.freshness
 
 
 def told(gain: float, upper: float = 0.99):
