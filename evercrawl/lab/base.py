@@ -129,6 +129,8 @@ class Panel(NamedTuple):
         Whether each curve is a bar for each x rather than a line.
     percent
         Whether x is a percentage on a logarithmic axis.
+    named
+        What stands at x = 0, 1, 2 ..., where these are no numbers.
     """
 
     title: str
@@ -138,6 +140,7 @@ class Panel(NamedTuple):
     log: bool = False
     bars: bool = False
     percent: bool = False
+    named: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

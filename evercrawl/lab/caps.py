@@ -205,5 +205,5 @@ def _panel(rows: list[Row]) -> Panel:
         Curve(label, places, _reached(rows, label), ours=label == _LEARNED.label)
         for label in (_CLIPPED, *(kind.label for kind in _KINDS))
     ]
-    said = ", ".join(f"{times:g}" for times in _TIMES)
-    return Panel("host limits", f"limit, times a host's equal part: {said}", "part of the optimum", curves, bars=True)
+    said = tuple(f"{times:g} times its equal part" for times in _TIMES)
+    return Panel("host limits", "what each host allows", "part of the optimum", curves, bars=True, named=said)

@@ -79,6 +79,8 @@ def _panel(axes: Any, panel: Panel) -> None:
     axes.grid(alpha=0.3)
     if panel.log:
         axes.set_yscale("log")
+    if panel.named:
+        axes.set_xticks(range(len(panel.named)), panel.named)
     if panel.percent:
         axes.set_xscale("log")
         axes.set_xticks(ticks := percents(panel), [f"{each:g}" for each in ticks])

@@ -100,6 +100,6 @@ def _panels(rows: list[Row]) -> list[Panel]:
         for order in expectations.ORDERS:
             of = [row for row in rows if row["order"] == order]
             curves.append(Curve(order.replace("_", " "), places, [float(row[f"{measure}_drawn"]) for row in of]))
-        pairs = ", ".join(f"{lam:g}/{rate:g}" for lam, rate in _RATES)
-        found.append(Panel(f"{name}, drawn", f"changes/visits: {pairs}", name, curves, bars=True))
+        pairs = tuple(f"{lam:g}/{rate:g}" for lam, rate in _RATES)
+        found.append(Panel(f"{name}, drawn", "changes/visits", name, curves, bars=True, named=pairs))
     return found

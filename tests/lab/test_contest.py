@@ -13,7 +13,7 @@ from evercrawl.lab.contest import as_printed, contest, mean, panels, plain
 from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.drift import contestants as drifting
 from evercrawl.lab.frozen import frozen
-from evercrawl.lab.plotting import percents
+from evercrawl.lab.plotting import draw, percents
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.signals import contestants as announced
 from evercrawl.lab.still_rates import EVEN, RANDOM, still, whole_visits
@@ -142,6 +142,16 @@ def test_a_frozen_schedule_keeps_all_where_nothing_is_to_be_mixed_and_less_where
     same = Population(np.ones(300), np.full(300, 0.2), PAGES.host)
     assert frozen(same, 0.3, 1) == pytest.approx((1.0, 1.0))
     assert all(0.3 < each < 0.95 for each in frozen(PAGES, 0.3, 1))
+
+
+def test_bars_stand_over_what_they_are_of(tmp_path):
+    found = experiment("table1").run(Options(pages=8, turns=50), quiet)
+    assert all(len(panel.named) == len(panel.curves[0].x) for panel in found.panels)
+    drawn = [tmp_path / "named.png", tmp_path / "numbers.png"]
+    draw(found, drawn[0])
+    found.panels = [panel._replace(named=()) for panel in found.panels]
+    draw(found, drawn[1])
+    assert drawn[0].read_bytes() != drawn[1].read_bytes()
 
 
 def test_the_axis_of_budgets_has_the_percentages_that_were_run():
