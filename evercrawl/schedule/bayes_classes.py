@@ -85,7 +85,8 @@ class BayesClasses(Price):
     def value(self, pages: Pages, now: float) -> Floats:
         """Return the worth of a visit per unit of the budget of each page; a new one has waited for `patience`."""
         new = np.isnan(pages.visited_at)
-        age_s = np.where(new, self.patience, np.maximum(now - pages.visited_at, 0.0))
+        waited_s = 0.0 if pages.found_at is None else np.nan_to_num(now - pages.found_at)
+        age_s = np.where(new, np.maximum(self.patience, waited_s), np.maximum(now - pages.visited_at, 0.0))
         likely = self._beliefs.probabilities(pages.slot, pages.site)
         return self._worth(pages, likely, age_s, new)
 
@@ -103,7 +104,8 @@ class BayesClasses(Price):
         """Return the age at which a visit to each page is worth the price; infinity where none is."""
         worth_s, dear = (np.einsum("nk,kg->ng", likely, of) for of in (self._worth_at, self._dear_at))
         earned = pages.importance[:, None] * worth_s
-        asked = self.price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
+        price = self.price * (1.0 if pages.dear is None else pages.dear[:, None])
+        asked = price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
         enough = earned >= asked
         first, rows = np.maximum(enough.argmax(1), 1), np.arange(len(likely))
         below, above = (

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,21 @@ def test_a_notice_makes_a_page_due_sooner():
     finite = np.isfinite(plain)
     assert (noticed[finite] < plain[finite]).all()
     assert (noticed >= pages(100).visited_at).all()
+
+
+def test_a_host_has_a_price_of_its_own_and_an_unread_page_is_as_old_as_it_has_waited():
+    policy = BayesClasses()
+    policy.price = 1e4
+    told = replace(pages(2), dear=np.array([1.0, 3.0]))
+    due = policy.due(told, 1e9)
+    assert due[0] == policy.due(pages(2), 1e9)[0]
+    policy.price *= 3
+    assert due[1] == policy.due(pages(2), 1e9)[1] > due[0]
+    new = replace(pages(2), visited_at=np.full(2, np.nan), found_at=1e9 - DAY_S * np.array([1.0, 300.0]))
+    policy.patience = 30 * DAY_S
+    early, late = policy.value(new, 1e9)
+    policy.patience = 300 * DAY_S
+    assert early < late == policy.value(new, 1e9)[0]
 
 
 @pytest.mark.golden
