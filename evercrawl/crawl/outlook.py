@@ -274,8 +274,8 @@ def freshness_of_late(held: Held, visits: Sequence[Visit], since: float, until: 
     begun_s = np.maximum(last_at - pages.visited_at, 0.0)  # where it was visited before the span, and not in it
     old_s, age_s = np.maximum(begun_s, 1e-9), np.maximum(begun_s + until - last_at, 1e-9)
     fresh_s += _part(pages, every, age_s) * age_s - _part(pages, every, old_s) * old_s
-    part = float(worth @ fresh_s) / max(float(worth.sum()) * (until - since), 1e-300)
-    return min(part, 1.0)  # instants are kept in sixteenths of a second, which count in a crawl that has just begun
+    told = float(worth @ fresh_s) / max(float(worth.sum()) * (until - since), 1e-300)
+    return min(told, 1.0)  # instants are kept in sixteenths of a second, which count in a crawl that has just begun
 
 
 def _part(pages: Pages, place: Ints, tau: Floats) -> Floats:
