@@ -19,12 +19,11 @@ from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.archive import Pointer
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
-from evercrawl.store.retired import retired
 from evercrawl.store.said import pack as pack_said
 from evercrawl.store.spread import COPIED
 from evercrawl.store.state import RETRIES
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, RETIRED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -478,14 +477,10 @@ class Learner:
     def _requeue(self, reading: Reading, event: Visit) -> None:
         if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
-        elif event.outcome != Outcome.GONE or not self._retired(reading.slot):
+        elif event.outcome != Outcome.GONE or event.misses < RETIRED:
             number, slot = reading.host.number, reading.slot
             until = event.at + float(wait_s(event.misses, self._refresh_after_s)) if event.misses else 0.0
             self._frontier.add_seen(number, slot, not_before=until, visited_at=event.at)
-
-    def _retired(self, slot: int) -> bool:
-        index = self._state.record_of(slot)
-        return index is not None and bool(retired(self._state.records.rows[index : index + 1])[0])
 
     def _count(self, reading: Reading, event: Visit) -> None:
         self.visits += 1

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.store.retired import retired
 from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES
 from evercrawl.store.table import NO_RECORD
-from evercrawl.types import Outcome
+from evercrawl.types import RETIRED, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.store.state import State
@@ -52,9 +51,9 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     rows = rows[rows["outcome"] != 0]
     first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
     error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
-    given_up = ~first & retired(rows)
+    retired = ~first & (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
     trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
     again = (refused | error & (rows["status"] == 0) | trouble) & ~first
-    seen = rows[~(first | again | given_up)]
+    seen = rows[~(first | again | retired)]
     new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
     return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]

@@ -10,8 +10,7 @@ from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.world import End
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.store.retired import retired
-from evercrawl.types import Outcome
+from evercrawl.types import RETIRED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,9 +62,8 @@ class EachVisit(Checker):
                 f"{request.url} was asked for {gap_s:.1f} s after visit {last.visits}, which found it "
                 f"{Outcome(last.outcome).label}; it is left alone for {least_s:.1f} s",
             )
-            rows, index = self._life.partition.state.records.rows, self._life.partition.state.record_of(slot)
-            given_up = index is not None and bool(retired(rows[index : index + 1])[0])
-            self.expect(not given_up, f"{request.url} was asked for after it was gone {last.misses} times in a row")
+            retired = last.outcome == Outcome.GONE and last.misses >= RETIRED
+            self.expect(not retired, f"{request.url} was asked for after it was gone {last.misses} times in a row")
 
     def remembered(self, event: Event, number: int, at: float) -> None:
         """See that the event is of what was asked for, once."""
