@@ -223,7 +223,7 @@ class Columns:
         return self._known.of(slots) if self._known is not None else Asked()
 
     def _found_at(self, slots: Slots) -> Floats:
-        return self._state.epoch + self._state.known.found.at(slots) / TICKS_PER_S
+        return self._state.epoch + self._state.known.found_at.at(slots) / TICKS_PER_S
 
     def _never(self, unread: NDArray[np.bool_], slots: Slots) -> NDArray[np.bool_]:
         """Return which pages were never read; what is lost was."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.config import Config
+from evercrawl.crawl.archiving import archive
 from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.link_bytes import link_bytes
 from evercrawl.crawl.link_words import LinkWords
@@ -17,12 +18,10 @@ from evercrawl.crawl.reading import PERMANENT, Reading
 from evercrawl.crawl.waits import wait_s
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
-from evercrawl.store.archive import Pointer
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
 from evercrawl.store.said import pack as pack_said
 from evercrawl.store.spread import COPIED
 from evercrawl.store.state import RETRIES
-from evercrawl.store.warc import Entry, Kind, Original, payload_digest
 from evercrawl.types import NO_SLOT, RETIRED, Outcome
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.probes import Probes
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
+    from evercrawl.store.archive import Pointer
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
@@ -180,7 +180,7 @@ class Learner:
         NoRoomError
             The archive has no room; nothing of the batch was taken in, and the same call can be made again.
         """
-        pointers = self._archive(readings)
+        pointers = archive(self._partition, readings)
         for reading in readings:
             self._budgets.linked(reading.host.number, reading.targets)
             if reading.content is not None and reading.content.forms:
@@ -222,31 +222,6 @@ class Learner:
                 self._probes.looks_alike(reading, event.at)
         elif event.outcome == Outcome.OK and self._near.beside:
             self._probes.looks_alike(reading, event.at)
-
-    def _archive(self, readings: Sequence[Reading]) -> list[Pointer | None]:
-        answered = [reading for reading in readings if reading.exchange.status]
-        pointers = iter(
-            self._partition.archive.append([self._entry(reading, _payload(reading)) for reading in answered])
-        )
-        return [next(pointers) if reading.exchange.status else None for reading in readings]
-
-    def _entry(self, reading: Reading, payload: str) -> Entry:
-        exchange = reading.exchange
-        last = reading.before.last
-        new = Entry(exchange, digest=payload)
-        if last is None or not reading.flags & UNCHANGED:
-            return new
-        event = self._partition.journal.read(last.content) if last.content else last
-        if not isinstance(event, Visit) or event.archive is None:
-            return new
-        url = exchange.request.url
-        if exchange.status == 304:
-            return Entry(exchange, Kind.NOT_MODIFIED, Original(url, event.at))
-        original = self._partition.archive.read(Pointer(*event.archive))
-        payload = payload or payload_digest(exchange.wire)
-        if original.digest == payload and _coding(original.headers) == _coding(exchange.headers):
-            return Entry(exchange, Kind.SAME_CONTENT, Original(url, event.at, original.digest))
-        return new
 
     def _targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
         """Return, for each reading, the slots of where it leads, NO_SLOT for what is out of scope, and what is new.
@@ -504,15 +479,6 @@ def _misses(reading: Reading) -> int:
     if reading.outcome == Outcome.REFUSED:
         return reading.before.misses
     return reading.before.misses + 1 if reading.outcome in (Outcome.GONE, Outcome.ERROR) else 0
-
-
-def _payload(reading: Reading) -> str:
-    """Return the digest of the bytes that came, "" where nobody has worked it out."""
-    return reading.content.payload if reading.content is not None else ""
-
-
-def _coding(headers: dict[str, str]) -> str:
-    return headers.get("content-encoding", "")
 
 
 _NONE = np.zeros(0, np.uint32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from evercrawl.crawl.columns import HEAD_BYTES
 from evercrawl.crawl.plan import Curve, Held, Point
-from evercrawl.crawl.plan_rates import Followed, followed
+from evercrawl.crawl.plan_rates import AtRates, at_rates
 from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.view import PIECE
 from evercrawl.crawl.waits import wait_s
@@ -103,7 +103,7 @@ class Outlook:
     curve: str
     now: Point | None
     points: tuple[Point, ...]
-    planned: Followed | None
+    planned: AtRates | None
 
 
 def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outlook:
@@ -153,7 +153,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
     )
 
 
-def _planned(view: View, held: Held, budget: float) -> Followed | None:
+def _planned(view: View, held: Held, budget: float) -> AtRates | None:
     """Return what the rates bring that the policy plans; None where it plans none."""
     if not isinstance(view.policy, Planned):
         return None
@@ -161,7 +161,7 @@ def _planned(view: View, held: Held, budget: float) -> Followed | None:
     assert isinstance(policy, Planned), "it is the same"
     per_s = policy.rates(held.pages.slot)
     lots = isinstance(policy, Spaced) and policy.spacing == "random"
-    return followed(held, per_s, budget, at_random=lots) if (per_s > 0).any() else None
+    return at_rates(held, per_s, budget, at_random=lots) if (per_s > 0).any() else None
 
 
 def _usual(budget: float, round_: float) -> list[float]:

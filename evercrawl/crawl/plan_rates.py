@@ -21,7 +21,7 @@ _LEAST_S: Final = 1e-9
 _NODES: Final = 64  # of the quadrature: within 0.005 however fast a page changes
 
 
-class Followed(NamedTuple):
+class AtRates(NamedTuple):
     """What the rates of a policy bring.
 
     Attributes
@@ -37,7 +37,7 @@ class Followed(NamedTuple):
     left_alone: float
 
 
-def followed(held: Held, per_s: Floats, budget: float, *, at_random: bool = False) -> Followed:
+def at_rates(held: Held, per_s: Floats, budget: float, *, at_random: bool = False) -> AtRates:
     """Return what visits at some rates bring, all of them longer or shorter in proportion so that the budget is spent.
 
     Parameters
@@ -60,7 +60,7 @@ def followed(held: Held, per_s: Floats, budget: float, *, at_random: bool = Fals
     >>> one, none = np.ones(2), np.zeros(2)
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, 1e12 * one, 1e12 * one, one, none, none)
     >>> held = Held(pages, one > 0, none, one)
-    >>> found = [followed(held, np.array([7.0, 0.0]), 0.5, at_random=lots) for lots in (False, True)]
+    >>> found = [at_rates(held, np.array([7.0, 0.0]), 0.5, at_random=lots) for lots in (False, True)]
     >>> [round(each.freshness, 4) for each in found], round(float(1 - np.exp(-2.0)) / 4, 4), round(0.5 / 1.5 / 2, 4)
     ([0.2162, 0.1667], 0.2162, 0.1667)
     >>> found[0].left_alone, found[0].seldom
@@ -83,7 +83,7 @@ def followed(held: Held, per_s: Floats, budget: float, *, at_random: bool = Fals
     after_s = np.full(len(per_s), np.inf)
     after_s[ever] = tau
     alone, share = after_s > SELDOM_S, worth / worth.sum()
-    return Followed(
+    return AtRates(
         float(spent.sum()), float((times / tau).sum()), float(share[ever] @ fresh),
         float(share[alone].sum()), float(held.times[alone].sum()),
     )  # fmt: skip

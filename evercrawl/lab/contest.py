@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Claim, Curve, Panel
-from evercrawl.lab.cells import Cell, rows_of
+from evercrawl.lab.base import Claim, Curve, Findings, Panel
+from evercrawl.lab.cells import Cell, Run, rows_of
 from evercrawl.lab.printed_ratios import CORRELATIONS, WITHIN, printed
 from evercrawl.simulate.population import population
 
@@ -20,10 +20,20 @@ if TYPE_CHECKING:
     from evercrawl.lab.contestants import Contestant
     from evercrawl.simulate.population import Population
 
+
 PAGES: Final = 10_000
 SEEDS: Final = 3
 TURNS: Final = 15
 _DECIMALS: Final = 3
+
+
+class Trial(Run, Protocol):
+    """A run whose row has a label."""
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+        ...
 
 
 def plain(options: Options, name: str) -> None:
@@ -80,6 +90,13 @@ def contest(
         for budget in options.budgets or budgets
     ]
     return rows_of(cells, options.jobs, say, options.kept)
+
+
+def tried(title: str, trials: Sequence[Trial], options: Options, say: Say) -> Findings:
+    """Run trials that are no contestants, each a row of its label, and return the rows and a figure of them."""
+    found = Findings(title, rows_of(trials, options.jobs, say, options.kept))
+    found.panels = panels(found.rows, list(dict.fromkeys(each.label for each in trials)))
+    return found
 
 
 def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contestant]:

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.cells import drawn, rows_of
-from evercrawl.lab.contest import PAGES, TURNS, listed, mean, panels, plain, seeds
+from evercrawl.lab.cells import drawn
+from evercrawl.lab.contest import PAGES, TURNS, listed, mean, plain, seeds, tried
 from evercrawl.lab.wrong import Fixed, Patient, prior_of
 from evercrawl.schedule.price_gamma import PriceGamma
 from evercrawl.simulate.polling import Conditions, Polling
@@ -96,19 +96,17 @@ class Sensitivity(Experiment):
         """Run them all, where importance and rates do not correlate."""
         plain(options, "sensitivity")
         pages, cycles = options.pages or PAGES, float(options.turns or TURNS)
-        tried = [
+        kinds = [
             *((shape, 1.0, 0.0) for shape in SHAPES),
             *((_SHAPE, times, 0.0) for times in TIMES),
             *((0.0, 1.0, patience) for patience in PATIENCE),
         ]
         trials = [
             Trial(*each, pages, seed, budget, cycles)
-            for seed in seeds(options, pages) for budget in BUDGETS for each in tried
+            for seed in seeds(options, pages) for budget in BUDGETS for each in kinds
         ]  # fmt: skip
-        rows = rows_of(trials, options.jobs, say, options.kept)
-        found = Findings("Priors and patience, as a part of the optimum", rows)
-        found.panels = panels(rows, list(dict.fromkeys(trial.label for trial in trials)))
-        found.claims = _claims(rows)
+        found = tried("Priors and patience, as a part of the optimum", trials, options, say)
+        found.claims = _claims(found.rows)
         return found
 
 

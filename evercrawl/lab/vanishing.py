@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.cells import drawn, rows_of
-from evercrawl.lab.contest import PAGES, TURNS, listed, mean, panels, plain, seeds
+from evercrawl.lab.cells import drawn
+from evercrawl.lab.contest import PAGES, TURNS, listed, mean, plain, seeds, tried
 from evercrawl.schedule.price import Price
 from evercrawl.simulate.polling import Conditions, Polling
 
@@ -96,10 +96,8 @@ class Vanishing(Experiment):
             for seed in seeds(options, pages) for budget in BUDGETS for known in (True, False) for returns in RETURNS
             for told in (True, False)
         ]  # fmt: skip
-        rows = rows_of(runs, options.jobs, say, options.kept)
-        found = Findings("Pages that vanish, as a part of the optimum", rows)
-        found.panels = panels(rows, list(dict.fromkeys(each.label for each in runs)))
-        found.claims = claims(rows)
+        found = tried("Pages that vanish, as a part of the optimum", runs, options, say)
+        found.claims = claims(found.rows)
         return found
 
 

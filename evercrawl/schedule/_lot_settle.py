@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _STEP: Final = 0.1  # how much of what a visit shows a host's price takes in
 _SURPRISE: Final = 3.0  # at most, in the logarithm
+_FAR: Final = 20.0  # how far from the crawl's price a host's may be, in the logarithm: some pages are worth nothing
 _LEAST: Final = 1e-300
 FEW: Final = 32  # new pages a host that all stand in the short list
 SHORT_MOST: Final = 1 << 13
@@ -66,6 +67,7 @@ def price_hosts(s: Store, r: Rows, chosen: Any, values: Any, price: float) -> No
         lot = s.lots[whole(r.of[i])]
         waits, made = r.next[lot.spot] / price, values[i] / price
         goal = math.log(waits) if waits > 1.0 else math.log(max(made, _LEAST)) if made < 1.0 else 0.0
+        goal = min(max(goal, -_FAR), _FAR)
         lot.dear += _STEP * min(max(goal - lot.dear, -_SURPRISE), _SURPRISE)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 
 from evercrawl.errors import StoreError
-from evercrawl.store.found import Found
+from evercrawl.store.found_at import FoundAt
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class KnownLog:
     ----------
     count
         How many rows there are.
-    found
+    found_at
         About when slots were found, in ticks, without looking into the file.
     """
 
@@ -62,12 +62,12 @@ class KnownLog:
         self._waiting: list[NDArray[Any]] = []
         self._firsts: list[int] = []  # slots with which those begin
         self.count = count
-        self.found = Found()
+        self.found_at = FoundAt()
         self._digest = xxhash.xxh3_64()
         for start in range(0, count, _READ_ROWS):
             rows = self.rows(start, min(start + _READ_ROWS, count))
             self._digest.update(rows.tobytes())
-            self.found.see(start, rows["found"])
+            self.found_at.see(start, rows["found"])
 
     def digest(self) -> int:
         """Return the XXH3-64 of all rows, written or not, as they were when they were added."""
@@ -92,7 +92,7 @@ class KnownLog:
         self._digest.update(rows.tobytes())
         self._waiting.append(rows)
         self._firsts.append(self.count)
-        self.found.see(self.count, rows["found"])
+        self.found_at.see(self.count, rows["found"])
         self.count += len(rows)
 
     def flush(self) -> None:

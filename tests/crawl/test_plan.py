@@ -8,7 +8,7 @@ import pytest
 from evercrawl.config import Config
 from evercrawl.crawl.outlook import freshness_of_late, outlook
 from evercrawl.crawl.plan import SELDOM_S, Curve, Held
-from evercrawl.crawl.plan_rates import followed
+from evercrawl.crawl.plan_rates import at_rates
 from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import Pages
@@ -120,11 +120,11 @@ def test_rates_that_are_the_best_bring_what_the_curve_has_and_others_bring_less(
     weight, lam = population
     everything, budget = held(pages(weight, 1e12, 1e12 / lam)), 0.004
     best = Curve(everything, harmonic=0.0).spending(budget)
-    ours = followed(everything, 100.0 * optimum(weight, lam, budget).rate, budget)
+    ours = at_rates(everything, 100.0 * optimum(weight, lam, budget).rate, budget)
     assert ours.freshness == pytest.approx(best.freshness, abs=1e-6)
     assert (ours.budget, ours.visits_per_s) == pytest.approx((budget, budget))
     assert ours.seldom == pytest.approx(best.seldom, abs=1e-3)
-    alike = followed(everything, np.ones(len(lam)), budget)
+    alike = at_rates(everything, np.ones(len(lam)), budget)
     tau = len(lam) / budget
     assert alike.freshness == pytest.approx(weight @ (-np.expm1(-lam * tau) / (lam * tau)) / weight.sum(), abs=1e-6)
     assert alike.freshness < best.freshness - 0.05
@@ -134,14 +134,14 @@ def test_rates_that_are_the_best_bring_what_the_curve_has_and_others_bring_less(
 def test_visits_by_lot_bring_less_than_even_ones_and_what_costs_more_is_paid(population):
     weight, lam = population
     dear = held(pages(weight, 2.0, 2.0 / lam, cost=600.0, changed=20_000.0))
-    even, lots = (followed(dear, np.sqrt(weight * lam), 40.0, at_random=lot) for lot in (False, True))
+    even, lots = (at_rates(dear, np.sqrt(weight * lam), 40.0, at_random=lot) for lot in (False, True))
     assert even.budget == pytest.approx(40.0, rel=1e-5)
     assert lots.budget == pytest.approx(40.0, rel=1e-5)
     assert 600.0 < even.budget / even.visits_per_s < 20_600.0
     assert lots.freshness < even.freshness - 0.02
     known = held(pages(weight, 1e9, 1e9 / lam))
     rate = np.full(len(lam), 1e-5)
-    found = followed(known, rate, 1e-5 * len(lam), at_random=True)
+    found = at_rates(known, rate, 1e-5 * len(lam), at_random=True)
     assert found.freshness == pytest.approx(weight @ (rate / (rate + lam)) / weight.sum(), abs=0.005)
 
 
@@ -154,7 +154,7 @@ def test_pages_are_counted_that_are_left_alone_for_longer_than_a_year(population
         assert curve.spending(budget).left_alone == pytest.approx((rate < 1.0 / SELDOM_S).sum(), abs=1)
     assert curve.spending(0.0004).left_alone > curve.spending(0.04).left_alone > 0
     some = np.where(np.arange(len(lam)) < 30, 1.0, 0.0)
-    assert followed(everything, some, 0.004).left_alone == len(lam) - 30
+    assert at_rates(everything, some, 0.004).left_alone == len(lam) - 30
 
 
 def test_a_plan_that_a_crawl_follows_is_reckoned_with_by_its_own_rates(made, asked):

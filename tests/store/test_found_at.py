@@ -3,13 +3,13 @@
 import numpy as np
 
 from evercrawl.store.disk import RealDisk
-from evercrawl.store.found import Found
+from evercrawl.store.found_at import FoundAt
 from evercrawl.store.known import KnownLog
 from evercrawl.types import NO_SLOT
 
 
 def test_of_many_pages_few_instants_are_kept_and_tell_all_about_right():
-    found, at = Found(), (np.sqrt(np.arange(200_000)) * 10).astype(np.uint32)
+    found, at = FoundAt(), (np.sqrt(np.arange(200_000)) * 10).astype(np.uint32)
     for first in range(0, len(at), 1000):
         found.see(first, at[first : first + 1000])
     told = found.at(np.arange(len(at)))
@@ -18,7 +18,7 @@ def test_of_many_pages_few_instants_are_kept_and_tell_all_about_right():
 
 
 def test_nothing_is_told_before_anything_was_found():
-    assert np.isnan(Found().at(np.arange(3))).all()
+    assert np.isnan(FoundAt().at(np.arange(3))).all()
 
 
 def test_a_log_that_is_opened_again_tells_the_same(tmp_path):
@@ -29,5 +29,5 @@ def test_a_log_that_is_opened_again_tells_the_same(tmp_path):
     log.flush()
     slots = np.arange(2000)
     again = KnownLog(disk, log.count)
-    np.testing.assert_array_equal(again.found.at(slots), log.found.at(slots))
-    assert np.abs(log.found.at(slots) - 100 * (slots // 50)).max() <= 200
+    np.testing.assert_array_equal(again.found_at.at(slots), log.found_at.at(slots))
+    assert np.abs(log.found_at.at(slots) - 100 * (slots // 50)).max() <= 200

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 _APART: Final = 64  # marks are so many slots apart at least, and a 64th of all slots
 
 
-class Found:
+class FoundAt:
     """Instants at which some slots were found; those of others lie between.
 
     Examples
     --------
-    >>> found = Found()
+    >>> found = FoundAt()
     >>> found.add(0, 10.0)
     >>> found.add(1, 10.0)
     >>> found.add(100, 20.0)
