@@ -38,8 +38,8 @@ class Webfountain(Policy):
     pages belong to it, how many pages are found, how many visits can be made. Then it is solved for eight periods or
     more, of which the first is carried out: in each bucket the pages whose visit is longest ago, spread evenly over
     the period, and as many new pages as it says, the most important ones first. What is visited beyond that, for lack
-    of what else to do, is what would come next. A visit counts for one, whatever bytes it costs: so the budget is
-    measured, in visits.
+    of what else to do, is what would come next. Where the budget is of bytes, a visit costs what visits to the pages of
+    its bucket cost on the mean, changed ones in full, and there is as much to spend as is being spent.
 
     Parameters
     ----------
@@ -156,10 +156,11 @@ class Webfountain(Policy):
         weight = np.maximum(pages.importance, 0.0)
         bucket = sort_into(rate, weight, self._count, by_weight=self._by_weight)
         names, bucket = np.unique(bucket, return_inverse=True)
-        age_s = now - pages.visited_at
         history = self._kept.take(pages.slot)
-        self._measured = measure(bucket, len(names), history, rate, age_s, weight, cycle_s)
-        programme = self._programme(self._measured, unread, float(weight.mean()))
+        self._measured = measure(bucket, len(names), history, pages, now, cycle_s)
+        often = 1.0 / np.where(history["turn_s"] > 0, history["turn_s"], cycle_s)
+        made = np.bincount(bucket, often).astype(np.float64)
+        programme = self._programme(self._measured, made, unread, float(weight.mean()))
         like = self._plan if self._plan is not None and self._plan.old.shape == programme.shape else None
         self._plan = solve(programme, None if like is None else _later(like), _ENOUGH)
         self._take_up(pages, bucket, self._plan.old[0] * len(pages.slot), now)
@@ -167,15 +168,22 @@ class Webfountain(Policy):
         self._turns.share = float(self._plan.new[0]) / visits if visits > 0 else 0.5
         return now + self._period_s
 
-    def _programme(self, measured: Measured, unread: int, weight: float) -> Programme:
-        """Return the programme, pages in parts of all pages, weights in parts of the mean."""
+    def _programme(self, measured: Measured, made: Floats, unread: int, weight: float) -> Programme:
+        """Return the programme, pages in parts of all pages, weights and costs in parts of the mean.
+
+        The mean cost is that of the visits that are being made, to each bucket as `made` says, to new pages by turns.
+        """
         periods, pages = len(self._growth), float(measured.pages.sum())
         visits, found = self._tempo.per_s * self._period_s / pages
+        cost, new = measured.visit_costs, measured.new_cost
+        again = float(cost @ made) / float(made.sum())
+        usual = again + self._turns.share * (new - again)
         one, weight = np.ones((periods, len(measured.pages))), weight or 1.0
         change = -np.expm1(-measured.rate_per_s * self._period_s)
         return Programme(
             measured.pages / pages, np.minimum(measured.obsolete, measured.pages) / pages, one * change,
-            measured.shares, unread / pages, one[:, 0] * found, one, one[:, 0], one[:, 0] * visits,
+            measured.shares, unread / pages, one[:, 0] * found, one * (cost / usual), one[:, 0] * (new / usual),
+            one[:, 0] * visits,
             self._growth[:, None] * measured.weight / weight, self._growth * self._new_weight,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.schedule.base import Pages
     from evercrawl.types import Floats, Ints
 
 HISTORY: Final = np.dtype([("visits", "f4"), ("changes", "f4"), ("exposure_s", "f8"), ("first_at", "f8")])
@@ -33,6 +34,9 @@ class Measured(NamedTuple):
         Their importance, on the mean.
     shares
         Parts of the new pages that turned out to belong to each.
+    cost, cost_changed
+        What a visit to one of its pages costs on the mean, and what it costs besides where it finds a change; in units
+        of the budget.
     """
 
     pages: Floats
@@ -40,6 +44,19 @@ class Measured(NamedTuple):
     obsolete: Floats
     weight: Floats
     shares: Floats
+    cost: Floats
+    cost_changed: Floats
+
+    @property
+    def visit_costs(self) -> Floats:
+        """Return what a visit to a page of each costs now, shape (I,): as many find a change as have changed."""
+        stale: Floats = np.minimum(self.obsolete / np.maximum(self.pages, 1.0), 1.0)
+        return self.cost + self.cost_changed * stale
+
+    @property
+    def new_cost(self) -> float:
+        """Return what the first visit to a page costs, by where new ones belong."""
+        return float(self.shares @ (self.cost + self.cost_changed))
 
 
 def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> Ints:
@@ -85,9 +102,7 @@ def _cut(values: Floats, needed: Floats, parts: int) -> Ints:
     return np.minimum((middle * parts).astype(np.int64), parts - 1)[place]
 
 
-def measure(
-    bucket: Ints, count: int, history: NDArray[Any], believed: Floats, age_s: Floats, weight: Floats, cycle_s: float
-) -> Measured:
+def measure(bucket: Ints, count: int, history: NDArray[Any], pages: Pages, now: float, cycle_s: float) -> Measured:
     """Return what the visits to the pages of each bucket tell of it.
 
     n visits, X of which found a change, after a time T on the mean, tell of r = -ln((n - X + 1/2) / (n + 1/2)) / T
@@ -100,21 +115,24 @@ def measure(
         Of each page, shape (n,); how many there are.
     history
         See `HISTORY`, shape (n,).
-    believed
-        Rate of change of each page per second, shape (n,).
-    age_s, weight
-        Time since the last visit; importance; shape (n,).
+    pages, now
+        What is known of each page, n of them, all visited; and when.
     cycle_s
         Pages that were first read within the last cycle tell where new ones belong.
     """
-    pages = np.bincount(bucket, minlength=count).astype(np.float64)
-    some = np.maximum(pages, 1.0)
+    of = np.bincount(bucket, minlength=count).astype(np.float64)
+    some = np.maximum(of, 1.0)
     sums = [np.bincount(bucket, history[name], count) for name in ("visits", "changes", "exposure_s")]
     visits, changes, exposure_s = sums
     found = -np.log((visits - changes + 0.5) / (visits + 0.5)) * visits
-    mean = np.maximum(np.bincount(bucket, believed, count) / some, _LEAST)
+    mean = np.maximum(np.bincount(bucket, pages.shape / pages.scale_s, count) / some, _LEAST)
     rate = (np.maximum(found, 0.0) + 1.0) / (exposure_s + 1.0 / mean)
-    stale = np.bincount(bucket, -np.expm1(-rate[bucket] * np.maximum(age_s, 0.0)), count).astype(np.float64)
+    age_s = np.maximum(now - pages.visited_at, 0.0)
+    stale = np.bincount(bucket, -np.expm1(-rate[bucket] * age_s), count).astype(np.float64)
     latest = float(np.nanmax(history["first_at"], initial=0.0))
     late = np.bincount(bucket, history["first_at"] > latest - cycle_s, count) + 1.0 / count
-    return Measured(pages, rate, stale, np.bincount(bucket, weight, count) / some, late / late.sum())
+    weight, cost, cost_changed = (
+        np.bincount(bucket, column, count) / some
+        for column in (np.maximum(pages.importance, 0.0), pages.cost, pages.cost_changed)
+    )
+    return Measured(of, rate, stale, weight, late / late.sum(), cost, cost_changed)

@@ -78,7 +78,7 @@ def test_what_is_measured_is_what_the_visits_found() -> None:
     history["visits"], history["exposure_s"] = 5.0, 5 * 0.5 * DAY
     history["changes"] = draw.binomial(5, -np.expm1(-rate * 0.5 * DAY))
     history["first_at"] = np.where(np.arange(2000) % 4 == 3, 100 * DAY, 1.0) * (bucket == 1) + 1.0
-    found = measure(bucket, 3, history, np.full(2000, 9 / DAY), np.full(2000, DAY), np.ones(2000), 10 * DAY)
+    found = measure(bucket, 3, history, pages(np.zeros(2000), np.full(2000, 9 / DAY)), DAY, 10 * DAY)
     assert found.rate_per_s[:2] * DAY == pytest.approx([0.5, 3.0], rel=0.05)
     assert found.pages.tolist() == [1000, 1000, 0]
     assert found.obsolete[:2] == pytest.approx(1000 * -np.expm1(-found.rate_per_s[:2] * DAY))
@@ -90,7 +90,7 @@ def test_where_no_visit_found_a_change_the_belief_stands_in_and_is_outweighed_by
     history = np.zeros(2, HISTORY)
     for exposure_s, expected in ((0.0, 2.0), (0.5, 1.0), (49.75, 0.01)):
         history["visits"], history["exposure_s"] = float(exposure_s > 0), exposure_s
-        found = measure(np.array([0, 0]), 1, history, np.array([1.0, 3.0]), np.ones(2), np.ones(2), 1.0)
+        found = measure(np.array([0, 0]), 1, history, pages(np.zeros(2), np.array([1.0, 3.0])), 1.0, 1.0)
         assert found.rate_per_s == pytest.approx([1 / (1 / 2 + 2 * exposure_s)])
         assert found.rate_per_s == pytest.approx([expected], rel=0.35)
 
@@ -113,6 +113,40 @@ def test_in_each_bucket_the_oldest_come_first_and_as_many_as_the_programme_says(
     assert until - now == pytest.approx(max(N / 16, 16) * 600.0, rel=0.02)
     value = policy.value(seen, until)
     assert np.array_equal(np.argsort(-value), np.argsort(due_at, kind="stable"))
+
+
+def test_visits_that_cost_more_are_fewer_and_what_is_spent_is_what_is_being_spent() -> None:
+    """Pages are alike but for what they cost; the dear ones matter a little more, so that they come first else."""
+    dear = np.arange(N) % 2 == 0
+    cost, shares, visited = np.where(dear, 9.0, 1.0), [], []
+    for costs in (np.full(N, 5.0), cost):
+        policy = Webfountain(count=4, periods=8)
+        for turn in range(3):
+            at, every_s = 600.0 * (np.arange(N) + turn * N), 600.0 * N if turn else np.nan
+            policy.learn(visits(ORDER.tolist(), at, every_s, 0 * at + turn % 2))
+        seen = pages(600.0 * (2 * N + np.argsort(ORDER)), np.full(N, 1.0 / DAY), np.where(dear, 1.01, 1.0))
+        now = float(seen.visited_at.max())
+        policy.plan(replace(seen, cost=costs), 0, now)
+        table = policy.tables(0.0)["buckets"]
+        order = np.argsort(-table["weight"])  # the dear ones first
+        of = sum(table[f"visits_{t}"][order] for t in range(8))
+        assert table["cost"][order] == pytest.approx(costs[:2])
+        assert of @ costs[:2] == pytest.approx(8 * 16 * 5.0, rel=0.02), "as much as 16 visits a period cost so far"
+        shares.append(float(of[0] / of.sum()))
+        visited.append(float(of.sum()))
+    assert shares[0] > 0.3
+    assert shares[1] < 0.5 * shares[0]
+    assert visited[1] > 1.3 * visited[0]
+
+
+def test_what_changed_pages_cost_besides_counts_as_often_as_they_change() -> None:
+    history = np.zeros(2, HISTORY)
+    history["visits"], history["exposure_s"], history["changes"] = 50.0, 50.0, [50.0, 0.0]
+    seen = replace(pages(np.zeros(2), np.ones(2)), cost=np.array([1.0, 1.0]), cost_changed=np.array([20.0, 30.0]))
+    found = measure(np.array([0, 1]), 2, history, seen, 1.0, 1.0)
+    assert found.visit_costs == pytest.approx([1 + 20 * -np.expm1(-found.rate_per_s[0]), 1.0], abs=1.0)
+    assert found.visit_costs[0] > 15
+    assert found.new_cost == pytest.approx(1 + (20 + 30) / 2)
 
 
 def test_change_is_measured_and_not_believed() -> None:
