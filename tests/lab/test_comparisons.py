@@ -56,7 +56,7 @@ def test_systems_hold_rows_to_what_was_printed_at_every_printed_budget(monkeypat
 
 
 def test_drift_holds_rows_to_what_was_printed_and_price_to_our_promise():
-    two = (drift._LEARNED, "optimal by (13), 10 % of rates jump")
+    two = (drift._LEARNED, "plug-in, Cho (13), 10 % of rates jump")
     found = experiment("drift").run(Options(pages=60, turns=2, policies=two), quiet)
     assert set(labels(found.rows)) == set(two)
     assert [len(claims_of(found, label)) for label in two] == [1, 1]
@@ -66,6 +66,8 @@ def test_drift_holds_rows_to_what_was_printed_and_price_to_our_promise():
     assert [claim.printed for claim in once.claims] == ["0.860"]
     other = experiment("drift").run(Options(pages=60, turns=1, policies=two[1:], budgets=(0.5,)), quiet)
     assert [claim.holds for claim in other.claims] == [None]
+    planned = experiment("drift").run(Options(pages=60, turns=1, policies=("optimal",), budgets=(0.3,)), quiet)
+    assert [(claim.printed, claim.holds) for claim in planned.claims] == [("", None)], "no figure of another's"
 
 
 def test_signals_are_told_by_how_much_they_help():
