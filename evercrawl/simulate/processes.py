@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -46,11 +48,20 @@ def processes(
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
-                child.terminate()
+                child.kill()  # a signal that can be handled may be lost while it starts
 
 
 def _begin(begin: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
-    """Leave Ctrl-C to the process that was started by a person."""
+    """Leave Ctrl-C to the process that was started by a person, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if begin is not None:
         begin(*arguments)
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that started this one is no more: who is killed stops nobody, and nobody reads on."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

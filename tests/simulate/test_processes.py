@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -51,3 +53,26 @@ def test_one_that_is_ended_from_outside_is_told_of():
         processes(1) as pool,
     ):
         pool.submit(ended).result()
+
+
+STARTS_TWO = """
+import os, time
+from evercrawl.simulate.processes import processes
+
+if __name__ == "__main__":
+    with processes(2) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        pool.submit(time.sleep, 60).result()
+"""
+
+
+def test_they_end_with_who_started_them_even_where_that_is_killed(tmp_path):
+    script = tmp_path / "starts_two.py"
+    script.write_text(STARTS_TWO)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        one.kill()
+        began = time.monotonic()
+        assert one.stdout.read() == b""
+        assert time.monotonic() < began + LONG_S / 2, "the children held the other end until they were no more"
