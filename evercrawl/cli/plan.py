@@ -76,6 +76,7 @@ def _points(found: Outlook) -> dict[str, Any]:
     """Return the tuples of an outlook as objects."""
     return {
         "polite_per_s": found.polite_per_s if math.isfinite(found.polite_per_s) else None,
+        "again_per_s": found.again_per_s if math.isfinite(found.again_per_s) else None,
         "spent": found.spent._asdict(),
         "now": found.now._asdict() if found.now is not None else None,
         "points": [point._asdict() for point in found.points],
@@ -120,13 +121,14 @@ def _pace(found: Outlook) -> list[str]:
 def _expected(found: Outlook, now: Point) -> list[str]:
     """Return what will be in the long run, and by whom: the policy that is followed, or the best there is."""
     best = f"the best order would keep {percent(now.freshness)}"
+    pace = "at that pace" if not _held_back(found) else f"at the {_rate(now.visits_per_s)} that may be made"
     if found.planned is not None:
-        kept = f"at that pace {percent(found.planned.freshness)} will be in the long run, as {found.policy} spreads it"
+        kept = f"{pace} {percent(found.planned.freshness)} will be in the long run, as {found.policy} spreads it"
         return [f"{kept}; {best}", _alone(found, found.planned.left_alone)]
     if found.curve == "price":
-        kept = f"at that pace {percent(now.freshness)} will be in the long run"
+        kept = f"{pace} {percent(now.freshness)} will be in the long run"
         return [kept, _alone(found, now.left_alone)]
-    return [f"at that pace {best} in the long run; what {found.policy} will keep is not foretold"]
+    return [f"{pace} {best} in the long run; what {found.policy} will keep is not foretold"]
 
 
 def _alone(found: Outlook, left_alone: float) -> str:
@@ -143,9 +145,19 @@ def _limits(found: Outlook) -> list[str]:
         else [f"what follows is the best order there is, by rates of pages, not {found.policy}"]
     )
     lines += [f"{many(found.unread, 'known pages')} were never read, and are not reckoned with"] if found.unread else []
+    if _held_back(found):
+        lines.append(
+            f"no page is visited again within {span(found.refresh_after_s)} (refresh_after_s in crawl.toml), which "
+            f"leaves room for {_rate(found.again_per_s)} at most: fewer than were made of late"
+        )
     if any(point.visits_per_s > found.polite_per_s for point in found.points):
         lines.append(f"the rest of their hosts leaves room for {_rate(found.polite_per_s)} at most")
     return lines
+
+
+def _held_back(found: Outlook) -> bool:
+    """Whether visits of late were more than pages may have by the settings: those of a run may have been others."""
+    return found.spent.refreshes_per_s > 1.01 * found.again_per_s
 
 
 def _table(found: Outlook) -> list[str]:

@@ -75,6 +75,8 @@ class Outlook:
         Pages whose content is held; pages that were visited and will be again; known pages that were never visited.
     polite_per_s
         Visits a second that the rest of their hosts leaves room for; infinity where there is none.
+    refresh_after_s, again_per_s
+        The least time between two visits of a page, by crawl.toml; and how many visits a second that leaves room for.
     fresh
         Probability that a copy is fresh now: mean over the copies, by what they are worth.
     spent
@@ -97,6 +99,8 @@ class Outlook:
     pages: int
     unread: int
     polite_per_s: float
+    refresh_after_s: float
+    again_per_s: float
     fresh: float
     spent: Spent
     policy: str
@@ -143,6 +147,8 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         pages=pages,
         unread=unread,
         polite_per_s=_polite_per_s(view, held),
+        refresh_after_s=view.config.refresh_after_s,
+        again_per_s=_again_per_s(held),
         fresh=fresh,
         spent=spent,
         policy=view.config.policy,
@@ -175,6 +181,11 @@ def _polite_per_s(view: View, held: Held) -> float:
     """Return how many visits a second hosts leave room for, by the crawl's own rest alone."""
     config, hosts = view.config, len(np.unique(view.records(held.pages.slot)[1]["host"]))
     return hosts * config.connections_per_host / config.delay_s if config.delay_s > 0 else math.inf
+
+
+def _again_per_s(held: Held) -> float:
+    """Return how many visits a second there are where each page is visited as soon as it may be."""
+    return float((held.times / held.wait_s).sum()) if (held.wait_s > 0).all() else math.inf
 
 
 def _site(view: View, name: str) -> int:

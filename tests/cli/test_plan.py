@@ -69,6 +69,24 @@ def test_of_a_policy_that_plans_it_tells_what_its_own_rates_keep_and_of_others_w
     assert "what cycle will keep is not foretold" in told["cycle"]
 
 
+def test_it_says_so_where_the_settings_let_pages_be_visited_again_less_often_than_they_were(often, capsys):
+    assert main(["plan", "--dir", often]) == 0
+    assert "refresh_after" not in capsys.readouterr().out
+    save(replace(load(Path(often) / FILE_NAME), refresh_after_s=3600.0), Path(often))
+    assert main(["plan", "--dir", often]) == 0
+    out = capsys.readouterr().out
+    assert re.search(
+        r"^at the [\d.]+ visits an? \w+ that may be made [\d.]+ % will be in the long run$", out, re.MULTILINE
+    )
+    assert re.search(
+        r"^no page is visited again within 1 h.* \(refresh_after_s in crawl.toml\), .* room for", out, re.MULTILINE
+    )
+    assert main(["plan", "--dir", often, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["refresh_after_s"] == 3600.0
+    assert found["again_per_s"] == pytest.approx(found["pages"] / 3600.0, rel=0.2)
+
+
 def test_a_site_that_is_not_known_is_an_error(often, capsys):
     assert main(["plan", "--dir", often, "--site", "nowhere.example"]) == 2
     assert "evercrawl top --sites" in capsys.readouterr().err
