@@ -15,7 +15,7 @@ from evercrawl.store.known import TICKS_PER_S
 from evercrawl.store.records import MEMBER, VALIDATED
 from evercrawl.store.spread import expected
 from evercrawl.store.table import NO_RECORD, ROOT
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from typing import Any
@@ -107,8 +107,7 @@ class Columns:
             return self._unread(slots, cells)
         rows = self._rows(slots, cells, unread)
         sites = state.site_of.take(rows["host"])
-        since = np.where(rows["seen"] > 0, rows["seen"], rows["visited"])  # a visit in vain tells nothing of change
-        visited_at = state.epoch + since / TICKS_PER_S
+        visited_at = state.epoch + _told_at(rows) / TICKS_PER_S
         scale_s = self._priors.scales_at(sites.astype(np.int64)) + rows["rate_scale_s"]
         if unread is not None:
             visited_at[unread], scale_s[unread] = np.nan, self._priors.crawl_scale_s
@@ -260,6 +259,17 @@ class Columns:
         body = np.where(seen, rows["wire_bytes"], self._usual_bytes())
         changed = np.where((rows["flags"] & VALIDATED) != 0, body, 0.0)
         return HEAD_BYTES + (body - changed), changed
+
+
+def _told_at(rows: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return the last visits that told how pages are, in ticks, shape (n,): gone, for one, or leading elsewhere.
+
+    One in vain tells nothing, so that it is the last before that saw the content, if any did.
+    """
+    outcome, seen = rows["outcome"], rows["seen"]
+    vain = (outcome == Outcome.ERROR) | (outcome == Outcome.REFUSED)
+    found: NDArray[np.uint32] = np.where(vain & (seen > 0), seen, rows["visited"])
+    return found
 
 
 def _times(worth: Floats, importance: Floats) -> Floats:

@@ -39,7 +39,8 @@ class Pages:
     slot
         Discovery number: smaller was found earlier.
     visited_at
-        Seconds since the epoch of the last visit, nan before the first.
+        Seconds since the epoch of the last visit that told how the page is, be it gone, nan before the first. A visit
+        that came to nothing does not count, where the content was seen before.
     importance
         How much each matters (w), up to one factor that is common to all pages at all times.
     cash

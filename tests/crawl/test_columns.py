@@ -78,6 +78,16 @@ def test_a_page_that_vanished_matters_half_as_much_each_time(made):
     assert after.cash[1] == pytest.approx(before.cash[1] / 2, rel=0.1)
 
 
+def test_a_visit_that_finds_a_page_gone_counts_and_one_in_vain_does_not(made):
+    made.seed(f"{SITE}/", f"{SITE}/x")
+    made.visit(f"{SITE}/x", made.page("X"))
+    told = []
+    for status in (404, 503, 404, 301, 503, 200):
+        made.visit(f"{SITE}/x", made.page("X"), status, location=f"{SITE}/")
+        told.append(made.now - columns(made).visited_at[1])
+    assert told == pytest.approx([0.0, 20.0, 0.0, 0.0, 50.0, 0.0])
+
+
 def test_a_page_with_validators_costs_a_head_and_one_without_all_of_it(made):
     made.seed(f"{SITE}/", f"{SITE}/x")
     made.visit(f"{SITE}/", made.page("Home", text="word " * 3000), etag='"1"')
