@@ -18,7 +18,9 @@ Spans: TypeAlias = NDArray[np.int32]
 
 NO_SLOT = 0xFFFFFFFF
 RETIRED: Final = 6
-"""Visits in a row that find a page gone, after which a crawl asks for it no more."""
+"""Visits in a row that find a page gone, after which a crawl asks for it no more, unless it was there of late."""
+RETIRED_S: Final = 30 * 86_400.0
+"""How long a page must not have been there for that, if it was ever: an outage may answer "not found" for days."""
 _NO_SPANS: Spans = np.empty((0, 3), np.int32)
 
 

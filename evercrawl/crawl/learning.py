@@ -15,6 +15,7 @@ from evercrawl.crawl.link_words import LinkWords
 from evercrawl.crawl.near import NearDuplicates
 from evercrawl.crawl.outlinks import Outlinks, outlinks
 from evercrawl.crawl.reading import PERMANENT, Reading
+from evercrawl.crawl.retirees import Retirees
 from evercrawl.crawl.waits import wait_s
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
@@ -22,7 +23,7 @@ from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCH
 from evercrawl.store.said import pack as pack_said
 from evercrawl.store.spread import COPIED
 from evercrawl.store.state import RETRIES
-from evercrawl.types import NO_SLOT, RETIRED, Outcome
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,7 @@ class Learner:
         self._probes: Probes | None = None
         self._max_redirects = max_redirects
         self._refresh_after_s = refresh_after_s
+        self._retirees = Retirees(self._state, frontier, refresh_after_s)
         self.visits = 0
         self.outcomes: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
@@ -126,6 +128,10 @@ class Learner:
     def watch(self, probes: Probes) -> None:
         """Tell `probes` of pages that bring their hosts under suspicion of soft 404s."""
         self._probes = probes
+
+    def queued(self, slots: Slots) -> None:
+        """Take note of pages that wait to be asked for, whatever they were found to be."""
+        self._retirees.queued(slots)
 
     def seed(self, urls: Sequence[str], at: float) -> int:
         """Make seeds known and queue them; return how many are new."""
@@ -157,6 +163,8 @@ class Learner:
         said = [(slot, date) for slot, date in zip(slots.tolist(), dates, strict=True) if slot != NO_SLOT and date]
         later = [(slot, date) for slot, date in said if date > self._seen_at(slot)]
         self._changes.notices.listed([slot for slot, _ in later], [date for _, date in later])
+        for slot, date in said:
+            self._retirees.announced(slot, date)
         return len(new) == len(inside)
 
     def _named(self, event: Found) -> None:
@@ -167,10 +175,15 @@ class Learner:
         self._queue(event.found)
 
     def _seen_at(self, slot: int) -> float:
-        """Return when the content of a page was last seen; infinity where it never was, so that nothing is news."""
+        """Return when the content of a page was last seen, or the page found gone since.
+
+        Infinity where the content never was, so that nothing is news.
+        """
         index = self._state.record_of(slot)
-        seen = int(self._state.records.rows["seen"][index]) if index is not None else 0
-        return self._state.instant(seen) if seen else float("inf")
+        row = self._state.records.rows[index] if index is not None else None
+        if row is None or not row["seen"]:
+            return float("inf")
+        return self._state.instant(int(row["visited" if row["outcome"] == Outcome.GONE else "seen"]))
 
     def learn(self, readings: Sequence[Reading]) -> None:
         """Archive, remember and queue a batch.
@@ -202,6 +215,8 @@ class Learner:
                 self._indexing.learned(reading, event, slots)
             if found is not None:
                 self._queue(found)
+            if event.flags & HAS_LINKS and not event.flags & UNCHANGED:
+                self._retirees.linked(slots, reading.before.held.targets if reading.before.held is not None else b"")
             self._requeue(reading, event)
             self._count(reading, event)
         for number, freed in self._mirrors.released() if self._mirrors is not None else ():
@@ -452,7 +467,7 @@ class Learner:
     def _requeue(self, reading: Reading, event: Visit) -> None:
         if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
-        elif event.outcome != Outcome.GONE or event.misses < RETIRED:
+        elif event.outcome != Outcome.GONE or not self._retirees.visited(reading.slot):
             number, slot = reading.host.number, reading.slot
             until = event.at + float(wait_s(event.misses, self._refresh_after_s)) if event.misses else 0.0
             self._frontier.add_seen(number, slot, not_before=until, visited_at=event.at)

@@ -291,7 +291,7 @@ class Crawl:
         begun_at = self._telling.begun_at = self._clock.now()
         self._limits = limits
         self._until = begun_at + limits.seconds if limits.seconds is not None else float("inf")
-        fill(self._state, self.frontier, seeds, only, self._config.refresh_after_s)
+        self._learner.queued(fill(self._state, self.frontier, seeds, only, self._config.refresh_after_s))
         if only:
             self._random_probes.stop()
         if self._learner.seed(seeds, begun_at):

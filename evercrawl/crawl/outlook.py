@@ -23,8 +23,9 @@ from evercrawl.schedule.base import Pages
 from evercrawl.schedule.index import parts, survival
 from evercrawl.schedule.price import Price
 from evercrawl.store.events import CHANGED, Visit
+from evercrawl.store.retired import retired
 from evercrawl.store.segment import segments
-from evercrawl.types import RETIRED, Outcome
+from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -202,7 +203,7 @@ def _held(view: View, number: int | None) -> tuple[Held, int, float]:
     for slots in _slots(view, number):
         seen, rows = view.records(slots)
         unread += int(np.count_nonzero(~seen))
-        kept = seen & ~((rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED))
+        kept = seen & ~retired(rows)
         if kept.any():
             pages = view.candidates(slots[kept])
             still = view.fresh(pages)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
+    from evercrawl.types import Slots
 
 
 def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, delay_s: float) -> None:
@@ -40,15 +41,16 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
         scope.add_root(state.hosts[number])
 
 
-def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[str], refresh_after_s: float) -> None:
-    """Queue the known pages; seeds among them that were visited in vain are due now.
+def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[str], refresh_after_s: float) -> Slots:
+    """Queue the known pages; seeds among them that were visited in vain are due now. Return those that were named.
 
     Where `only` names known pages, these are due now, and no others are queued.
     """
-    named = state.table.find(keys_of(list(only or seeds)))
-    named = named[named != NO_SLOT]
+    found = state.table.find(keys_of(list(only or seeds)))
+    named: Slots = found[found != NO_SLOT]
     new, seen = to_try(state, named) if not only else (named, named[:0])
     hosts = state.known.rows()["host"]
     frontier.fill(hosts[new], new, new=True)
     rows = state.records.rows[state.table.record[seen]]
     frontier.fill(hosts[seen], seen, new=False, not_before=again_at(state, rows, refresh_after_s))
+    return named

@@ -25,8 +25,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.price import Price
 from evercrawl.store.resuming import to_try
+from evercrawl.store.retired import retired
 from evercrawl.store.table import NO_RECORD
-from evercrawl.types import NO_SLOT, RETIRED, Outcome
+from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,8 +192,7 @@ class View:
         """
         seen, rows = self.records(slots)
         at = again_at(self.state, rows, self.config.refresh_after_s)
-        retired = (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
-        return np.where(seen, np.where(retired, np.inf, at), np.nan)
+        return np.where(seen, np.where(retired(rows), np.inf, at), np.nan)
 
     def due_at(self, pages: Pages) -> Floats:
         """Return when pages that were visited fall due, shape (n,): infinity for never, nan where it is not known.

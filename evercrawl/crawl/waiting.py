@@ -64,7 +64,7 @@ def retry(view: View, slot: int) -> str:
     slots = np.array([slot], np.uint32)
     at = float(view.earliest_at(slots)[0])
     if not np.isfinite(at):
-        return f"{times} and is retired: it is not asked for again, unless it is named as a seed"
+        return f"{times} and is retired: it is asked for again if it is named, newly linked to, or dated anew"
     due_at = float(view.due_at(view.candidates(slots))[0])
     if np.isinf(due_at):
         return f"{times}, and {view.config.policy} has given it up, as things are"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.types import RETIRED
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,9 +16,13 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
     from evercrawl.types import Floats
 
+_DOUBLED: Final = 16  # times, at most
+
 
 def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
     """Return the least time between two visits: each in a row that found a page gone or in trouble doubles it.
+
+    So a page is left alone for about as long as it has been gone.
 
     Parameters
     ----------
@@ -33,7 +36,7 @@ def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
     >>> wait_s([0, 1, 3], 10.0).tolist()
     [10.0, 20.0, 80.0]
     """
-    waits: Floats = refresh_after_s * 2.0 ** np.minimum(np.asarray(misses, np.float64), RETIRED)
+    waits: Floats = refresh_after_s * 2.0 ** np.minimum(np.asarray(misses, np.float64), _DOUBLED)
     return waits
 
 

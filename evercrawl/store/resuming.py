@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.store.retired import retired
 from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES
 from evercrawl.store.table import NO_RECORD
-from evercrawl.types import RETIRED, Outcome
+from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from evercrawl.store.state import State
@@ -51,9 +52,9 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     rows = rows[rows["outcome"] != 0]
     first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
     error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
-    retired = ~first & (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
+    given_up = ~first & retired(rows)
     trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
     again = (refused | error & (rows["status"] == 0) | trouble) & ~first
-    seen = rows[~(first | again | retired)]
+    seen = rows[~(first | again | given_up)]
     new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
     return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]

@@ -295,9 +295,29 @@ def test_a_page_gone_for_good_is_retired(made, ask):
     found = ask("/gone")[0]
     assert (found.state, found.worth) == ("retired", None)
     assert found.reasons == (
-        f"it was found gone {RETIRED} times in a row and is retired: it is not asked for again, unless it is named as "
-        "a seed",
+        f"it was found gone {RETIRED} times in a row and is retired: it is asked for again if it is named, newly "
+        "linked to, or dated anew",
     )
+
+
+def test_a_page_that_was_there_of_late_is_not_retired_for_an_outage(made, ask):
+    made.fill()
+    made.visit(f"{SITE}/a", made.page("A"))
+    for _ in range(RETIRED + 2):
+        made.visit(f"{SITE}/a", b"no", 404)
+    found = ask("/a")[0]
+    assert found.state == "gone"
+    assert found.worth.earliest_at == pytest.approx(made.now + 2 ** (RETIRED + 2) * HOUR_S)
+
+
+def test_but_once_it_has_not_been_there_for_a_month(made, ask):
+    made.fill()
+    made.visit(f"{SITE}/a", made.page("A"))
+    for _ in range(RETIRED - 1):
+        made.visit(f"{SITE}/a", b"no", 404)
+    made.now += 31 * DAY_S
+    made.visit(f"{SITE}/a", b"no", 404)
+    assert ask("/a")[0].state == "retired"
 
 
 def test_a_host_left_alone_keeps_its_pages_waiting(made, ask):

@@ -12,7 +12,8 @@ from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.drawn_web import DrawnWeb
 from evercrawl.store.events import Visit
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.types import RETIRED, Outcome
+from evercrawl.store.retired import retired
+from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,8 +55,7 @@ class NoneStarves(Checker):
             if index is not None:
                 row = state.records.rows[index]
                 misses = int(row["misses"])
-                retired = row["outcome"] == Outcome.GONE and misses >= RETIRED
-                if retired or row["outcome"] == Outcome.REFUSED:
+                if retired(state.records.rows[index : index + 1])[0] or row["outcome"] == Outcome.REFUSED:
                     continue
                 visited_at = state.instant(int(row["visited"])) - life.now() + life.began_at
                 at = max(at, visited_at + float(wait_s(misses, turn_s)) + 1 / TICKS_PER_S)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.crawl.loop import VisitTag
+from evercrawl.crawl.sitemaps import SitemapTag
 from evercrawl.crawl.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.world import End
+from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import Lost, Visit
 from evercrawl.store.known import TICKS_PER_S
-from evercrawl.types import RETIRED, Outcome
+from evercrawl.store.retired import retired
+from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.simulate.world import World
     from evercrawl.store.events import Event
-    from evercrawl.types import Request
+    from evercrawl.types import Exchange, Request
 
 SETTLED: Final = frozenset({Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT, Outcome.GONE})
 """After these a page is left alone for a refresh at least; in trouble it is tried again, and after a restart too."""
@@ -33,16 +37,19 @@ class EachVisit(Checker):
         self._life: Running | None = None
         self._asked: set[int] = set()  # slots, as long as no event says what came of it
         self._last: dict[int, tuple[Visit, float]] = {}  # slot -> last visit, and when it began by the crawl's clock
+        self._linked: set[int] = set()  # by a page that was read after their last visit
+        self._listing_at = -math.inf  # when a sitemap or feed was read, by the crawl's clock
 
     def began(self, life: Running) -> None:
         """Learn from the journal what has happened; nothing is under way."""
         self._asked.clear()
         self._last.clear()
+        self._linked.clear()
         for _, _, event in life.partition.journal.replay():
             if isinstance(event, Lost):
                 self._last.pop(event.slot, None)
             elif isinstance(event, Visit):
-                self._last[event.slot] = (event, event.at)
+                self._note(event)
         self._life = life
 
     def asked(self, request: Request, address: str, at: float) -> None:
@@ -62,8 +69,17 @@ class EachVisit(Checker):
                 f"{request.url} was asked for {gap_s:.1f} s after visit {last.visits}, which found it "
                 f"{Outcome(last.outcome).label}; it is left alone for {least_s:.1f} s",
             )
-            retired = last.outcome == Outcome.GONE and last.misses >= RETIRED
-            self.expect(not retired, f"{request.url} was asked for after it was gone {last.misses} times in a row")
+            rows, index = self._life.partition.state.records.rows, self._life.partition.state.record_of(slot)
+            given_up = index is not None and bool(retired(rows[index : index + 1])[0])
+            news = slot in self._linked or self._listing_at >= last_at
+            self.expect(
+                news or not given_up, f"{request.url} was asked for after it was gone {last.misses} times in a row"
+            )
+
+    def answered(self, exchange: Exchange, at: float) -> None:
+        """Take note of sitemaps and feeds: they may say that pages changed."""
+        if isinstance(exchange.request.tag, SitemapTag) and self._life is not None:
+            self._listing_at = self._life.now()
 
     def remembered(self, event: Event, number: int, at: float) -> None:
         """See that the event is of what was asked for, once."""
@@ -75,7 +91,12 @@ class EachVisit(Checker):
         self.expect(event.interval_s >= 0, f"event {number} has an interval of {event.interval_s} s")
         self.expect(event.changed_at <= event.at, f"event {number} found a change of the future")
         self.expect(event.fetch_s >= 0, f"event {number} lasted {event.fetch_s} s")
+        self._note(event)
+
+    def _note(self, event: Visit) -> None:
         self._last[event.slot] = (event, event.at)
+        self._linked.update(decode_slots(event.targets).tolist())
+        self._linked.discard(event.slot)
 
     def ended(self, at: float, *, clean: bool) -> None:
         """Let go of what was under way."""
