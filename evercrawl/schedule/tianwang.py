@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _CYCLES: Final = 5  # a round, where nobody says how long a cycle is
 _FEWEST: Final = 16  # visits a cycle, then
+_UNMEASURED: Final = 256  # visits a cycle has room for at least until the pace is known: one that rests cannot tell it
 _GONE, _SPARE, _LATER, _NEW, _SOONER, _AT_ONCE = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0  # what values begin with
 _KINDS: Final = 3
 _BEFORE: Final = -float(1 << 33)  # pages of this cycle stand in their hosts' queues before any instant
@@ -244,7 +245,10 @@ class Tianwang(Policy):
             most_per_s = options.capacity / options.cycle_s
             per_s = min(per_s, most_per_s) if self._capacity.known else most_per_s
         room = options.capacity or (per_s * options.cycle_s if options.cycle_s else max(seen / _CYCLES, _FEWEST))
-        self._cycle = self._cycle.following(now, options.cycle_s or room / per_s, seen / per_s)
+        length_s = options.cycle_s or room / per_s
+        if not self._capacity.known and not options.capacity:
+            room = max(room, _UNMEASURED)
+        self._cycle = self._cycle.following(now, length_s, seen / per_s)
         self._cycle.capacity, self._cycle.percent = max(round(room), 1), options.new_percent
 
     def _count_again(self, visits: Visits) -> None:

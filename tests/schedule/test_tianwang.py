@@ -319,6 +319,19 @@ def test_a_crawl_of_before_that_noted_no_percentage_goes_on():
     assert policy.value(pages([np.nan]), now)[0] >= policy.least
 
 
+def test_short_cycles_do_not_keep_a_new_crawl_idle():
+    policy, seen, made, ends_at = Tianwang(cycle="2s"), np.full(2000, BEGAN_AT - 9 * DAY_S), 0, 0.0
+    for now in BEGAN_AT + np.arange(0, 20, 0.1):
+        if now >= ends_at:
+            ends_at = policy.plan(pages(seen), 0, now)
+        chosen = wanted(policy, pages(seen), now)[:6]
+        if chosen:
+            policy.chosen(policy.value(pages(seen), now)[chosen], now, 2000)
+            seen[chosen] = now
+            made += len(chosen)
+    assert made > 100, "of 1,200 that could be made"
+
+
 def test_idleness_is_not_taken_for_the_limit():
     policy = Tianwang(longest=5)
     found = poll(policy, population(100, 1), 1.0, cycles=5, measured_from=3)
