@@ -64,11 +64,11 @@ class BayesClasses(Price):
     needs: ClassVar[frozenset[Need]] = frozenset({"site"})
 
     def __init__(self, periods_days: str = PERIODS_DAYS, forget: float = 0.02, harmonic: float = HARMONIC) -> None:
-        super().__init__(harmonic)
         if not 0 <= forget < 1:
             raise ConfigError(f"forget is {forget}; write a number from 0 up to, and not including, 1")
         if not 0 <= harmonic <= 1:
             raise ConfigError(f"harmonic is {harmonic}; write a number from 0 to 1")
+        super().__init__(harmonic)
         self.periods_s = _DAY_S * _periods(periods_days)
         self._beliefs = ClassBeliefs(1.0 / self.periods_s, forget)
         worth_s, dear = self._of_classes(np.exp(_LOG_AGES)[:, None] / self.periods_s)

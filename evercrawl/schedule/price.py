@@ -12,7 +12,7 @@ from evercrawl.schedule.base import Assessed, Policy
 from evercrawl.schedule.clocks import PARTS, Clocks
 from evercrawl.schedule.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pacing import Pace
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import one_of, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Price(Policy):
     Raises
     ------
     ConfigError
-        Where there is no such part.
+        Where there is no such part, or a number is not from 0 to 1.
 
     Attributes
     ----------
@@ -101,9 +101,9 @@ class Price(Policy):
 
     def __init__(self, harmonic: float = HARMONIC, close: float = _CLOSE, without: str = "") -> None:
         left_out = frozenset(one_of("price: without", part.strip(), _PARTS) for part in without.split(",") if part)
-        self._harmonic = harmonic
+        self._harmonic = within("price: harmonic", harmonic, 0, 1)
         self._new_harmonic = max(harmonic, _NEW_HARMONIC) if harmonic > 0 else 0.0
-        self._close = close
+        self._close = within("price: close", close, 0, 1)
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
         self._visits = 0

@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.index import survival
 from evercrawl.schedule.pacing import Pace
+from evercrawl.schedule.parameters import within
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages
@@ -37,7 +38,12 @@ class Xyleme(Policy):
     Parameters
     ----------
     cycle
-        Share of the visits that are the cycle's.
+        Share of the visits that are the cycle's, from 0.001 to 1.
+
+    Raises
+    ------
+    ConfigError
+        Where it is none.
 
     Attributes
     ----------
@@ -64,7 +70,7 @@ class Xyleme(Policy):
     """
 
     def __init__(self, cycle: float = CYCLE) -> None:
-        self._cycle = cycle
+        self._cycle = within("xyleme: cycle", cycle, 1e-3, 1)
         self.cycle_s = math.inf
         self._rounds = 1 / cycle
         self._pace = Pace()

@@ -66,3 +66,9 @@ def test_several_parts_are_left_out_and_none_that_there_is_not():
     assert not np.allclose(worth(both), worth(learned("mates")), rtol=1e-3)
     with pytest.raises(ConfigError, match=r"price: without must be one of exposure, .*age, not 'clocks'"):
         Price(without="burst,clocks")
+
+
+@pytest.mark.parametrize("given", [{"harmonic": -1}, {"harmonic": 7}, {"close": -3}, {"close": 2}])
+def test_numbers_that_make_no_sense_are_refused(given):
+    with pytest.raises(ConfigError, match=f"price: {next(iter(given))} must be from"):
+        Price(**given)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evercrawl.errors import ConfigError
 from evercrawl.schedule import Pages
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.index import survival
@@ -103,3 +104,9 @@ def test_who_is_the_cycles_comes_first_the_longest_waiting_before_all():
     assert value.argsort()[::-1].tolist() == [2, 1, 0]
     assert (value > OVERDUE).tolist() == [False, True, True]
     assert policy.notes() == {"xyleme_cycle_s": 50.0}
+
+
+@pytest.mark.parametrize("cycle", [0, -1, 2, float("nan")])
+def test_a_share_that_makes_no_sense_is_refused(cycle):
+    with pytest.raises(ConfigError, match=r"xyleme: cycle must be from 0\.001 to 1"):
+        Xyleme(cycle)
