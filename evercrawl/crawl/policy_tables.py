@@ -28,7 +28,7 @@ class PolicyTable(NamedTuple):
 
 
 def policy_table(partition: Partition, name: str, now: float | None = None) -> PolicyTable:
-    """Return a table of the policy that the crawl's settings name; pages are named by URL.
+    """Return a table of the policy that the crawl's settings name; pages are named by URL, sites by their domain.
 
     Parameters
     ----------
@@ -53,6 +53,8 @@ def policy_table(partition: Partition, name: str, now: float | None = None) -> P
     for column, cells in tables[name].items():
         if column == "slot":
             kinds["url"], values["url"] = "string", partition.state.urls.get_many(cells.tolist())
+        elif column == "site":
+            kinds["site"], values["site"] = "string", [partition.state.sites[site] for site in cells.tolist()]
         else:
             kinds[column] = _kind(column, cells)
             values[column] = _cells(np.where(cells > 0, cells, np.nan) if kinds[column] == "instant" else cells)

@@ -132,14 +132,14 @@ class Caps(Experiment):
         best, worse = _reached(rows, _GAMMA.label), _reached(rows, _CLIPPED)
         near = all(abs(one - other) <= _WITHIN for one, other in zip(worse, _PRINTED, strict=True))
         ahead = all(one < other for one, other in zip(worse, best, strict=True))
-        reached = all(one >= other - _WITHIN for one, other in zip(best, _PRINTED_BEST, strict=True))
+        as_good = all(one >= other - _WITHIN for one, other in zip(best, _PRINTED_BEST, strict=True))
         found.claims += [
             Claim("clipping rates that know no limits is worse than the best visit that is allowed", listed(best),
                   listed(worse), ahead),
             Claim("clipping rates that know no limits, as printed for other limits", listed(_PRINTED), listed(worse),
                   near),
             Claim("the best visit that is allowed, as printed for other limits", listed(_PRINTED_BEST), listed(best),
-                  reached),
+                  as_good),
             *abandons_none(rows, (_KNOWN.label, _LEARNED.label), promised=promised),
             _waiting(rows),
         ]  # fmt: skip

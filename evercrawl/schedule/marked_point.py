@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.base import Pages, Visits
     from evercrawl.types import Floats
 
+_HOUR_S: Final = 3_600.0
 _WEEK_S: Final = 7 * marked_point_instants.DAY_S
 _PLACED: Final = [("days", "u1"), ("offset_s", "f4")]
 
@@ -125,6 +126,13 @@ class MarkedPoint(Planned):
         """Return when the interval is over, or when a regular page is next to be visited."""
         days, at = self._next_at(pages)
         return np.where(days > 0, at, super().due(pages, now))
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the plan, and the regular pages: visits a week, and the hour (UTC) after which they come."""
+        rows = self._placed.upto(0)
+        slots = np.flatnonzero(rows["days"]).astype(np.uint32)
+        weekly, hour = np.bitwise_count(rows["days"][slots].astype(np.int64)), rows["offset_s"][slots] / _HOUR_S
+        return {**super().tables(now), "regular": {"slot": slots, "visits_per_week": weekly, "hour": hour}}
 
     def _next_at(self, pages: Pages) -> tuple[NDArray[Any], Floats]:
         rows = self._placed.take(pages.slot)

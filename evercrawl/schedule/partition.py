@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,12 @@ from evercrawl.schedule._planned import Planned
 from evercrawl.schedule.parameters import one_of, within
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from evercrawl.schedule.base import Pages
     from evercrawl.types import Floats, Ints
 
+_DAY_S: Final = 86_400.0
 KEYS: Final = ("p", "lam", "p_over_lam", "pf")
 """By what pages are sorted into groups: importance, rate of change, their quotient, importance x freshness at one rate
 of visits that is the same for all."""
@@ -85,11 +88,23 @@ class Partition(Planned):
         self.grouping = one_of(f"{self.called}: grouping", grouping, KEYS)
         self.groups = int(within(f"{self.called}: groups", groups, 1, 1000))
         self.steps = int(within(f"{self.called}: steps", steps, 0, 1000))
+        self._planned: Groups | None = None
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the rates of the groups, page by page."""
-        found = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
+        found = self._planned = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
         return found.rate[found.label]
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the plan, and the groups: how many pages each has, their means, and visits a day for each page."""
+        found = self._planned
+        if found is None:
+            return super().tables(now)
+        groups = {
+            "group": np.arange(len(found.size)), "pages": found.size, "importance": found.weight,
+            "changes_per_day": found.lam * _DAY_S, "visits_per_day": found.rate * _DAY_S,
+        }  # fmt: skip
+        return {**super().tables(now), "groups": groups}
 
 
 def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> Groups:

@@ -41,7 +41,8 @@ class Counting(Policy):
         count = len(slots)
         return {
             "Counts": {
-                "slot": np.array(slots, np.uint32), "visits": np.array([self.counts[slot] for slot in slots]),
+                "slot": np.array(slots, np.uint32), "site": np.zeros(count, np.int64),
+                "visits": np.array([self.counts[slot] for slot in slots]),
                 "next_at": np.where(np.arange(count) == 0, now, np.nan), "at": np.arange(count) * 1e9,
                 "planned": np.full(count, self.planned),
                 "kind": np.full(count, "plain"), "often": np.arange(count) > 0,
@@ -67,12 +68,12 @@ def asked(made, monkeypatch):
 def test_it_is_made_of_the_journal_and_names_pages(asked):
     kinds, values = policy_table(asked, "Counts", now=2e9)
     assert values == {
-        "url": [f"{SITE}/", f"{SITE}/b"], "visits": [2, 1], "next_at": [2e9, None], "at": [None, 1e9],
-        "planned": [2, 2],
+        "url": [f"{SITE}/", f"{SITE}/b"], "site": ["example.org"] * 2, "visits": [2, 1],
+        "next_at": [2e9, None], "at": [None, 1e9], "planned": [2, 2],
         "kind": ["plain", "plain"], "often": [False, True],
     }  # fmt: skip
     assert kinds == {
-        "url": "string", "visits": "int", "next_at": "instant", "at": "instant", "planned": "int",
+        "url": "string", "site": "string", "visits": "int", "next_at": "instant", "at": "instant", "planned": "int",
         "kind": "string", "often": "bool",
     }  # fmt: skip
 

@@ -191,13 +191,14 @@ class TestRates:
         assert policy._rate(pages)[0] == pytest.approx(xs / (3.5 * DAY))
 
     def test_a_change_without_a_date_makes_it_the_estimator_without_dates(self):
-        policy, pages = Chile(), made(1)
+        pages = made(1)
         pages.shape[:], pages.scale_s[:] = 0.4, 4 * DAY
-        for age_s in (DAY / 4, math.nan):
-            policy.learn(visits([0], changed=True, age_s=age_s))
-        policy.learn(visits([0]))
-        assert policy._rate(pages)[0] == pytest.approx(-math.log(1 - 2 / 3) * 3 / (3 * DAY))
-        assert Chile(rates="posterior")._rate(pages)[0] == pytest.approx(0.1 / DAY)
+        for rates, expected in (("counts", -math.log(1 - 2 / 3) * 3 / (3 * DAY)), ("posterior", 0.1 / DAY)):
+            policy = Chile(rates=rates)
+            for age_s in (DAY / 4, math.nan):
+                policy.learn(visits([0], changed=True, age_s=age_s))
+            policy.learn(visits([0]))
+            assert policy._rate(pages)[0] == pytest.approx(expected)
 
     def test_always_and_never_changed_say_nothing(self):
         policy, pages = Chile(), made(2)

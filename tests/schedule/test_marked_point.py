@@ -95,6 +95,9 @@ def test_a_page_with_an_hour_is_visited_just_after_it_on_its_days() -> None:
     assert early.argmax() == 1
     assert late.argmax() == 0
     assert policy.rates(np.zeros(1, np.uint32)) * 7 * DAY_S == pytest.approx(2.0)
+    regular = {name: cells.tolist() for name, cells in policy.tables(now)["regular"].items()}
+    assert regular == {"slot": [0], "visits_per_week": [2], "hour": [10.0]}
+    assert set(policy.tables(now)) == {"plan", "regular"}
 
 
 def test_other_pages_and_all_where_it_is_not_wanted_are_visited_evenly() -> None:

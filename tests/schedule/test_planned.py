@@ -96,6 +96,16 @@ def test_clustering_makes_groups_of_pages_alike_and_betters_what_they_earn(key) 
     )
 
 
+def test_groups_can_be_exported_and_have_the_rates_of_their_pages() -> None:
+    policy = Partition(groups=3, steps=0)
+    assert set(policy.tables(0.0)) == {"plan"}
+    rates = planned(policy, known([1.0, 9.0, 2.0, 8.0, 3.0, 7.0], np.ones(6)), 2.0)
+    table = policy.tables(0.0)["groups"]
+    assert table["pages"].tolist() == [2, 2, 2]
+    assert table["importance"].tolist() == [1.5, 5.0, 8.5]
+    assert np.repeat(table["visits_per_day"] / DAY_S, 2) == pytest.approx(np.sort(rates))
+
+
 def test_new_pages_keep_their_share_of_what_there_is() -> None:
     assert planned(Uniform(new_share=0.25), known(1.0, np.ones(10)), 2.0, unread=3).sum() == pytest.approx(1.5)
 

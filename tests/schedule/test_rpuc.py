@@ -147,6 +147,14 @@ def test_what_is_asked_for_counts():
         assert (due[1] < due[0]) == (demand > 0)
 
 
+def test_a_page_asked_for_as_often_in_less_time_is_asked_for_more():
+    """R is per cycle since a page was first read: nine retrievals in two days are more than nine in two hundred."""
+    policy = Rpuc(**GIVEN, periods=PERIODS)
+    told(policy, BEGAN_AT - 200 * DAY_S, np.nan, [False] * 3)
+    told(policy, BEGAN_AT - 2 * DAY_S, np.nan, [False] * 4)
+    assert queues(policy, pages(4, retrieved=[9, 9, 9, 9]), BEGAN_AT) == [4, 4, 4, 0]
+
+
 def test_it_reaches_what_was_measured_of_it():
     assert poll(Rpuc(), population(150, 1), 0.3, cycles=6, measured_from=4, seed=1).ratio > 0.927 - 0.03
 

@@ -220,6 +220,15 @@ def test_index_like_pages_get_what_new_urls_leave(unread, given, expected):
     assert table["new_pages_per_visit"].tolist() == given.get("found", [9, 9])
 
 
+def test_of_index_like_pages_that_comes_first_which_led_to_more_new_ones():
+    """There is room for one of the two."""
+    for found in ([2, 9], [9, 2]):
+        policy = Tianwang(capacity=5, cycle="1d", longest=1e6)
+        seen, now = indexed(policy, found=found, size=[5e3, 5e3])
+        policy.plan(seen, 0, now)
+        assert wanted(policy, seen, now) == [found.index(9)]
+
+
 def test_pages_of_a_site_that_changes_are_looked_at_sooner_if_wanted():
     periods = {}
     for locality in (0.0, 1.0):

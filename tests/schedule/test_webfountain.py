@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule import Pages, Visits
+from evercrawl.schedule import Pages, Visits, webfountain
 from evercrawl.schedule.cycle import Cycle
 from evercrawl.schedule.tempo import MEMORY_S, Tempo
 from evercrawl.schedule.webfountain import Webfountain
@@ -212,6 +212,20 @@ def test_pages_that_are_found_are_foreseen() -> None:
         planned.append(policy.tables(0.0)["periods"]["new"].sum())
     assert planned[0] == pytest.approx(0.0, abs=1e-9)
     assert planned[1] > 10
+
+
+def test_new_pages_are_expected_where_they_turned_out_to_belong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the shares that were measured the programme goes on, and not with those of all pages."""
+    planned = []
+    for shares in ([0.0, 1.0], [1.0, 0.0]):
+        policy = Webfountain(count=4, periods=8)
+        monkeypatch.setattr(
+            webfountain, "measure", lambda *told, shares=shares: measure(*told)._replace(shares=np.array(shares))
+        )
+        seen = told(policy)
+        policy.plan(seen, 400, float(seen.visited_at.max()))
+        planned.append(policy.tables(0.0)["periods"]["new"])
+    assert np.abs(planned[0] - planned[1]).max() > 0.5
 
 
 def test_who_is_told_again_in_other_batches_plans_the_same() -> None:
