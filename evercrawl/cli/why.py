@@ -109,10 +109,16 @@ def _change(change: Belief) -> list[tuple[str, str]]:
             f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
         ),
         ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
+        *([("lasts", _lasting(change.lasting, change.judged))] if change.lasting is not None else []),
         *([("announces", _announcing(change.announcing))] if change.announcing else []),
         *([("ages", _model(change))] if change.by_clock is not None else []),
         ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
     ]
+
+
+def _lasting(part: float, judged: int) -> str:
+    last = "its last change" if judged == 1 else f"its last {judged} changes"
+    return f"of a change, {percent(part)} of the page lasts, by {last}"
 
 
 def _announcing(found: Announcing) -> str:

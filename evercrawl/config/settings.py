@@ -193,6 +193,14 @@ class Config:
         "as a regression predicts them (learned); importance and how it grows (quality). All but the first and the "
         "last go by what evercrawl usage is told",
     )
+    lasting: bool = _setting(
+        False,
+        "strategy",
+        "--lasting",
+        values.switch(),
+        "what a page is worth is multiplied by the part of it that a change replaces for good, so that visits do not "
+        "go where advertisements alone are new",
+    )
     discovery: float = _setting(
         0.5,
         "strategy",

@@ -107,6 +107,9 @@ class Belief:
         saw no page.
     announcing
         What its site says of changes; None where it never announced any.
+    lasting, judged
+        Which part of the page a change replaces for good, and by how many changes that is told, of which no more than
+        about the last fifteen count; None and 0 where none has told yet.
     """
 
     rate_per_s: float
@@ -121,6 +124,8 @@ class Belief:
     by_clock: bool | None = None
     ahead_nats: float | None = None
     announcing: Announcing | None = None
+    lasting: float | None = None
+    judged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

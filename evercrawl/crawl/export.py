@@ -10,9 +10,9 @@ import numpy as np
 from evercrawl.change.gamma import rate
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.content import HTML, answer_of, exchange_of, is_html
+from evercrawl.crawl.focus import weighs
 from evercrawl.crawl.reader import events
 from evercrawl.crawl.view import View, settings
-from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.parse import html
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -108,7 +108,7 @@ def _beliefs(view: View, start: int, stop: int) -> Columns:
     slots = np.arange(start, stop, dtype=np.uint32)
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
-    same = isinstance(view.policy, Price) and not view.config.focus and view.config.weight == IMPORTANCE
+    same = isinstance(view.policy, Price) and not view.config.focus and not weighs(view.config)
     asked = pages if same else view.candidates(slots)
     due_at = view.due_at(asked)  # first, for it may inform the policy, and all pages are to be told by the same beliefs
     beliefs = view.importance[slots], rates, view.fresh(pages), due_at

@@ -175,10 +175,21 @@ def unasked(config: Config, policy: Policy) -> str:
     if policy.weighs:
         return ""
     settings = [f"weight = {config.weight}"] if config.weight != IMPORTANCE else []
+    settings += ["lasting"] if config.lasting else []
     settings += ["focus"] if config.focus else []
     settings += [f"discovery = {config.discovery:g}"] if config.discovery != EVEN else []
     change = "changes" if len(settings) == 1 else "change"
     return _UNASKED.format(config.policy, " and ".join(settings), change) if settings else ""
+
+
+def weighs(config: Config) -> bool:
+    """Whether pages are worth something else than their importance.
+
+    >>> from evercrawl.config import Config
+    >>> weighs(Config()), weighs(Config(lasting=True))
+    (False, True)
+    """
+    return config.weight != IMPORTANCE or config.lasting
 
 
 def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
@@ -199,9 +210,10 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         entry = view.config.focus[place]
         times *= entry.weight
         reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
-    if view.config.weight != IMPORTANCE:
+    if weighs(view.config):
         times *= float(view.candidates.weighed(np.array([slot], np.uint32))[0])
-        reasons.append(f"weight = {view.config.weight}")
+        reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
+        reasons += ["what lasts of its changes"] if view.config.lasting else []
     if never and view.config.discovery != EVEN:
         times *= discovery_weight(view.config.discovery)
         reasons.append(f"it was never read, and discovery = {view.config.discovery:g}")

@@ -141,7 +141,7 @@ class Crawl:
         known = KnownGraph(partition, policy.needs) if policy.needs else None
         soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
         self._lessons = Lessons(policy, partition, patience_s=soon_s) if policy.learns else None
-        self._weight = weight_of(config.weight, partition)
+        self._weight = weight_of(config.weight, partition, lasting=config.lasting)
         self.columns = Columns(
             state,
             scheme,

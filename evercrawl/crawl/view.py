@@ -120,7 +120,7 @@ class View:
             newcomers=self.config.newcomers,
             focus=self.focus,
             known=KnownGraph(self.partition, needs) if needs else None,
-            weight=weight_of(self.config.weight, self.partition),
+            weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
         )
 
     @cached_property

@@ -63,8 +63,15 @@ class Weight(ABC):
         """Return what pages are worth whose importance is as given, shape (n,)."""
 
 
-def weight_of(name: str, partition: Partition) -> Weight | None:
-    """Return the weight that is called `name`, one of `WEIGHTS`; None for importance itself."""
+def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weight | None:
+    """Return the weight that is called `name`, one of `WEIGHTS`; None for importance itself.
+
+    With `lasting` it is multiplied by how much a change of each page leaves; see `lasting_weight`.
+    """
+    if lasting:
+        from evercrawl.crawl.lasting_weight import Lasting
+
+        return Lasting(partition, weight_of(name, partition))
     match name:
         case "access":
             return Access(partition)

@@ -20,6 +20,7 @@ from evercrawl.crawl.top import known
 from evercrawl.crawl.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.price import Price
+from evercrawl.store import lasting
 from evercrawl.store.events import Visit
 from evercrawl.store.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome
@@ -167,8 +168,14 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
         dates.trusted(int(row["listed_true"]), int(row["listed_false"])),
         known(view.fresh(pages)[0]),
         trust.believed if trust is not None else None, trust.nats if trust is not None else None,
-        _announcing(view, slot, row),
+        _announcing(view, slot, row), *_lasting(_row(view, slot)),
     )  # fmt: skip
+
+
+def _lasting(row: Any) -> tuple[float | None, int]:
+    """Return how much of what a change brings stays, and by how many changes that is told."""
+    judged = 0 if row is None else lasting.judged(int(row["lasting"]))
+    return (float(lasting.part(np.asarray(row["lasting"]))) if judged else None), judged
 
 
 def _announcing(view: View, slot: int, row: Any) -> Announcing | None:

@@ -230,7 +230,7 @@ class Partition:
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, _end(event))
             given_up = given_up or isinstance(event, Lost)
-        self.state.cashbook.saved = None  # what is folded from now on is in no snapshot
+        self.state.cashbook.saved, self.state.folded = None, []  # what is folded from now on is in no snapshot
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
         if given_up:  # the archive was cut in between

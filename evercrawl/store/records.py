@@ -38,6 +38,8 @@ _FIELDS: Final = [
     ("depth", "u1"),
     ("misses", "u1"),  # visits in a row that found it gone, or in trouble
     ("flags", "u1"),  # the bits below
+    ("lasting", "<i2"),  # how much of what a change brings stays; see `lasting`
+    ("earlier", "<u4"),  # bits of the state before a change that no visit has judged yet; 0 for none
 ]
 
 
@@ -50,9 +52,9 @@ def _record() -> np.dtype[Any]:
 
 
 RECORD: Final = _record()
-"""A record: 90 bytes of fields, each where its type wants to be, and 6 to spare."""
+"""A record: 96 bytes of fields, each where its type wants to be, and none to spare."""
 
-_PACKED: Final = Struct("<4I3Qd3f5I3H4B6x")
+_PACKED: Final = Struct("<4I3Qd3f5I3H4BhI")
 assert _PACKED.size == RECORD.itemsize, "one letter for each field"
 
 MEMBER: Final = 1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.store.journal import Journal
     from evercrawl.store.state import State
 
-VERSION: Final = 7
+VERSION: Final = 8
 MAGIC: Final = b"EVERSNAP"
 SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17
@@ -131,7 +131,7 @@ async def write(
     )  # fmt: skip
     frames = [MAGIC, packed(msgspec.msgpack.encode(head))]
     for column, start, array in _columns(state, head):
-        copied = array.tobytes()  # a copy of rows leaves between their fields what memory held
+        copied = array.tobytes()
         frames.append(await offload(_pack, column, start, len(array), copied, journal.sequence))
     frames.append(END)
     state.urls.sync()
@@ -192,6 +192,9 @@ def restore(state: State, loaded: Loaded) -> None:
     state.away, state.wished = dict(head.away), dict(head.wished)
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
     cash = [piece for piece in loaded.pieces if piece.column == "cash"]
+    state.folded = [
+        (piece.start, piece.start + piece.count, piece.sequence) for piece in loaded.pieces if piece.column == "records"
+    ]
     for piece in loaded.pieces:
         target = _column(state, piece.column)
         raw = zstandard.ZstdDecompressor().decompress(piece.data)

@@ -7,11 +7,11 @@ The same `apply` runs while crawling and while replaying, so the journal folds t
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.store import heard, media_kind, transfers
+from evercrawl.store import heard, lasting, media_kind, transfers
 from evercrawl.store.accounts import Accounts
 from evercrawl.store.arena import reserve
 from evercrawl.store.cashbook import Cashbook
@@ -102,6 +102,9 @@ class State:
     born
         The clock G when each URL became known, f32 by slot, where cash goes round; 0 for those known since before the
         scheme was another. Empty under other schemes, which have no use for it.
+    folded
+        Of a snapshot, while the journal is folded from where it began: records from, to, and how many events they have
+        in them already; else empty. What is assigned comes out the same twice, a running mean would not.
     lost
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     notes
@@ -146,6 +149,7 @@ class State:
         self.changes = 0
         self.wire_bytes = 0
         self._originals = Originals()
+        self.folded: list[tuple[int, int, int]] = []
         self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
 
     def host_number(self, name: str, new: list[str]) -> int:
@@ -227,7 +231,7 @@ class State:
         if isinstance(event, (Visit, Found)) and event.found is not None:
             self._welcome(event.found, number)
         if isinstance(event, Visit):
-            self._visited(event, pointer)
+            self._visited(event, pointer, number)
             self._count_dates(event)
             if event.heard:
                 self._count_heard(event)
@@ -249,7 +253,7 @@ class State:
         for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
             self.cashbook.join(found.first_slot + place, found.hosts[place], number)
 
-    def _visited(self, event: Visit, pointer: int) -> None:
+    def _visited(self, event: Visit, pointer: int, number: int) -> None:
         slot, flags = event.slot, event.flags
         rows = self.records.rows
         if event.visits == 1:
@@ -280,6 +284,9 @@ class State:
             changed = visited if event.changed_at == event.at else self.ticks(event.changed_at)
         if event.outcome in HELD:
             seen = visited
+        stays, earlier = old[23:25]
+        if not (self.folded and self._in_snapshot(index, number)):
+            stays, earlier = _lasting(event, old, simhash, words)
         rows[index] = (
             slot, event.host, visited, min(size_bytes, 0xFFFFFFFF), event.digest, simhash,
             links, history, mark, shape, scale_s, alias, changed, wire, seen, words,
@@ -287,7 +294,7 @@ class State:
             min(event.misses, 0xFF),
             (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0)
             | (FINDABLE if _findable(event, old[22]) else 0)
-            | (NEAR if _near(event, old[22]) else 0) | _kind(event, old[22]),
+            | (NEAR if _near(event, old[22]) else 0) | _kind(event, old[22]), stays, earlier,
         )  # fmt: skip
         self.outcomes[event.outcome] += 1
         self.visits += 1
@@ -299,6 +306,10 @@ class State:
                 self.wished[event.host] = event.retry_at
         if event.outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and outcome == Outcome.OK):
             self._originals.note(event.digest, slot)
+
+    def _in_snapshot(self, index: int, number: int) -> bool:
+        """Whether a record that a snapshot had was copied after the event with this number."""
+        return any(first <= index < stop and number < sequence for first, stop, sequence in self.folded)
 
     def _new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of the record of a page that has none, and the page's depth."""
@@ -414,6 +425,17 @@ class State:
         count = self.known.count
         found = int(self.known.row(count - 1)["found"]) if count else 0
         return self.instant(max(int(visited), found))
+
+
+def _lasting(event: Visit, old: tuple[Any, ...], simhash: int, words: int) -> tuple[int, int]:
+    """Return what is kept of how long changes last, after a visit; `old` is the record before."""
+    if event.visits == 1:
+        return lasting.START, 0
+    if event.outcome not in HELD:
+        return old[23], old[24]
+    other = not event.flags & UNCHANGED and event.digest != old[4]
+    changed = other and (words != old[15] or not words)  # bytes around the same words are no change of the page
+    return lasting.learn(old[23], old[24], old[5], simhash, changed=changed)
 
 
 def _findable(event: Visit, flags: int) -> bool:

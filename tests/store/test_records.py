@@ -16,7 +16,7 @@ def test_rows_stay_while_records_are_added():
     records = Records(capacity=100)
     rows = records.rows
     first, second = records.add(), records.add()
-    values = (7, 1, 16, 2000, 2**64 - 1, 5, 99, 0.5, 0.25, 1.0, 2.0, 8, 17, 999, 16, 77, 3, 1, 200, 1, 4, 6, 3)
+    values = (7, 1, 16, 2000, 2**64 - 1, 5, 99, 0.5, 0.25, 1.0, 2.0, 8, 17, 999, 16, 77, 3, 1, 200, 1, 4, 6, 3, -5, 9)
     rows[second] = values
     assert (first, second, records.count) == (0, 1, 2)
     assert records.rows[1].item() == values

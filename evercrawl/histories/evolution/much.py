@@ -44,7 +44,7 @@ class Much(NamedTuple):
 def much(changes: Changes) -> Much:
     """Return how much some changes change.
 
-    The states that a page has been in are all remembered here; `change.returns` remembers a few, as a crawl may.
+    The states that a page has been in are all remembered here.
     """
     bits = changes.bits
     if not len(bits):

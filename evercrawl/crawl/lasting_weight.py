@@ -1,0 +1,68 @@
+"""Worth by how much a change leaves: what a page is worth, times the part of it that a change replaces for good.
+
+A page whose only news is another advertisement at each look changes all the time, and a visit brings nothing that
+lasts. Of a page that was never read all is new, so it counts in full.
+
+References
+----------
+Olston, Pandey (2008). Recrawl scheduling based on information longevity: what is ephemeral counts nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.crawl.weights import Weight
+from evercrawl.store import lasting
+from evercrawl.store.table import NO_RECORD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.schedule.base import Pages
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
+    from evercrawl.types import Floats, Slots
+
+LEAST: Final = 0.01
+"""That a page counts of its worth, however little stays: it may come to bring what does."""
+
+
+class Lasting(Weight):
+    """What another weight says, or importance, times how much of a page a change replaces for good.
+
+    Parameters
+    ----------
+    partition
+        The crawl.
+    weight
+        The other weight; None for importance.
+    """
+
+    def __init__(self, partition: Partition, weight: Weight | None) -> None:
+        self._state, self._weight = partition.state, weight
+
+    @property
+    def message(self) -> str:
+        """What the other weight has to say."""
+        return self._weight.message if self._weight is not None else ""
+
+    def begin(self, plain: Callable[[Slots], Pages]) -> None:
+        """Let the other weight learn from `plain`."""
+        if self._weight is not None:
+            self._weight.begin(plain)
+
+    def worth(self, slots: Slots, importance: Floats) -> Floats:
+        """Return what pages are worth, shape (n,)."""
+        worth = importance if self._weight is None else self._weight.worth(slots, importance)
+        return worth * np.maximum(parts(self._state, slots), LEAST)
+
+
+def parts(state: State, slots: Slots) -> Floats:
+    """Return which part of each page a change replaces for good, shape (n,); 1 of those that hold no content."""
+    cells = state.table.record.take(slots)
+    read = cells < NO_RECORD
+    kept = state.records.rows["lasting"][np.where(read, cells, 0)]
+    return np.where(read, lasting.part(kept), 1.0)
