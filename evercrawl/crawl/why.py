@@ -174,8 +174,9 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
 
 def _lasting(row: Any) -> tuple[float | None, int]:
     """Return how much of what a change brings stays, and by how many changes that is told."""
-    judged = 0 if row is None else lasting.judged(int(row["lasting"]))
-    return (float(lasting.part(np.asarray(row["lasting"]))) if judged else None), judged
+    kept = lasting.START if row is None else int(row["lasting"])
+    judged = lasting.judged(kept)
+    return (float(lasting.part(np.array([kept]))[0]) if judged else None), judged
 
 
 def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
