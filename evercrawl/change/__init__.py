@@ -1,5 +1,7 @@
 """How often pages change, learned from visits, and what follows from it.
 
+Whether a page is there: `deaths` (how fast pages vanish), `comebacks` (how fast they come back).
+
 What a copy is worth: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
 
 Estimators of a page's rate of change, each an `Estimator` of many pages in a file of its own, by whose name policies

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.change import announcements, dates, extent, gamma
+from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.deaths import Deaths
 from evercrawl.change.prior import SitePriors
 from evercrawl.store import heard, transfers
@@ -20,6 +21,7 @@ from evercrawl.store.events import (
     UNCHANGED,
     VALIDATED,
 )
+from evercrawl.store.state import HELD
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -103,8 +105,8 @@ class Changes:
         What is believed of a site's pages before they have shown anything.
     cycle_s
         Mean time between two visits of a page, over the visits.
-    deaths
-        How fast pages vanish.
+    deaths, comebacks
+        How fast pages vanish; how fast those come back that were found gone.
     """
 
     def __init__(self, state: State, notices: Notices) -> None:
@@ -114,13 +116,15 @@ class Changes:
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
         self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
         self._fit_at = self._intervals + _FIT_FIRST
-        self.deaths = deaths_of(state)
+        self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
         found = {"cycle_s": self.cycle_s} if self._intervals else {}
         if self.deaths.watched_s:
             found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
+        if self.comebacks.watched_s:
+            found |= {"back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s}
         return found
 
     def learn(self, reading: Reading, flags: int) -> Lesson:
@@ -130,6 +134,7 @@ class Changes:
         self.notices.visited(reading.slot)
         if reading.outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
             self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
+        self._learn_comebacks(reading)
         held = bool(before.digest) and before.outcome not in NO_COPY
         if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
             vanished = held and reading.outcome in NO_COPY  # what could not be asked says nothing
@@ -154,6 +159,19 @@ class Changes:
         evidence = transfers.pack_evidence(*self._evidence(before, site, changed, interval_s, past))
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
         return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.heard)
+
+    def _learn_comebacks(self, reading: Reading) -> None:
+        """Learn of a page that the last visit found gone whether it is back; one in vain does not tell."""
+        before, at = reading.before, reading.exchange.at
+        if before.outcome != Outcome.GONE or before.visited_at is None:
+            return
+        if reading.outcome in (Outcome.ERROR, Outcome.REFUSED):
+            return
+        there_at = (
+            before.seen_at if before.digest else self._state.instant(self._state.known.row(reading.slot)["found"])
+        )
+        gone_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
+        self.comebacks.learn(gone_s, interval_s, back=int(reading.outcome in HELD))
 
     def _hear(
         self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None
@@ -237,6 +255,11 @@ def priors_of(state: State) -> SitePriors:
 def deaths_of(state: State) -> Deaths:
     """Return how fast pages vanish, by what an earlier run noted."""
     return Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
+
+
+def comebacks_of(state: State) -> Comebacks:
+    """Return how fast pages come back, by what an earlier run noted."""
+    return Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
 
 
 def _fit(priors: SitePriors, state: State) -> None:

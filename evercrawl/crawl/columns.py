@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evercrawl.change.comebacks import Comebacks
     from evercrawl.change.prior import SitePriors
     from evercrawl.config import Config
     from evercrawl.crawl.focus import Focusing
@@ -40,7 +41,7 @@ class Columns:
     """Gathers the columns of `Pages`.
 
     Importance and cash count half as much for each visit in a row that found a page gone or in trouble: a visit moves
-    what there is only if the page is back.
+    what there is only if the page is back. Of pages found gone they do not where the policy reckons with that itself.
 
     Parameters
     ----------
@@ -62,6 +63,8 @@ class Columns:
         What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
     weight
         Says what pages are worth instead of their importance; without it they are worth that.
+    comebacks
+        How fast pages come back, for a policy that `awaits` them; without it none is told.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class Columns:
         known: KnownGraph | None = None,
         newcomers: str = ALONE,
         weight: Weight | None = None,
+        comebacks: Comebacks | None = None,
     ) -> None:
         self._state = state
         self._scheme = scheme
@@ -89,6 +93,7 @@ class Columns:
         self._focus = focus
         self._known = known
         self._guess = Guess(state, scheme, newcomers)
+        self._comebacks = comebacks
         self._weight = weight
         if weight is not None:
             self._plain = Columns(
@@ -115,8 +120,10 @@ class Columns:
         never = None if unread is None else self._never(unread, slots)
         worth = cash if never is None else np.where(never, self._expected(cash, cells), cash)
         importance = self._importance(worth, rows, slots, cells)
+        back_scale_s = None
         if (misses := rows["misses"]).any():
-            back = RETURNS**misses
+            back_scale_s = self._back_scale_s(rows, slots)
+            back = RETURNS ** np.where(back_scale_s > 0, 0, misses) if back_scale_s is not None else RETURNS**misses
             importance, cash = importance * back, cash * back
         importance, cash, weighed = self._wanted(slots, never, importance, cash)
         cost, cost_changed = self._costs(seen, rows)
@@ -133,6 +140,7 @@ class Columns:
             recall=self._notices.recall(sites),
             found_at=None if unread is None else np.where(unread, self._found_at(slots), np.nan),
             weighed=weighed,
+            back_scale_s=back_scale_s,
             **self._asked(slots),
         )
 
@@ -142,6 +150,16 @@ class Columns:
             return np.ones(len(slots))
         importance = self._plain(slots).importance
         return _times(self._weight.worth(slots, importance), importance)
+
+    def _back_scale_s(self, rows: NDArray[Any], slots: Slots) -> Floats | None:
+        """Return how slowly pages come back that the last visit found gone, 0 of others; None where none is awaited."""
+        gone = (rows["outcome"] == Outcome.GONE) & (rows["misses"] > 0)
+        if self._comebacks is None or not gone.any():
+            return None
+        seen = rows["seen"].astype(np.float64)
+        there = np.where(seen > 0, seen, self._state.known.found_at.at(slots))
+        gone_s = np.maximum(rows["visited"] - there, 0.0) / TICKS_PER_S
+        return np.where(gone, self._comebacks.scale_s + gone_s, 0.0)
 
     def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
         """Return the records of pages; all zero for one that was never read.

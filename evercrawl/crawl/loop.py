@@ -154,6 +154,7 @@ class Crawl:
             known=known,
             newcomers=config.newcomers,
             weight=self._weight,
+            comebacks=changes.comebacks if policy.awaits else None,
         )
         self._planning = Planning(policy, state, self.columns) if policy.plans else None
         self.frontier = Frontier(

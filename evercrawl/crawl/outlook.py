@@ -233,6 +233,11 @@ def _joined(pieces: list[Pages]) -> Pages:
     """Return columns one after another, but for those that only some policies need."""
     names = "slot", "visited_at", "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "notice"
     columns: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
+    back = [piece.back_scale_s for piece in pieces]
+    if any(each is not None for each in back):
+        columns["back_scale_s"] = np.concatenate([
+            np.zeros(len(piece.slot)) if each is None else each for piece, each in zip(pieces, back, strict=True)
+        ])  # fmt: skip
     return Pages(**columns)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.config import FILE_NAME, Config, load
-from evercrawl.crawl.changes import NO_COPY, deaths_of, priors_of
+from evercrawl.crawl.changes import NO_COPY, comebacks_of, deaths_of, priors_of
 from evercrawl.crawl.columns import Columns, counts_bytes
 from evercrawl.crawl.focus import Focusing, discovery_weight
 from evercrawl.crawl.followed import followed
@@ -121,6 +121,7 @@ class View:
             focus=self.focus,
             known=KnownGraph(self.partition, needs) if needs else None,
             weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
+            comebacks=comebacks_of(self.state) if self.policy.awaits else None,
         )
 
     @cached_property

@@ -11,6 +11,7 @@ from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule._clock_chances import log1p
 from evercrawl.schedule._clock_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
+from evercrawl.schedule._price_back import BACK_SHAPE, weight_back
 from evercrawl.schedule._price_deaths import dying
 from evercrawl.schedule._price_worth import announced, due_after, heard, parts
 
@@ -187,15 +188,47 @@ def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) 
     return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
 
 
+@compiled
+def _alive(c: Columns, i: int, s: Terms, longing: float) -> float:
+    """Return what a page that is gone would weigh once it is back, until it falls due again; see `weight_back`."""
+    plain = by_age(s.now, c.shape[i], c.scale[i], s.now)
+    told = dying(plain, 0.0, s.deaths)
+    return weight_back(
+        c.weight[i], told.shape, told.scale, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close,
+        _recall(c, i, plain, told),
+    )  # fmt: skip
+
+
+@compiled
+def _value_of_gone(c: Columns, i: int, s: Terms, longing: float, back: Any) -> float:
+    """Return what it is worth to see whether a page that was found gone is back."""
+    age = max(s.now - c.visited_at[i], 0.0)
+    if c.notice[i] > 0.0:
+        worth, likely, _, _ = announced(BACK_SHAPE, back[i], age, 0.0, 0.0, c.notice[i])
+    else:
+        worth, likely, _, _ = parts(BACK_SHAPE, back[i], age, 0.0)
+    return float(_alive(c, i, s, longing) * worth / (c.cost[i] + c.changed[i] * likely))
+
+
+@compiled
+def _due_of_gone(c: Columns, i: int, s: Terms, longing: float, back: Any) -> float:
+    """Return when it is worth the price to see whether a page that was found gone is back; infinity for never."""
+    return float(c.visited_at[i] + due_after(
+        _alive(c, i, s, longing), BACK_SHAPE, back[i], c.cost[i], c.changed[i], s.price, 0.0, 0.0, s.never, s.close,
+        0.0, c.notice[i],
+    ))  # fmt: skip
+
+
 @entry(
     i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, _FLOATS, i64, _FLOATS, i64,
-    *MEMORY, _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
+    _FLOATS, i64, *MEMORY, _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
 )  # fmt: skip
 def assess(
     slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, price: float, patience: float,
     theta: float, theta_new: float, never: float, close: float, known: float, deaths: float, wanted: float,
-    few: float, weighed: Any, dear: Any, priced: int, found_at: Any, waiting: int, settings: Any, page_rows: Any,
-    pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
+    few: float, weighed: Any, dear: Any, priced: int, found_at: Any, waiting: int, gone: Any, missing: int,
+    settings: Any, page_rows: Any, pages: int,
+    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
     sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
     rings: int, values: Any, valued: int, dues: Any, due_from: int, freshness: Any, claimed: int,
 ) -> int:  # fmt: skip
@@ -205,7 +238,8 @@ def assess(
 
     Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
     asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that. Of `dear` there is
-    one for each page, or none, and of `found_at` likewise.
+    one for each page, or none, and of `found_at` and `gone`
+    likewise: the last is above 0 of pages that were found gone, how slowly they come back.
     """
     c = _columns(slots, columns, n, recall, heard_of)
     t = tables(
@@ -215,7 +249,7 @@ def assess(
     _see(c, t)
     s, usual = Terms(now, price, patience, theta, theta_new, never, close, known, deaths), view(weighed, 1)
     worth, when, likely = view(values, valued), view(dues, n - due_from), view(freshness, claimed)
-    times, found = view(dear, priced), view(found_at, waiting)
+    times, found, back = view(dear, priced), view(found_at, waiting), view(gone, missing)
     if valued:
         longing = _longing(c, 0, known, wanted, few, usual)
         for i in range(valued):
@@ -224,6 +258,7 @@ def assess(
             both = told if new else dying(told, max(now - c.visited_at[i], 0.0), deaths)
             worth[i] = (
                 _value_of_new(c, i, here, found) if new
+                else _value_of_gone(c, i, here, longing, back) if len(back) > 0 and back[i] > 0.0
                 else _value(c, i, here, longing, both, usual[0], _recall(c, i, told, both))
             )  # fmt: skip
             if i < claimed:
@@ -231,7 +266,11 @@ def assess(
     if due_from < n:
         longing = _longing(c, due_from, known, wanted, few, usual)
         for i in range(due_from, n):
-            when[i - due_from] = _due(c, i, _on_host(s, times, i), longing, t, usual[0])
+            here = _on_host(s, times, i)
+            gone_by = len(back) > 0 and back[i] > 0.0
+            when[i - due_from] = (
+                _due_of_gone(c, i, here, longing, back) if gone_by else _due(c, i, here, longing, t, usual[0])
+            )
     return 0
 
 

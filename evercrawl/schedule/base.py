@@ -84,6 +84,10 @@ class Pages:
         How many times its importance by links each is worth, where the crawl weighs pages by something else (`weight`);
         None where it does not. Importance and cash are times that already. So a policy that was published without a
         weight can leave things as published unless one is asked for.
+    back_scale_s
+        Of pages whose last visit found them gone, how slowly they are thought to come back, in seconds: within t of
+        that visit with probability 1 - (1 + t / back_scale_s)^-a (see `change.comebacks`); 0 of others. None where none
+        was found gone, or the policy does not reckon with it (`Policy.awaits`).
     """
 
     slot: Slots
@@ -108,6 +112,7 @@ class Pages:
     found_at: Floats | None = None
     dear: Floats | None = None
     weighed: Floats | None = None
+    back_scale_s: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
@@ -284,6 +289,10 @@ class Policy(ABC):
     clairvoyant: ClassVar[bool] = False
     """Whether it is told in `Pages.notice` which copies are stale (infinity) and which are not (0): a yardstick for
     recorded or made-up histories, which no crawl can follow."""
+
+    awaits: ClassVar[bool] = False
+    """Whether it reckons itself with how likely a page that was found gone is to be back, by `Pages.back_scale_s`;
+    otherwise such pages come with less importance and cash, half as much for each visit in a row that was in vain."""
 
     least: float = -math.inf
     """Pages of which a visit is worth less, by `value`, are left alone for now, even where nothing else is to be done.

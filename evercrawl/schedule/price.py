@@ -47,6 +47,8 @@ class Price(Policy):
     The age of a copy is told by the clock of its folder, which runs fast while pages around it change (see `clocks`),
     on sites where that has foretold changes better than time; elsewhere in seconds, by the Gamma belief of its rate.
     A copy is no good either once its page has vanished, so the rate at which pages do is added to that of changes.
+    Of a page that was found gone its return is awaited, in place of a change, by the belief of how fast pages come back
+    (see `change.comebacks`).
 
     Parameters
     ----------
@@ -95,6 +97,7 @@ class Price(Policy):
 
     learns: ClassVar[bool] = True
     places: ClassVar[bool] = True
+    awaits: ClassVar[bool] = True
     swayed_by: ClassVar[Swaying] = "batches"
     _given: ClassVar[float] = 1e6
     """Rates of a larger shape were given, in seconds, and not learned."""
@@ -147,16 +150,16 @@ class Price(Policy):
         longing = self._longs and self._visits >= _FIRST_VISITS
         wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
         values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
-        dear, found = (
+        dear, found, back = (
             _NONE if column is None else np.ascontiguousarray(column, np.float64)
-            for column in (pages.dear, pages.found_at)
+            for column in (pages.dear, pages.found_at, pages.back_scale_s)
         )
         likely = np.empty(valued if fresh else 0)
         _KERNELS["assess"](
             *_columns(pages), now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S, self._close,
             self._given, self.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self._weighed), pointer(dear), len(dear),
-            pointer(found), len(found), *self._clocks.pointers(), pointer(values), valued, pointer(due), due_from,
-            pointer(likely), len(likely),
+            pointer(found), len(found), pointer(back), len(back), *self._clocks.pointers(), pointer(values), valued,
+            pointer(due), due_from, pointer(likely), len(likely),
         )  # fmt: skip
         return Assessed(values, due, likely)
 

@@ -37,7 +37,7 @@ class Conditions:
         Share of the pages that go away that come back, and after how many cycles on the mean, by an exponential
         distribution.
     told_deaths
-        Whether the policy is told how fast pages go away.
+        Whether the policy is told how fast pages go away, and come back.
     cap_per_day
         Visits that each host allows; None for any number.
     cost, cost_changed

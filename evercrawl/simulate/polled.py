@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.change.comebacks import Comebacks, scale_s
 from evercrawl.change.deaths import RETURNS, Deaths
 from evercrawl.schedule.base import Facts, Pages
 from evercrawl.simulate.polling_beliefs import Beliefs, Trust
@@ -66,6 +67,8 @@ class Held:
         self._deaths_per_s = conditions.deaths / cycle_s
         self._read_at = np.full(n, math.nan)  # when it was there, the last time
         self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
+        self._comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
+        self._returns_per_s = conditions.returns / (conditions.away * cycle_s)
         self.facts = Facts(*(np.zeros(n) for _ in range(8)))
 
     def pass_to(self, now: float) -> None:
@@ -95,14 +98,29 @@ class Held:
         """Return what a policy is told of some pages, or of all."""
         rows: Any = slice(None) if slots is None else slots
         weight, visited_at = self._world.weight[rows], self.visited_at[rows]
-        if self._deaths_per_s:
+        back_scale_s = self._back_scale_s(rows) if self._awaits and self._deaths_per_s else None
+        if self._deaths_per_s and not self._awaits:
             weight = weight * RETURNS ** self._misses[rows]
         cash = weight * (self._now - np.fmax(visited_at, self._began_at - self._cycle_s))
         return Pages(
             self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
             self._cost[rows], self._cost_changed[rows], self._trust.notice[rows], **self._extra(rows),
-            recall=self._trust.recall(rows), found_at=self._found_at[rows],
+            recall=self._trust.recall(rows), found_at=self._found_at[rows], back_scale_s=back_scale_s,
         )  # fmt: skip
+
+    def _back_scale_s(self, rows: Any) -> Floats | None:
+        """Return how slowly pages come back that were found gone, 0 of others; None where none was."""
+        gone = self._misses[rows] > 0
+        if not gone.any():
+            return None
+        usual_s = scale_s(self._returns_per_s) if self._known else self._comebacks.scale_s
+        return np.where(gone, usual_s + self._gone_s(rows), 0.0)
+
+    def _gone_s(self, rows: Any) -> Floats:
+        """Return for how long pages had not been there at their last visit, since they were read or else found."""
+        read_at = self._read_at[rows]
+        gone_s: Floats = self.visited_at[rows] - np.where(np.isnan(read_at), self._found_at[rows], read_at)
+        return gone_s
 
     def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
         """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.
@@ -125,6 +143,9 @@ class Held:
         age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
+        if (away := self._misses[rows] > 0).any():
+            back = int((away & read).sum())
+            self._comebacks.learn(self._gone_s(rows[away]), now - self.visited_at[rows[away]], back=back)
         self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)
         self.visited_at[rows] = now
         self._read_at[rows[read]] = now

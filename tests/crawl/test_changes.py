@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.change import gamma
+from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.prior import SHAPE, SitePriors
 from evercrawl.crawl.changes import Changes, priors_of
 from evercrawl.store.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
@@ -174,6 +175,25 @@ def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_w
     begun.state.notes.update(changes.notes())
     again = Changes(begun.state, changes.notices)
     assert again.deaths.per_s == changes.deaths.per_s
+    assert again.notes() == changes.notes()
+
+
+def test_comebacks_are_pages_found_there_after_they_were_gone_by_the_time_in_which_they_could_be(begun):
+    changes, expected = begun._learner._changes, Comebacks()
+    begun.visit(PAGE, body("one"))
+    begun.visit(PAGE, b"", 404)
+    assert "back_pages" not in changes.notes()
+    for gone_s, status in ((10.0, 404), (20.0, 200)):
+        begun.visit(PAGE, body("one"), status)
+        expected.learn(gone_s, 10.0, back=int(status == 200))
+    assert (changes.comebacks.back, changes.comebacks.watched_s) == (1, pytest.approx(expected.watched_s))
+    begun.visit(PAGE, b"", 404)
+    begun.visit(PAGE, b"", 503)
+    begun.visit(PAGE, body("one"))
+    assert changes.comebacks.back == 1, "a visit in vain tells nothing of it"
+    begun.state.notes.update(changes.notes())
+    again = Changes(begun.state, changes.notices)
+    assert again.comebacks.per_s == changes.comebacks.per_s
     assert again.notes() == changes.notes()
 
 

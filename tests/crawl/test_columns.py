@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evercrawl.change.comebacks import Comebacks
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import HEAD_BYTES, Columns
 from evercrawl.crawl.notices import Notices
@@ -76,6 +77,29 @@ def test_a_page_that_vanished_matters_half_as_much_each_time(made):
     after = columns(made)
     assert after.importance[1] == pytest.approx(before.importance[1] / 2)
     assert after.cash[1] == pytest.approx(before.cash[1] / 2, rel=0.1)
+
+
+def test_a_page_that_vanished_matters_as_much_as_ever_to_who_awaits_its_return(made):
+    comebacks, slots = Comebacks(), np.arange(2, dtype=np.uint32)
+    awaiting = Columns(made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=True,
+                       comebacks=comebacks)  # fmt: skip
+    made.seed(f"{SITE}/", f"{SITE}/x")
+    made.visit(f"{SITE}/", made.page("Home", "/x"))
+    assert awaiting(slots).back_scale_s is None
+    made.visit(f"{SITE}/x", b"", 404)
+    assert awaiting(slots).back_scale_s == pytest.approx([0.0, comebacks.scale_s + 20.0]), "gone since it was found"
+    made.visit(f"{SITE}/x", made.page("X"))
+    assert awaiting(slots).back_scale_s is None
+    for gone_s in (10.0, 20.0):
+        made.visit(f"{SITE}/x", b"", 404)
+        found = awaiting(slots)
+        assert found.back_scale_s == pytest.approx([0.0, comebacks.scale_s + gone_s])
+        assert found.importance[1] > 0
+        assert found.importance[1] == pytest.approx(columns(made).importance[1] * 2 ** (gone_s / 10.0))
+        assert columns(made).back_scale_s is None
+    made.visit(f"{SITE}/x", b"", 503)
+    assert awaiting(slots).back_scale_s is None, "nobody knows"
+    assert awaiting(slots).importance.tolist() == columns(made).importance.tolist()
 
 
 def test_a_visit_that_finds_a_page_gone_counts_and_one_in_vain_does_not(made):

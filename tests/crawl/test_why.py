@@ -13,6 +13,7 @@ from evercrawl.cli.why import rows
 from evercrawl.config import Config
 from evercrawl.crawl.explanation import Why
 from evercrawl.crawl.notices import Notices
+from evercrawl.crawl.outlook import _joined
 from evercrawl.crawl.policies import names
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.schemes import stored
@@ -358,3 +359,20 @@ def test_a_host_that_is_full_is_told(made, ask):
     found = ask("/never-seen", max_backlog_per_host=2)[0]
     assert found.state == "out of scope"
     assert "max_backlog_per_host = 2: so many URLs of example.org wait" in found.reasons[0]
+
+
+def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
+    """`price` awaits its return, and other policies count it half as much each time; so it is in forecasts."""
+    made.seed(f"{SITE}/", f"{SITE}/gone")
+    made.visit(f"{SITE}/", made.page("Home", "/gone"))
+    made.visit(f"{SITE}/gone", made.page("Gone"))
+    made.visit(f"{SITE}/gone", b"", 404)
+    slots = np.arange(2, dtype=np.uint32)
+    awaiting, other = (ask("/gone", policy=policy)[1].candidates(slots) for policy in ("price", "rpuc"))
+    assert (awaiting.back_scale_s > 0).tolist() == [False, True]
+    assert other.back_scale_s is None
+    assert awaiting.importance[1] == pytest.approx(2 * other.importance[1])
+    pieces = [awaiting.take(slots[:1]), awaiting.take(slots[1:])]
+    assert _joined(pieces).back_scale_s.tolist() == awaiting.back_scale_s.tolist()
+    assert _joined([other, awaiting]).back_scale_s.tolist() == [0.0, 0.0, *awaiting.back_scale_s]
+    assert _joined([other]).back_scale_s is None
