@@ -109,9 +109,7 @@ def _beliefs(view: View, start: int, stop: int) -> Columns:
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
     same = isinstance(view.policy, Price) and not view.config.focus and not weighs(view.config)
-    missed = bool(
-        (view.records(slots)[1]["misses"] > 0).any()
-    )  # what is gone may count as much as ever where it is due
+    missed = bool((view.records(slots)[1]["misses"] > 0).any())  # where it is due, what is gone may count as ever
     asked = pages if same and not missed else view.candidates(slots)
     due_at = view.due_at(asked)  # first, for it may inform the policy, and all pages are to be told by the same beliefs
     beliefs = view.importance[slots], rates, view.fresh(pages), due_at
