@@ -238,8 +238,8 @@ def assess(
 
     Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
     asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that. Of `dear` there is
-    one for each page, or none, and of `found_at` and `gone` likewise: the last is above 0 of pages that were found gone,
-    how slowly they come back.
+    one for each page, or none, and of `found_at` and `gone` likewise: the last is above 0 of pages found gone, how
+    slowly they come back.
     """
     c = _columns(slots, columns, n, recall, heard_of)
     t = tables(
