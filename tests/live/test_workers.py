@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from evercrawl.crawl import session
+from evercrawl.crawl.crew import Crew
 from evercrawl.crawl.workers import Workers
 
 
@@ -27,15 +28,19 @@ def made(monkeypatch):
     return made
 
 
+def unsuspected(crew: Crew) -> list[int]:
+    """Return the processes that read nothing for the second time, nor are about to."""
+    return [] if crew._suspects else [one.pid for one in crew._processes if one.ready and not one.suspected]
+
+
 @pytest.mark.parametrize("index", [False, True])
 def test_killed_while_they_read_they_lose_nothing_and_leave_nothing(live, made, index):
     killed = []
 
     async def kill() -> None:
-        while True:  # one at a time: a body on which two came to grief is given up
+        while True:  # none that reads again what another came to grief on: a body on which two did is given up
             await asyncio.sleep(0.7)
-            ready = [process.pid for one in made for process in one._crew._processes if process.ready]
-            for pid in ready[:1]:
+            for pid in [pid for one in made for pid in unsuspected(one._crew)][:1]:
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
 
