@@ -111,6 +111,14 @@ class View:
         It expects something of pages that were never read, and is told which are wanted more. The journal is read
         through where it needs to know of all links.
         """
+        return self._candidates(awaits=self.policy.awaits)
+
+    @cached_property
+    def awaited(self) -> Columns:
+        """Slots -> `Pages` as the crawl's policy sees them, and how fast pages come back that were found gone."""
+        return self.candidates if self.policy.awaits else self._candidates(awaits=True)
+
+    def _candidates(self, *, awaits: bool) -> Columns:
         needs = self.policy.needs
         return Columns(
             *self._gathered,
@@ -121,7 +129,7 @@ class View:
             focus=self.focus,
             known=KnownGraph(self.partition, needs) if needs else None,
             weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
-            comebacks=comebacks_of(self.state) if self.policy.awaits else None,
+            comebacks=comebacks_of(self.state) if awaits else None,
         )
 
     @cached_property
