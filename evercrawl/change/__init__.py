@@ -18,8 +18,8 @@ that allocate may be told to heed it (`--policy-option estimator=NAME`):
 - `online_counts`, `online_steps`, `online_momentum`: a step a visit, for visits at random moments; see `online`.
 
 What a change is: `extent` (how much of a page is new), `shingles` (the runs of words that tell it), `longevity` (how
-much of that stays), `returns` (pages that go to and fro), `locality` and `bursts` (whether changes come together, on
-sites and in time), `dates` (whose word on them to take). `quality`: what a page's popularity will come to.
+much of that stays, and which pages go to and fro), `locality` and `bursts` (whether changes come together, on sites and
+in time), `dates` (whose word on them to take). `quality`: what a page's popularity will come to.
 """
 
 from evercrawl.change.base import Estimator

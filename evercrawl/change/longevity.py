@@ -20,6 +20,8 @@ import numpy as np
 from evercrawl.change.extent import replaced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evercrawl.types import Floats, Keys
 
 _NONE: Final = np.zeros(0, np.uint64)
@@ -75,6 +77,20 @@ def lasting_of(before: int, after: int, later: int, bits: int = 64) -> float:
     mask = (1 << bits) - 1
     here, there = (math.cos(math.pi * ((one ^ later) & mask).bit_count() / bits) for one in (after, before))
     return here - there
+
+
+def flip_flops(versions: Sequence[Keys]) -> int:
+    """Return how many versions of a page, in their order, brought it back to one before the last.
+
+    >>> one, other = np.array([1, 2], np.uint64), np.array([1, 3], np.uint64)
+    >>> flip_flops([one, other, one, other, np.array([4], np.uint64)])
+    2
+    """
+    before, returned = {each.tobytes() for each in versions[:1]}, 0
+    for each in versions[1:]:
+        returned += each.tobytes() in before
+        before.add(each.tobytes())
+    return returned
 
 
 def divergence(at: Floats, versions: list[Keys], ages_s: Floats) -> Floats:

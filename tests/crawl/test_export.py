@@ -14,6 +14,7 @@ from evercrawl.crawl.export import TABLES, table
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.parse.digest import keys as digests
 from evercrawl.schedule.price import Price
 
 SITE = "http://example.org"
@@ -98,6 +99,8 @@ def test_a_page_falls_due_when_a_visit_is_worth_the_price(made):
     assert pages["/gone"]["due_at"] >= pages["/gone"]["visited_at"] + 2 * 3600.0
     crawl = opened(made.directory)
     view = View(crawl, Config(), 0.0)
+    gone = view.awaited(crawl.state.table.find(digests([f"{SITE}/gone"])))
+    assert pages["/gone"]["due_at"] == pytest.approx(float(view.due_at(gone)[0])), "as it awaits its return"
     columns = view.columns(np.array([0], np.uint32))
     value = Price().value(columns, pages["/"]["due_at"])
     crawl.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evercrawl.change.extent import replaced
-from evercrawl.change.longevity import Lifetimes, lasting
+from evercrawl.change.longevity import Lifetimes, flip_flops, lasting
 from evercrawl.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.histories.evolution.survival import survival
 
@@ -100,13 +100,8 @@ def texts(versions: Sequence[Version]) -> Texts:
     runs = runs[:-1]
     new = np.array([replaced(*runs[i : i + 2]) for i in range(len(runs) - 1)])
     stayed = np.array([lasting(*runs[i : i + 3]) for i in range(len(runs) - 2)])
-    before = {each.tobytes() for each in runs[:1]}
-    returned = 0
-    for each in runs[1:]:
-        returned += each.tobytes() in before
-        before.add(each.tobytes())
     ended_s, going_on_s = lives.spans_s()
-    return Texts(len(new), returned, new, new[:-1], stayed, lives.appeared, lives.returned, ended_s, going_on_s)
+    return Texts(len(new), flip_flops(runs), new, new[:-1], stayed, lives.appeared, lives.returned, ended_s, going_on_s)
 
 
 def staying(pages: Sequence[Texts]) -> Staying:
