@@ -93,7 +93,7 @@ _PLUGGED: Final = (
 
 def _finely(*contestants: Contestant) -> tuple[Contestant, ...]:
     """Return them with more choices a tick: in a long cycle what matters most is worth many visits in one."""
-    usual = [each.conditions.ticks == USUAL.ticks for each in contestants]
+    usual = [(each.conditions.ticks, each.conditions.steps) == (USUAL.ticks, USUAL.steps) for each in contestants]
     return tuple(
         each._replace(conditions=replace(each.conditions, steps=_FINE.steps)) if plain else each
         for each, plain in zip(contestants, usual, strict=True)
@@ -135,9 +135,12 @@ SYSTEMS: Final = _finely(
     Contestant("lambda_crawl, even", "lambda_crawl", {"spacing": "even"}),
     Contestant("marked_point", "marked_point"),
     *(
-        Contestant(f"{policy}, {kind}, known rates", policy, {"spacing": kind}, KNOWN, f"{like}, {kind}")
-        for policy, like in (("azar", "Azar"), ("lambda_crawl", "LambdaCrawl")) for kind in ("even", "random")
+        Contestant(f"azar, {kind}, known rates", "azar", {"spacing": kind}, KNOWN, f"Azar, {kind}")
+        for kind in ("even", "random")
     ),
+    Contestant("lambda_crawl, even, known rates", "lambda_crawl", {"spacing": "even"}, replace(KNOWN, steps=100),
+               "LambdaCrawl, even"),
+    Contestant("lambda_crawl, random, known rates", "lambda_crawl", {}, KNOWN, "LambdaCrawl, random"),
     Contestant("marked_point, 10 visits a page, known rates", "marked_point", {"each": 10}, KNOWN,
                "Wolf, 10 visits a page"),
     Contestant("marked_point, 1 visit a page, known rates", "marked_point", {"each": 1}, KNOWN,

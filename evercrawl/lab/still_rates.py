@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -104,26 +105,35 @@ def still(pages: Population, budget: float, names: Container[str] | None = None)
     return found
 
 
-def visited_once(pages: Population, cycles: float, budget: float) -> float:
-    """Return what is fresh in the later half of a run in which every page is visited once, as a part of the optimum.
+def visited_every(pages: Population, cycles: float, budget: float, days: float) -> float:
+    """Return what is fresh in the later half of a run where each page is visited again after so many days.
 
-    The first cycle visits the pages by importance, and that is all: so it is where intervals are longer than the run.
+    The first cycle visits the pages by importance. It is divided by the optimum, which spends all of the budget.
 
     Examples
     --------
-    Two pages that change once a day, visited at six in the morning and at six in the evening; on the day after it:
+    Two pages that change once a day, visited at six in the morning and at six in the evening; on the day after it,
+    where nobody comes again:
 
     >>> from evercrawl.simulate.population import Population
     >>> two = Population(np.ones(2), np.ones(2), np.zeros(2, np.int64))
-    >>> fresh = visited_once(two, 2.0, 1.0) * two.optimum(1.0).value
+    >>> fresh = visited_every(two, 2.0, 1.0, 30.0) * two.optimum(1.0).value
     >>> round(fresh, 3), round(float((np.exp(-0.75) + np.exp(-0.25)) / 2 * (1 - np.exp(-1.0))), 3)
     (0.395, 0.395)
+
+    Visited every day it is what evenly spaced visits keep:
+
+    >>> round(visited_every(two, 2.0, 1.0, 1.0) * two.optimum(1.0).value, 3), round(float(1 - np.exp(-1.0)), 3)
+    (0.632, 0.632)
     """
-    visited_at = np.empty(len(pages))
-    visited_at[np.argsort(-pages.weight, kind="stable")] = (np.arange(len(pages)) + 0.5) / len(pages) / budget
-    first, last = (days / budget - visited_at for days in (cycles / 2, cycles))
-    lam = pages.lam_per_day
-    fresh = (np.exp(-lam * first) - np.exp(-lam * last)) / (lam * (last - first))
+    first = np.empty(len(pages))
+    first[np.argsort(-pages.weight, kind="stable")] = (np.arange(len(pages)) + 0.5) / len(pages) / budget
+    lam, begin, end = pages.lam_per_day, cycles / 2 / budget, cycles / budget
+    fresh = np.zeros(len(pages))
+    for visit in range(math.ceil(end / days)):
+        visited_at = first + visit * days
+        young, old = (np.clip(day, begin, end) - visited_at for day in (visited_at, visited_at + days))
+        fresh += (np.exp(-lam * young) - np.exp(-lam * old)) / (lam * (end - begin))
     return float(np.average(fresh, weights=pages.weight)) / pages.optimum(budget).value
 
 

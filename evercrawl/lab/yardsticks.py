@@ -3,7 +3,8 @@
 Figures were printed for pages of the same kind, but other ones. Where uniform visits alone, or the nearest rule that
 has a closed form, earn other than printed by more than 0.03, the draw is another, and no implementation could reach the
 same: there a row is held to what was printed plus what this draw's closed form of the nearest rule is off. Where a
-run is over before the first interval is, every page is visited once, and what that earns has a closed form itself.
+run is over before two first intervals are, when its pages are visited does not hang on what was found, and what such
+visits earn has a closed form itself.
 Figures printed of fixed rates are of rates that are known: rows that learn are not held to them.
 """
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.lab.base import Claim
 from evercrawl.lab.contest import TURNS, mean, populations, unrun
 from evercrawl.lab.printed_ratios import WITHIN, printed
-from evercrawl.lab.still_rates import EVEN, RANDOM, still, visited_once
+from evercrawl.lab.still_rates import EVEN, RANDOM, still, visited_every
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Row, Say
 
 UNIFORM: Final = "uniform"
-ONCE: Final = "visited once"
 _FIRST_DAYS: Final = {"Nutch, start 30 days": 30.0}  # the first interval
 _PREFIX: Final = "closed form: "
 _NEAREST: Final = {
@@ -58,9 +58,11 @@ def closed_forms(likes: Sequence[str], options: Options, budgets: Sequence[float
             for name, ratio in still(pages, budget, names).items():
                 rows.append(unrun(_PREFIX + name, seed, budget, ratio * best, best) | {"correlation": correlation})
             cycles = float(options.turns or TURNS)
-            if cycles / budget <= max((_FIRST_DAYS.get(like, 0.0) for like in likes), default=0.0):
-                ratio = visited_once(pages, cycles, budget)
-                rows.append(unrun(_PREFIX + ONCE, seed, budget, ratio * best, best) | {"correlation": correlation})
+            for days in {_FIRST_DAYS[like] for like in likes if like in _FIRST_DAYS}:
+                if cycles / budget <= 2 * days:
+                    ratio = visited_every(pages, cycles, budget, days)
+                    row = unrun(_PREFIX + _every(days), seed, budget, ratio * best, best)
+                    rows.append(row | {"correlation": correlation})
     return rows
 
 
@@ -85,8 +87,8 @@ def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[C
     for place in places:
         shift = _shift(rows, like, place)
         figure, reached = table[like, *place], mean(rows, policy=label, correlation=place[0], budget=place[1])
-        once = ", visited once" if _once(rows, like, place) else ""
-        said.append(f"{figure:.3f}" + (f" (here {figure + shift:.3f}{once})" if shift else ""))
+        how = f", {_every(_FIRST_DAYS[like])}" if _early(rows, like, place) else ""
+        said.append(f"{figure:.3f}" + (f" (here {figure + shift:.3f}{how})" if shift else ""))
         told.append(f"{reached:.3f}")
         good.append(reached >= figure + shift - WITHIN)
     by = f'; "here": by "{nearest(like)}" on these pages, another draw' if any("here" in each for each in said) else ""
@@ -96,18 +98,24 @@ def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[C
 
 def _shift(rows: list[Row], like: str, place: tuple[float, float]) -> float:
     """Return how much more than printed the nearest rule earns, where it, or uniform visits, show other pages."""
-    if _once(rows, like, place):
-        return _once(rows, like, place) - printed()[like, *place]
+    if _early(rows, like, place):
+        return _early(rows, like, place) - printed()[like, *place]
     if not nearest(like):
         return 0.0
     more = _more(rows, nearest(like), place)
     return more if max(abs(more), abs(_more(rows, UNIFORM, place))) > WITHIN else 0.0
 
 
-def _once(rows: list[Row], like: str, place: tuple[float, float]) -> float:
-    """Return what visits earn of which there is one a page, where the first interval is longer than the run; else 0."""
-    found = mean(rows, policy=_PREFIX + ONCE, correlation=place[0], budget=place[1])
-    return 0.0 if like not in _FIRST_DAYS or math.isnan(found) else found
+def _every(days: float) -> str:
+    return f"visited every {days:g} days"
+
+
+def _early(rows: list[Row], like: str, place: tuple[float, float]) -> float:
+    """Return what visits a first interval apart earn, where the run is over before two of these are; else 0."""
+    if like not in _FIRST_DAYS:
+        return 0.0
+    found = mean(rows, policy=_PREFIX + _every(_FIRST_DAYS[like]), correlation=place[0], budget=place[1])
+    return 0.0 if math.isnan(found) else found
 
 
 def _more(rows: list[Row], rule: str, place: tuple[float, float]) -> float:
