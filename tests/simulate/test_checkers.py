@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import loop
+from evercrawl.crawl import learning, loop, parts
 from evercrawl.crawl.indexing import Indexing
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.robots import OriginRules, RobotsKeeper
@@ -51,20 +51,20 @@ def test_a_quiet_world_is_fine():
 
 
 def test_hosts_without_rest(monkeypatch):
-    monkeypatch.setattr(loop, "Frontier", lambda *a, **k: Frontier(*a, **k | {"delay_s": 0.4, "ip_delay_s": 0.2}))
+    monkeypatch.setattr(parts, "Frontier", lambda *a, **k: Frontier(*a, **k | {"delay_s": 0.4, "ip_delay_s": 0.2}))
     assert broken(life()).startswith("politeness: ")
     assert "the host is to rest for 1.0 s" in broken(life())
 
 
 def test_addresses_with_too_many_connections(monkeypatch):
-    monkeypatch.setattr(loop, "Frontier", lambda *a, **k: Frontier(*a, **k | {"connections_per_ip": 9}))
+    monkeypatch.setattr(parts, "Frontier", lambda *a, **k: Frontier(*a, **k | {"connections_per_ip": 9}))
     one = replace(world(life(connections_per_ip=1, delay_s=0.0)), machines=1)
     (sentence, *_) = simulate(5, world=one).broken
     assert "politeness: 2 connections to 93.184.0.1" in sentence
 
 
 def test_a_wish_to_be_left_alone_that_is_forgotten(monkeypatch):
-    monkeypatch.setattr("evercrawl.crawl.loop.rest", lambda reading, now: None)
+    monkeypatch.setattr("evercrawl.crawl.visiting.rest", lambda reading, now: None)
     one = world(life(lasts_s=2000.0), life())
     busy = Climate(100.0, 100.0, 0, 0, 0, 0, 0, 1.0, 0, 0)
     one = replace(one, web=replace(one.web, settles_at=BEGAN_AT + 2000.0), climate=busy)
@@ -106,19 +106,19 @@ def test_more_pages_than_were_allowed(monkeypatch):
 
 
 def test_pages_visited_too_soon(monkeypatch):
-    monkeypatch.setattr(loop, "Frontier", lambda *a, **k: Frontier(*a, **k | {"refresh_after_s": 1.0}))
+    monkeypatch.setattr(parts, "Frontier", lambda *a, **k: Frontier(*a, **k | {"refresh_after_s": 1.0}))
     assert broken(life()).startswith("visits: ")
     assert "it is left alone for 59.9 s" in broken(life())
 
 
 def test_links_that_are_another_page_s(monkeypatch):
-    links, others = loop.Learner._links, []
+    links, others = learning.Learner._links, []
 
     def late(learner: Any, reading: Any, slots: Any) -> Any:
         others.append(links(learner, reading, slots))
         return others[max(len(others) - 2, 0)]
 
-    monkeypatch.setattr(loop.Learner, "_links", late)
+    monkeypatch.setattr(learning.Learner, "_links", late)
     assert broken(life()).startswith("links: event ")
 
 
@@ -155,13 +155,13 @@ def test_an_archive_that_is_not_synced(monkeypatch):
 
 
 def test_memory_that_goes_its_own_way(monkeypatch):
-    count = loop.Learner._count
+    count = learning.Learner._count
 
     def careless(self: Any, reading: Any, event: Any) -> None:
         count(self, reading, event)
         self._state.records.rows["changes"][0] += 1
 
-    monkeypatch.setattr(loop.Learner, "_count", careless)
+    monkeypatch.setattr(learning.Learner, "_count", careless)
     assert "journal = memory: memory's records: changes of row 0 is" in broken(life())
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.crawl.loop import VisitTag
 from evercrawl.crawl.pace import LATE_S
 from evercrawl.crawl.robots import RobotsTag
+from evercrawl.crawl.visiting import VisitTag
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.events import Visit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from evercrawl.crawl.contents import attempted, body_of
-from evercrawl.crawl.loop import VisitTag
 from evercrawl.crawl.reading import REDIRECTS
+from evercrawl.crawl.visiting import VisitTag
 from evercrawl.parse.urls import normalise
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.codec import decode_slots

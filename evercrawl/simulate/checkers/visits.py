@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.crawl.loop import VisitTag
 from evercrawl.crawl.sitemaps import SitemapTag
+from evercrawl.crawl.visiting import VisitTag
 from evercrawl.crawl.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.world import End
