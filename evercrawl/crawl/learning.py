@@ -1,27 +1,21 @@
-"""From readings to memory: archive, slots for new URLs, journal events, and the queues. One batch at a time."""
+"""From readings to memory, one batch at a time: archive, new URLs, an event a visit, and whoever is told of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from evercrawl.config import Config
+from evercrawl.crawl.admission import Admission
 from evercrawl.crawl.archiving import archive
 from evercrawl.crawl.budgets import Budgets
-from evercrawl.crawl.link_bytes import link_bytes
-from evercrawl.crawl.link_words import LinkWords
 from evercrawl.crawl.near import NearDuplicates
-from evercrawl.crawl.outlinks import Outlinks, outlinks
-from evercrawl.crawl.reading import PERMANENT, Reading
 from evercrawl.crawl.retirees import Retirees
+from evercrawl.crawl.visit_event import VisitEvents
 from evercrawl.crawl.waits import wait_s
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, PARTIAL, UNCHANGED, Discovery, Found, Visit
-from evercrawl.store.said import pack as pack_said
-from evercrawl.store.spread import COPIED
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
 from evercrawl.store.state import RETRIES
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -31,21 +25,18 @@ if TYPE_CHECKING:
     from evercrawl.config import Focus
     from evercrawl.crawl.cash import Cashier
     from evercrawl.crawl.changes import Changes
-    from evercrawl.crawl.contents import Content
     from evercrawl.crawl.indexing import Indexing
     from evercrawl.crawl.known_graph import KnownGraph
     from evercrawl.crawl.lessons import Lessons
     from evercrawl.crawl.mirrors import Mirrors
     from evercrawl.crawl.probes import Probes
+    from evercrawl.crawl.reading import Reading
     from evercrawl.crawl.scope import Scope
     from evercrawl.schedule.frontier import Frontier
-    from evercrawl.store.archive import Pointer
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
-
 LISTED_DEPTH: Final = 1  # of a page that a sitemap lists: as if the front page linked to it
-MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
 
 
 class Learner:
@@ -108,15 +99,24 @@ class Learner:
         self._cashier = cashier
         self._changes = changes
         self._near = NearDuplicates(partition)
-        self._words = LinkWords(focus)
         self._budgets = budgets or Budgets(self._state, Config())
         self._known = known
         self._mirrors = mirrors
         self._lessons = lessons
         self._indexing = indexing
         self._probes: Probes | None = None
-        self._max_redirects = max_redirects
         self._refresh_after_s = refresh_after_s
+        self._admission = Admission(
+            self._state,
+            frontier,
+            scope,
+            self._budgets,
+            self._near,
+            mirrors,
+            focus=focus,
+            max_redirects=max_redirects,
+        )
+        self._events = VisitEvents(self._state, cashier, changes, self._near, known)
         self._retirees = Retirees(self._state, frontier, refresh_after_s)
         self.visits = 0
         self.outcomes: Counter[str] = Counter()
@@ -142,7 +142,7 @@ class Learner:
         unknown = self._state.table.find(keys) == NO_SLOT
         new = [url for url, is_new in zip(fresh, unknown.tolist(), strict=True) if is_new]
         if new:
-            found = self._admit(new, NO_SLOT, 0, 0, at)
+            found = self._admission.admit(new, NO_SLOT, 0, 0, at)
             assert found is not None, "what the table does not know is new"
             self._named(Found(at, found))
         return len(new)
@@ -154,9 +154,9 @@ class Learner:
         """
         slots = self._state.table.find(keys_of(list(urls)))
         unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
-        inside = self._in_scope(unknown, LISTED_DEPTH, {})
+        inside = self._admission.in_scope(unknown, LISTED_DEPTH, {})
         new = self._budgets.within(inside)
-        found = self._admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
+        found = self._admission.admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
         if found is not None:
             self._named(Found(at, found))
             self.news += 1
@@ -172,7 +172,7 @@ class Learner:
         self._partition.remember(event)
         if self._known is not None:
             self._known.found(event.found)
-        self._queue(event.found)
+        self._admission.queue(event.found)
 
     def _seen_at(self, slot: int) -> float:
         """Return when the content of a page was last seen, or the page found gone since.
@@ -198,9 +198,9 @@ class Learner:
             self._budgets.linked(reading.host.number, reading.targets)
             if reading.content is not None and reading.content.forms:
                 self._budgets.searched(reading.host.number, reading.content.forms)
-        targets = self._targets(readings)
+        targets = self._admission.targets(readings)
         for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
-            event = self._event(reading, pointer, slots, found)
+            event = self._events.of(reading, pointer, slots, found)
             self._partition.remember(event, reading.before.held)
             self._near.learned(event)
             self._budgets.learned(event, reading.before)
@@ -214,7 +214,7 @@ class Learner:
             if self._indexing is not None:
                 self._indexing.learned(reading, event, slots)
             if found is not None:
-                self._queue(found)
+                self._admission.queue(found)
             if event.flags & HAS_LINKS and not event.flags & UNCHANGED:
                 self._retirees.linked(slots, reading.before.held.targets if reading.before.held is not None else b"")
             self._requeue(reading, event)
@@ -238,232 +238,6 @@ class Learner:
         elif event.outcome == Outcome.OK and self._near.beside:
             self._probes.looks_alike(reading, event.at)
 
-    def _targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
-        """Return, for each reading, the slots of where it leads, NO_SLOT for what is out of scope, and what is new.
-
-        Where it leads is its redirect, or its followed links and then its canonical URL, if that is another.
-        """
-        urls: list[str] = []
-        spans: list[tuple[int, int]] = []
-        keys_of_all: list[bytes] = []
-        for reading in readings:
-            start = len(urls)
-            leads = [reading.redirect] if reading.redirect else reading.targets
-            keys_of_all.append(reading.keys if leads is reading.targets and reading.keys else keys_of(leads).tobytes())
-            urls += leads
-            if reading.canonical:
-                urls.append(reading.canonical)
-                keys_of_all.append(keys_of([reading.canonical]).tobytes())
-            spans.append((start, len(urls)))
-        if not urls:
-            return [(_NONE, None)] * len(readings)
-        keys = np.frombuffer(b"".join(keys_of_all), np.uint64)
-        slots = self._state.table.find(keys)
-        unknown = np.flatnonzero(slots == NO_SLOT)
-        result: list[tuple[Slots, Discovery | None]] = []
-        refused: dict[int, set[str]] = {}  # by depth
-        ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
-        at = 0
-        for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
-            found = None
-            if upto > at:
-                mine = unknown[at:upto]
-                found = self._discover(reading, [urls[i] for i in mine.tolist()], refused)
-                slots[mine] = self._state.table.find(keys[mine])
-                at = upto
-            result.append((slots[start:stop], found))
-        return result
-
-    def _discover(self, reading: Reading, urls: list[str], refused: dict[int, set[str]]) -> Discovery | None:
-        before = reading.before
-        if reading.redirect:
-            hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
-            depth, hops = before.depth, hops + 1
-            if hops > self._max_redirects:
-                reading.outcome, reading.error = Outcome.ERROR, f"redirect: more than {self._max_redirects} in a row"
-                reading.flags &= ~HAS_LINKS
-                return None
-            if depth == 0:
-                self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
-        else:
-            depth, hops = before.depth + 1, 0
-        inside = self._budgets.without_results(self._in_scope(urls, depth, refused))
-        allowed = self._budgets.within(inside, reading.host.number) if depth else inside
-        reading.flags |= PARTIAL if len(allowed) < len(inside) else 0
-        if not allowed:
-            return None
-        thin = COPIED if not reading.redirect and self._near.original(reading, NO_SLOT) != NO_SLOT else 0
-        return self._admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
-
-    def _in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
-        """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
-        allowed: list[str] = []
-        added: dict[str, int] = {}
-        outside, holds = refused.setdefault(depth, set()), self._scope.holds
-        for url in urls:
-            host = hostname(url)
-            if not holds(host) or url in outside:
-                continue
-            more = added.get(host, 0)
-            if self._scope.allows(url, depth, more):
-                allowed.append(url)
-                added[host] = more + 1
-            else:
-                outside.add(url)
-        return allowed
-
-    def _admit(
-        self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0,
-        content: Content | None = None,
-    ) -> Discovery | None:  # fmt: skip
-        """Give slots to those of `urls` that are not known yet."""
-        keys = keys_of(urls)
-        first_slot = self._state.table.known
-        _, new = self._state.table.intern(keys)
-        if not new.all():
-            urls = [url for url, is_new in zip(urls, new.tolist(), strict=True) if is_new]
-            keys = keys[new]
-            if not urls:
-                return None
-        first_host, new_hosts = len(self._state.hosts), list[str]()
-        hosts = [self._state.host_number(hostname(url), new_hosts) for url in urls]
-        for name in new_hosts:
-            self._frontier.add_host(name)
-        for number in hosts:
-            self._frontier.hosts[number].pages += 1
-        said = self._words.marks(content, urls)
-        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
-        self._state.admit(found, at, keys)
-        self._budgets.admitted(found)
-        if self._mirrors is not None:
-            self._mirrors.admitted(found)
-        return found
-
-    def _event(self, reading: Reading, pointer: Pointer | None, slots: Slots, found: Discovery | None) -> Visit:
-        exchange, before, old = reading.exchange, reading.before, reading.before.held
-        self._find_original(reading)
-        flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
-        etag, last_modified = reading.etag, reading.last_modified
-        alias, links, content = self._alias(reading, slots), self._links(reading, slots), 0
-        near = self._near.original(reading, alias)
-        if flags & KEEP and old is not None:
-            if exchange.status == 304:
-                etag, last_modified = old.etag, old.last_modified
-            if (old.etag, old.last_modified, old.alias, old.near) != (etag, last_modified, alias, near):
-                flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
-                links, title, mime = Outlinks(old.targets, old.external, old.out), old.title, old.mime
-                language, content = old.language, old.content or before.event
-        elif flags & UNCHANGED and old is not None:  # read anew for the sake of its links
-            content = old.content or before.event
-        own = flags & HAS_LINKS
-        flags |= NEAR if near != NO_SLOT else 0
-        settled = self._cashier.settle(reading, flags, alias, links)
-        change = self._changes.learn(reading, flags)
-        return Visit(
-            slot=reading.slot,
-            host=reading.host.number,
-            at=exchange.at,
-            outcome=reading.outcome,
-            status=exchange.status,
-            flags=flags | settled.flags | change.flags,
-            visits=before.visits + 1,
-            changes=before.changes + (1 if flags & CHANGED else 0),
-            interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,
-            fetch_s=round(exchange.elapsed_s, 6),
-            size_bytes=reading.size_bytes,
-            wire_bytes=len(exchange.wire),
-            digest=reading.digest if own else reading.digest or before.digest,
-            simhash=reading.simhash,
-            alias=alias if own else NO_SLOT,
-            archive=pointer,
-            retry_at=reading.host.away_until if reading.host.away_until > exchange.at else 0.0,
-            changed_at=change.changed_at,
-            targets=links.targets if own else b"",
-            etag=etag if own else "",
-            last_modified=last_modified if own else "",
-            mime=mime,
-            title=title,
-            language=language,
-            error=reading.error,
-            found=found,
-            content=content,
-            links=settled.links,
-            out=links.out if own else 0,
-            external=links.external if own else b"",
-            transfer=settled.transfer,
-            evidence=change.evidence,
-            misses=_misses(reading),
-            words=reading.words,
-            near=near,
-            kept=settled.kept,
-            joined=settled.joined,
-            said=pack_said(reading.said, change.fresh),
-            heard=change.heard,
-            anchors=self._anchors(reading, slots, links) if own else b"",
-            text=_text(reading) if own else None,
-        )
-
-    def _anchors(self, reading: Reading, slots: Slots, links: Outlinks) -> bytes:
-        """Return how many bytes of words there are in the links to each target, where somebody asks."""
-        if self._known is None or not self._known.words:
-            return b""
-        old = reading.before.held
-        if reading.flags & KEEP and old is not None:
-            return old.anchors
-        return b"" if reading.content is None else link_bytes(reading.content, slots, links.targets)
-
-    def _alias(self, reading: Reading, slots: Slots) -> int:
-        """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""
-        alias = NO_SLOT
-        if reading.outcome == Outcome.DUPLICATE:
-            alias = self._state.original(reading.digest)
-        elif reading.outcome == Outcome.REDIRECT and reading.exchange.status in PERMANENT:
-            alias = int(slots[0])
-        elif reading.flags & KEEP and reading.before.held is not None:
-            held = reading.before.held
-            alias = held.alias if held.outcome != Outcome.DUPLICATE else NO_SLOT
-        elif reading.canonical:
-            alias = int(slots[-1])
-        return alias if alias != NO_SLOT and not self._leads_back(alias, reading.slot) else NO_SLOT
-
-    def _leads_back(self, alias: int, slot: int) -> bool:
-        """Whether an alias would close a ring, in which cash would go round for ever untaxed."""
-        for _ in range(MOST_ALIASES):
-            if alias in (slot, NO_SLOT):
-                return alias == slot
-            index = self._state.record_of(alias)
-            index = self._state.lost.get(alias) if index is None else index
-            if index is None:
-                return False
-            alias = int(self._state.records.rows["alias"][index])
-        return True
-
-    def _links(self, reading: Reading, slots: Slots) -> Outlinks:
-        """Return the links of what was read; a canonical URL is none."""
-        targets, away = reading.targets, reading.away
-        if reading.redirect:
-            targets, away = [reading.redirect], None
-        slots, withheld = slots[: len(targets)], reading.withheld
-        if reading.unpaid:  # they are followed, and get nothing
-            paid = [i for i, target in enumerate(targets) if target not in reading.unpaid]
-            withheld += len(targets) - len(paid)
-            targets, slots, away = [targets[i] for i in paid], slots[paid], None
-        links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld, away)
-        return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
-
-    def _find_original(self, reading: Reading) -> None:
-        """Tell originals from copies anew, unless the page was an original and has not changed."""
-        if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE) or not reading.digest:
-            return
-        if not (reading.flags & UNCHANGED and reading.before.outcome == Outcome.OK):
-            original = self._state.original(reading.digest)
-            chance = original in (NO_SLOT, reading.slot)
-            chance = chance or self._near.by_chance(original, reading.host.number, reading.size_bytes)
-            reading.outcome = Outcome.OK if chance else Outcome.DUPLICATE
-
-    def _queue(self, found: Discovery) -> None:
-        self._frontier.add_found(found.hosts, found.first_slot)
-
     def _requeue(self, reading: Reading, event: Visit) -> None:
         if reading.trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
@@ -479,22 +253,3 @@ class Learner:
             self.errors[reading.error.partition(":")[0]] += 1
         self.changed += 1 if event.flags & CHANGED else 0
         self.bytes_in += event.wire_bytes
-
-
-def _text(reading: Reading) -> tuple[int, int] | None:
-    """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
-    old, content = reading.before.held, reading.content
-    if reading.flags & KEEP and old is not None:
-        return old.text
-    return (0, 0) if content is None else (content.text_bytes, content.index_bytes)
-
-
-def _misses(reading: Reading) -> int:
-    """Return how many visits in a row found the page gone or in trouble."""
-    if reading.outcome == Outcome.REFUSED:
-        return reading.before.misses
-    return reading.before.misses + 1 if reading.outcome in (Outcome.GONE, Outcome.ERROR) else 0
-
-
-_NONE = np.zeros(0, np.uint32)
-_ONE = b"\1"  # a bit for the only link

@@ -16,6 +16,7 @@ from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.contents import body_of, contents
+from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.reader import opened
@@ -128,8 +129,14 @@ class HandMade:
 
     def limited(self, **settings: object) -> Budgets:
         """Have other settings from now on."""
-        self._learner._budgets = Budgets(self.state, Config(**settings))  # type: ignore[arg-type]
-        return self._learner._budgets
+        budgets = Budgets(self.state, Config(**settings))  # type: ignore[arg-type]
+        self._learner._budgets = self._learner._admission._budgets = budgets
+        return budgets
+
+    def know(self, graph: KnownGraph) -> KnownGraph:
+        """Tell this of all links and pages from now on."""
+        self._learner._known = self._learner._events._known = graph
+        return graph
 
     def stop(self) -> None:
         self.snapshot()

@@ -19,7 +19,7 @@ ALL = ("in_links", "rank", "backlog", "site", "host", "host_backlog")
 def known(made):
     """What is learned visit by visit."""
     graph = KnownGraph(made.partition, ALL)
-    made._learner._known = graph
+    made.know(graph)
     return graph
 
 
@@ -103,7 +103,7 @@ def test_read_back_from_the_journal_it_is_the_same_to_the_last_bit(made, known, 
 
 def test_it_goes_on_from_there_as_if_nothing_had_happened(made, known):
     wander(made, 20)
-    made._learner._known = again = KnownGraph(made.partition, ALL)
+    again = made.know(KnownGraph(made.partition, ALL))
     wander(made, 20, seed=2)
     whole = KnownGraph(made.partition, ALL).of(slots_of(made))
     for name, column in again.of(slots_of(made)).items():
@@ -120,7 +120,7 @@ def test_nothing_is_kept_that_nobody_needs(made):
 def test_pagerank_is_solved_when_a_fifth_was_added(made, monkeypatch):
     solved, solve = [], Ranks._solve
     monkeypatch.setattr(Ranks, "_solve", lambda self: (solved.append(self._visits), solve(self)))
-    made._learner._known = KnownGraph(made.partition, ["rank"])
+    made.know(KnownGraph(made.partition, ["rank"]))
     wander(made, 30)
     assert solved == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26]
     assert [last_due(count) for count in (15, 16, 18, 19)] == [14, 16, 16, 19]

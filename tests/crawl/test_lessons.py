@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import learning, lessons, lessons_file
+from evercrawl.crawl import lessons, lessons_file, visit_event
 from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.outlook import outlook
 from evercrawl.crawl.reader import opened
@@ -87,7 +87,7 @@ def test_what_a_visit_says(made, listener):
 
 def test_where_nobody_counted_the_text_the_size_is_that_of_the_content(made, listener, monkeypatch):
     made.seed(f"{SITE}/")
-    monkeypatch.setattr(learning, "_text", lambda reading: None)
+    monkeypatch.setattr(visit_event, "_text", lambda reading: None)
     made.visit(f"{SITE}/", made.page("Home"), etag='"1"')
     made.visit(f"{SITE}/", status=304, etag='"2"')
     monkeypatch.undo()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import learning
+from evercrawl.crawl import visit_event
 from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.page_facts import ANCHOR_BYTES
@@ -43,7 +43,7 @@ def ask(made, *queries: str, at=0.0):
 def known(made):
     """What is learned visit by visit."""
     graph = KnownGraph(made.partition, ("facts",))
-    made._learner._known = graph
+    made.know(graph)
     return graph
 
 
@@ -85,7 +85,7 @@ def test_markup_is_no_text_and_of_a_long_text_the_index_has_less(made, known):
 def test_where_nobody_counted_the_text_the_content_stands_for_it(made, known, monkeypatch):
     """So it is with what older versions read, until the page changes."""
     made.seed(f"{SITE}/")
-    monkeypatch.setattr(learning, "_text", lambda reading: None)
+    monkeypatch.setattr(visit_event, "_text", lambda reading: None)
     body = made.page("Home")
     made.visit(f"{SITE}/", body, etag='"1"')
     made.visit(f"{SITE}/", body, etag='"2"')
@@ -112,7 +112,7 @@ def test_of_links_that_nobody_asked_the_words_of_each_counts_as_usual(made):
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
     graph = KnownGraph(made.partition, ("facts",))
     assert [row["anchor_bytes"] for row in facts(made, graph).values()] == [0.0, ANCHOR_BYTES, ANCHOR_BYTES]
-    made._learner._known = graph
+    made.know(graph)
     made.visit(f"{SITE}/a", made.page("A", "/b"))
     made.visit(f"{SITE}/", made.page("Home at last", "/a", "/b"))
     found = [row["anchor_bytes"] for row in facts(made, graph).values()]
@@ -202,7 +202,7 @@ def test_of_no_page_nothing_is_said(made, known):
 
 def test_a_policy_is_told_by_whoever_looks_and_while_the_crawl_runs(made):
     known = KnownGraph(made.partition, Chile.needs)
-    made._learner._known = known
+    made.know(known)
     made.fill()
     ask(made, "home")
     view = View(made.partition, Config(policy="chile"), made.now)

@@ -5,7 +5,6 @@ import pytest
 
 from evercrawl.cli.status import rows
 from evercrawl.config import Config
-from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.status import status
 from evercrawl.crawl.view import View
@@ -26,7 +25,7 @@ def test_counts_are_those_of_what_was_done(filled):
 
 
 def test_copies_and_what_was_not_let_in_are_counted(made):
-    made._learner._budgets = Budgets(made.state, Config(max_backlog_per_host=3))
+    made.limited(max_backlog_per_host=3)
     made.seed("http://example.org/")
     made.visit("http://example.org/", made.page("Home", "/a", "/b", "/c", "/d"))
     made.visit("http://example.org/a", made.page("A", text="one two"))

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import learning, loop, parts
+from evercrawl.crawl import loop, parts
 from evercrawl.crawl.indexing import Indexing
+from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.robots import OriginRules, RobotsKeeper
+from evercrawl.crawl.visit_event import VisitEvents
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.simulate.drawn_web import Plan
@@ -112,13 +114,13 @@ def test_pages_visited_too_soon(monkeypatch):
 
 
 def test_links_that_are_another_page_s(monkeypatch):
-    links, others = learning.Learner._links, []
+    links, others = VisitEvents._links, []
 
-    def late(learner: Any, reading: Any, slots: Any) -> Any:
-        others.append(links(learner, reading, slots))
+    def late(events: Any, reading: Any, slots: Any) -> Any:
+        others.append(links(events, reading, slots))
         return others[max(len(others) - 2, 0)]
 
-    monkeypatch.setattr(learning.Learner, "_links", late)
+    monkeypatch.setattr(VisitEvents, "_links", late)
     assert broken(life()).startswith("links: event ")
 
 
@@ -155,13 +157,13 @@ def test_an_archive_that_is_not_synced(monkeypatch):
 
 
 def test_memory_that_goes_its_own_way(monkeypatch):
-    count = learning.Learner._count
+    count = Learner._count
 
     def careless(self: Any, reading: Any, event: Any) -> None:
         count(self, reading, event)
         self._state.records.rows["changes"][0] += 1
 
-    monkeypatch.setattr(learning.Learner, "_count", careless)
+    monkeypatch.setattr(Learner, "_count", careless)
     assert "journal = memory: memory's records: changes of row 0 is" in broken(life())
 
 

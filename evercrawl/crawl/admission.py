@@ -1,0 +1,177 @@
+"""Which URLs become known: those of the scope, within budgets, that nobody has seen. Here they get their slots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.crawl.link_words import LinkWords
+from evercrawl.parse.digest import keys as keys_of
+from evercrawl.parse.urls import hostname
+from evercrawl.store.events import HAS_LINKS, PARTIAL, Discovery
+from evercrawl.store.spread import COPIED
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.config import Focus
+    from evercrawl.crawl.budgets import Budgets
+    from evercrawl.crawl.contents import Content
+    from evercrawl.crawl.mirrors import Mirrors
+    from evercrawl.crawl.near import NearDuplicates
+    from evercrawl.crawl.reading import Reading
+    from evercrawl.crawl.scope import Scope
+    from evercrawl.schedule.frontier import Frontier
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+
+class Admission:
+    """Gives slots to URLs that are new.
+
+    Parameters
+    ----------
+    state, frontier, scope
+        Where they become known, where they are queued, and what says whether they belong.
+    budgets
+        How many URLs of a host and of a site are taken in.
+    near
+        Tells copies, whose links lead on to little.
+    mirrors
+        Told of what is new, where hosts are compared.
+    focus
+        What the crawl is asked to focus on: words of it are looked for near links.
+    max_redirects
+        Redirects followed one after another.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        frontier: Frontier,
+        scope: Scope,
+        budgets: Budgets,
+        near: NearDuplicates,
+        mirrors: Mirrors | None,
+        *,
+        focus: Sequence[Focus],
+        max_redirects: int,
+    ) -> None:
+        self._state = state
+        self._frontier = frontier
+        self._scope = scope
+        self._budgets = budgets
+        self._near = near
+        self._mirrors = mirrors
+        self._words = LinkWords(focus)
+        self._max_redirects = max_redirects
+
+    def targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
+        """Return, for each reading, the slots of where it leads, NO_SLOT for what is out of scope, and what is new.
+
+        Where it leads is its redirect, or its followed links and then its canonical URL, if that is another.
+        """
+        urls: list[str] = []
+        spans: list[tuple[int, int]] = []
+        keys_of_all: list[bytes] = []
+        for reading in readings:
+            start = len(urls)
+            leads = [reading.redirect] if reading.redirect else reading.targets
+            keys_of_all.append(reading.keys if leads is reading.targets and reading.keys else keys_of(leads).tobytes())
+            urls += leads
+            if reading.canonical:
+                urls.append(reading.canonical)
+                keys_of_all.append(keys_of([reading.canonical]).tobytes())
+            spans.append((start, len(urls)))
+        if not urls:
+            return [(_NONE, None)] * len(readings)
+        keys = np.frombuffer(b"".join(keys_of_all), np.uint64)
+        slots = self._state.table.find(keys)
+        unknown = np.flatnonzero(slots == NO_SLOT)
+        result: list[tuple[Slots, Discovery | None]] = []
+        refused: dict[int, set[str]] = {}  # by depth
+        ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
+        at = 0
+        for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
+            found = None
+            if upto > at:
+                mine = unknown[at:upto]
+                found = self._discover(reading, [urls[i] for i in mine.tolist()], refused)
+                slots[mine] = self._state.table.find(keys[mine])
+                at = upto
+            result.append((slots[start:stop], found))
+        return result
+
+    def _discover(self, reading: Reading, urls: list[str], refused: dict[int, set[str]]) -> Discovery | None:
+        before = reading.before
+        if reading.redirect:
+            hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
+            depth, hops = before.depth, hops + 1
+            if hops > self._max_redirects:
+                reading.outcome, reading.error = Outcome.ERROR, f"redirect: more than {self._max_redirects} in a row"
+                reading.flags &= ~HAS_LINKS
+                return None
+            if depth == 0:
+                self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
+        else:
+            depth, hops = before.depth + 1, 0
+        inside = self._budgets.without_results(self.in_scope(urls, depth, refused))
+        allowed = self._budgets.within(inside, reading.host.number) if depth else inside
+        reading.flags |= PARTIAL if len(allowed) < len(inside) else 0
+        if not allowed:
+            return None
+        thin = COPIED if not reading.redirect and self._near.original(reading, NO_SLOT) != NO_SLOT else 0
+        return self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
+
+    def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
+        """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
+        allowed: list[str] = []
+        added: dict[str, int] = {}
+        outside, holds = refused.setdefault(depth, set()), self._scope.holds
+        for url in urls:
+            host = hostname(url)
+            if not holds(host) or url in outside:
+                continue
+            more = added.get(host, 0)
+            if self._scope.allows(url, depth, more):
+                allowed.append(url)
+                added[host] = more + 1
+            else:
+                outside.add(url)
+        return allowed
+
+    def admit(
+        self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0,
+        content: Content | None = None,
+    ) -> Discovery | None:  # fmt: skip
+        """Give slots to those of `urls` that are not known yet."""
+        keys = keys_of(urls)
+        first_slot = self._state.table.known
+        _, new = self._state.table.intern(keys)
+        if not new.all():
+            urls = [url for url, is_new in zip(urls, new.tolist(), strict=True) if is_new]
+            keys = keys[new]
+            if not urls:
+                return None
+        first_host, new_hosts = len(self._state.hosts), list[str]()
+        hosts = [self._state.host_number(hostname(url), new_hosts) for url in urls]
+        for name in new_hosts:
+            self._frontier.add_host(name)
+        for number in hosts:
+            self._frontier.hosts[number].pages += 1
+        said = self._words.marks(content, urls)
+        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
+        self._state.admit(found, at, keys)
+        self._budgets.admitted(found)
+        if self._mirrors is not None:
+            self._mirrors.admitted(found)
+        return found
+
+    def queue(self, found: Discovery) -> None:
+        """Let new pages wait on their hosts."""
+        self._frontier.add_found(found.hosts, found.first_slot)
+
+
+_NONE = np.zeros(0, np.uint32)
