@@ -5,13 +5,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from answers import OK
 from loopback import Server, Server2
 
 from evercrawl.clock import SystemClock
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.types import Exchange, Request
-
-OK = b"HTTP/1.1 200 OK\r\n"
 
 
 class Site(Server):
