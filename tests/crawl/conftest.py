@@ -196,6 +196,17 @@ def filled(made: HandMade) -> HandMade:
 
 
 @pytest.fixture
+def ten(made: HandMade) -> HandMade:
+    """Ten pages, half of them read, that matter differently."""
+    made.seed(f"{SITE}/")
+    names = [f"/{i}" for i in range(9)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    for i in range(4):
+        made.visit(f"{SITE}/{i}", made.page(f"Page {i}", *names[i + 1 :]))
+    return made
+
+
+@pytest.fixture
 def asked(made: HandMade) -> Iterator[Callable[..., View]]:
     """Return what ends the crawl that was made by hand, and opens it for questions some time after."""
     crawls = []
