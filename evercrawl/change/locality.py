@@ -1,8 +1,9 @@
 """Whether the pages of a site or folder change together.
 
-Were each page to change by itself, a page that changed would say nothing of its neighbours; then the numbers here are
-1, or 0 where they count standard errors. Every comparison is with what chance would make of the very same counts, so
-that much change does not by itself look as if changes came together. See `bursts` for the same in time.
+A group is what could change together: the pages of one folder in one week, say. Were each page to change by itself, a
+page that changed would say nothing of its neighbours; then the numbers here are 1, or 0 where they count standard
+errors. Every comparison is with what chance would make of the very same counts, so that much change does not by itself
+look as if changes came together. See `bursts` for the same in time.
 
 References
 ----------
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from evercrawl.change.base import Flags
     from evercrawl.types import Floats, Ints
 
 
@@ -36,13 +36,13 @@ class Together(NamedTuple):
     errors: float
 
 
-def correlation(group: Ints, changed: Flags) -> float:
+def correlation(counts: Ints, changed: Ints) -> float:
     """Return how alike the pages of a group are, from 0 to 1: the correlation of changed or not within groups.
 
     Parameters
     ----------
-    group, changed
-        Of each visit: number of its site, or of its folder; and whether it found a change; shape (n,).
+    counts, changed
+        Of each group: pages that were watched, and those of them that changed; shape (groups,).
 
     Returns
     -------
@@ -52,42 +52,42 @@ def correlation(group: Ints, changed: Flags) -> float:
 
     Examples
     --------
-    >>> correlation(np.array([0, 0, 1, 1]), np.array([True, True, False, False]))
+    >>> correlation(np.array([2, 2]), np.array([2, 0]))
     1.0
     """
-    counts, sums = _counted(group, changed)
-    n, k = float(counts.sum()), len(counts)
+    pages, sums = _floats(counts, changed)
+    n, k = float(pages.sum()), len(pages)
     mean = float(sums.sum()) / n if n else 0.0
     if n <= k or not 0.0 < mean < 1.0:
         return math.nan
     if k == 1:
         return 0.0
-    size = (n - float((counts**2).sum()) / n) / (k - 1)
-    between = float((counts * (sums / counts - mean) ** 2).sum()) / (k - 1)
-    within = float((sums * (1.0 - sums / counts)).sum()) / (n - k)
+    size = (n - float((pages**2).sum()) / n) / (k - 1)
+    between = float((pages * (sums / pages - mean) ** 2).sum()) / (k - 1)
+    within = float((sums * (1.0 - sums / pages)).sum()) / (n - k)
     return (between - within) / (between + (size - 1.0) * within)
 
 
-def in_groups(group: Ints, changed: Flags) -> Together:
+def in_groups(counts: Ints, changed: Ints) -> Together:
     """Return how many pairs of changes fall into one group, over how many would if the same changes fell at random.
 
     Parameters
     ----------
-    group, changed
+    counts, changed
         As for `correlation`.
 
     Examples
     --------
     Two of four pages changed, on one of two sites: one pair in one group, where a third is expected.
 
-    >>> in_groups(np.array([0, 0, 1, 1]), np.array([True, True, False, False])).lift
+    >>> in_groups(np.array([2, 2]), np.array([2, 0])).lift
     3.0
     """
-    counts, sums = _counted(group, changed)
-    n, changes = float(counts.sum()), float(sums.sum())
-    seen, pairs = float((sums * (sums - 1)).sum()) / 2, float((counts * (counts - 1)).sum()) / 2
+    pages, sums = _floats(counts, changed)
+    n, changes = float(pages.sum()), float(sums.sum())
+    seen, pairs = float((sums * (sums - 1)).sum()) / 2, float((pages * (pages - 1)).sum()) / 2
     expected = pairs * _likely(changes, n, 2)
-    return compared(seen, expected, _variance_of_pairs(counts, n, changes) - expected**2)
+    return compared(seen, expected, _variance_of_pairs(pages, n, changes) - expected**2)
 
 
 def _variance_of_pairs(counts: Floats, n: float, changes: float) -> float:
@@ -98,12 +98,10 @@ def _variance_of_pairs(counts: Floats, n: float, changes: float) -> float:
     return two * one + three * two_more + four * apart
 
 
-def _counted(group: Ints, changed: Flags) -> tuple[Floats, Floats]:
-    """Return the visits and the changes of each group that has any."""
-    number = np.unique(group, return_inverse=True)[1]
-    counts = np.bincount(number).astype(np.float64)
-    sums = np.bincount(number, changed.astype(np.float64), len(counts))
-    return counts, sums.astype(np.float64)
+def _floats(counts: Ints, changed: Ints) -> tuple[Floats, Floats]:
+    """Return the pages and the changes of each group that has any page."""
+    there = counts > 0
+    return counts[there].astype(np.float64), changed[there].astype(np.float64)
 
 
 def _falling(of: Floats, order: int) -> Floats:

@@ -6,8 +6,8 @@ these changes was new.
 
 References
 ----------
-Olston, Pandey (2008). Recrawl scheduling based on information longevity: content that lasts and content that churns,
-the index tau D(tau) - int D. Kaplan, Meier (1958). Nonparametric estimation from incomplete observations.
+Olston, Pandey (2008). Recrawl scheduling based on information longevity: content that lasts, content that churns, and
+the divergence D of a copy by its age. Kaplan, Meier (1958). Nonparametric estimation from incomplete observations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evercrawl.change.extent import replaced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.types import Floats, Keys
+    from evercrawl.types import Floats, Ints, Keys
 
 _NONE: Final = np.zeros(0, np.uint64)
 
@@ -93,7 +93,7 @@ def flip_flops(versions: Sequence[Keys]) -> int:
     return returned
 
 
-def divergence(at: Floats, versions: list[Keys], ages_s: Floats) -> Floats:
+def divergence(at: Floats, versions: Sequence[Keys], ages_s: Floats) -> Floats:
     """Return D: how much of a page is other than in a copy of each age, as a mean over time, shape (k,).
 
     Parameters
@@ -113,7 +113,7 @@ def divergence(at: Floats, versions: list[Keys], ages_s: Floats) -> Floats:
     >>> divergence(np.array([0.0, 10.0, 20.0]), runs, np.array([0.0, 5.0, 10.0]))
     array([0.        , 0.16666667, 0.5       ])
     """
-    apart = np.array([[replaced(old, new) for new in versions] for old in versions])
+    apart = _Apart(versions)
     found = np.zeros(len(ages_s))
     for i, age_s in enumerate(ages_s.tolist()):
         last = at[-1] - age_s
@@ -122,27 +122,29 @@ def divergence(at: Floats, versions: list[Keys], ages_s: Floats) -> Floats:
         middles, lengths = (cuts[1:] + cuts[:-1]) / 2, np.diff(cuts)
         copy, page = (np.searchsorted(at, when, "right") - 1 for when in (middles, middles + age_s))
         if len(lengths) and lengths.sum() > 0:
-            found[i] = float((apart[copy, page] * lengths).sum() / lengths.sum())
+            found[i] = float((apart.of(copy, page) * lengths).sum() / lengths.sum())
         else:
-            found[i] = apart[0, np.searchsorted(at, at[0] + age_s, "right") - 1]
+            found[i] = apart.of(
+                np.zeros(1, np.int64), np.array([int(np.searchsorted(at, at[0] + age_s, "right")) - 1])
+            )[0]
     return found
 
 
-def worth_s(ages_s: Floats, diverged: Floats) -> Floats:
-    """Return what a visit at each age is worth, tau D(tau) - int D, in seconds of a whole copy, shape (k,).
+class _Apart:
+    """How much of versions is other than in versions before: of those pairs that are asked for, once each."""
 
-    What flickers is other at every age, so it adds nothing: visits to it are in vain.
+    def __init__(self, versions: Sequence[Keys]) -> None:
+        self._versions = versions
+        self._known: dict[tuple[int, int], float] = {}
 
-    Examples
-    --------
-    A third flickers; the rest becomes another at an even pace:
+    def of(self, copy: Ints, page: Ints) -> Floats:
+        """Return it of some pairs, shape (n,)."""
+        return np.array([self._pair(*pair) for pair in zip(copy.tolist(), page.tolist(), strict=True)])
 
-    >>> ages_s = np.linspace(0.0, 10.0, 101)
-    >>> worth_s(ages_s, 1 / 3 + ages_s / 30)[[0, -1]].round(6)
-    array([0.      , 1.666667])
-    """
-    steps = np.diff(ages_s, prepend=0.0) * (diverged + np.concatenate([diverged[:1], diverged[:-1]])) / 2
-    return np.asarray(ages_s * diverged - np.cumsum(steps))
+    def _pair(self, copy: int, page: int) -> float:
+        if (copy, page) not in self._known:
+            self._known[copy, page] = replaced(self._versions[copy], self._versions[page])
+        return self._known[copy, page]
 
 
 class Lifetimes:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from evercrawl.histories.history import History
 
 _MORE = (
-    "It tells how often pages change, how much of them, how long they last, how links come and go, and whether all "
-    "that is as by chance. HISTORY is the name of one that comes with evercrawl (peps, ota-contrib), FOLDER/NAME, a "
-    "FOLDER of them, or the directory of a crawl; without any it is the crawl in --dir, which may run meanwhile. "
-    "Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir example --by depth`, `evercrawl "
-    "evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, `evercrawl evolution --sample "
-    "topic=tea,coffee --json`, `evercrawl evolution --dir example --texts`."
+    "It tells how often pages change, how much of them, how long they last, how links come and go, whether all that "
+    "is as by chance, and whether neighbours change together. HISTORY is the name of one that comes with evercrawl "
+    "(peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or the directory of a crawl; without any it is the crawl in "
+    "--dir, which may run meanwhile. Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir "
+    "example --by depth`, `evercrawl evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, "
+    "`evercrawl evolution --sample topic=tea,coffee --json`, `evercrawl evolution --dir example --texts`."
 )
 BY: Final = ("site", "tld", "depth", "type")
 _SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"

@@ -24,9 +24,12 @@ _LONG: Final = ("come a year", "go a year", "there after a year", "half gone aft
 _LINKS: Final = ("links", "new a page and week", "new of all a week", "gone of all a week", "half gone after")
 _STAYING: Final = (
     "pages", "changes", "new", "there next time", "comes back", "flip-flops", "after a day", "a week", "half gone",
+    "copy a day old", "a week",
 )  # fmt: skip
 _AS_BY_CHANCE: Final = "as by chance? then gaps vary by 1, 5 % are not exponential, and a week after a change is as any"
 _CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
+_ERRORS: Final = 2.0  # standard errors up to which pairs are as by chance
+_NEAR: Final = ("a site's alike", "pairs", "a folder's alike", "pairs")
 
 
 def tables(found: Sequence[Evolution], by: str) -> list[str]:
@@ -34,17 +37,20 @@ def tables(found: Sequence[Evolution], by: str) -> list[str]:
     shown = _shown(found)
     linked = [each for each in shown if each.links.links or each.links.lost_link_share_a_week > 0]
     texts = [each for each in shown if each.staying.texts]
-    parts = [
+    near = [each for each in shown if not math.isnan(each.near.near_days)]
+    fewer: dict[tuple[str, ...], list[Evolution]] = {_LINKS: linked, _STAYING: texts, _NEAR: near}
+    parts: list[tuple[str, tuple[str, ...], Callable[[Evolution], tuple[str, ...]]]] = [
         (f"how often: pages change ({_estimators(found)}), and how many at most daily, weekly ...", _OFTEN, _often),
         ("how much: of 64 bits, and of the words", _MUCH, _much),
         ("how long: pages come and go", _LONG, _long),
-        ("what stays of the words, and what flickers", _STAYING, _staying),
+        ("what stays of the words, and what flickers; and how much is other than in a copy", _STAYING, _staying),
         ("links", _LINKS, _links),
         (_AS_BY_CHANCE, _CHANCE, _chance),
+        (_together(found), _NEAR, _near),
     ]  # fmt: skip
     lines: list[str] = []
     for title, head, cells in parts:
-        rows = linked if head is _LINKS else texts if head is _STAYING else shown
+        rows = fewer.get(head, shown)
         lines += ["", title, *_table(by, head, rows, cells)] if rows else []
     left_out = len(found) - len(shown)
     more = [f"and {many(left_out, 'smaller groups')}, which --json tells too"] if left_out else []
@@ -91,7 +97,8 @@ def _staying(of: Evolution) -> tuple[str, ...]:
     stays = of.staying
     changes = (stays.text_new, stays.new_stayed, stays.flicker, stays.flip_flops)
     shares = (_share(share) for share in (*changes, stays.there_after_day, stays.there_after_week))
-    return (f"{stays.texts:,}", f"{stays.text_changes:,}", *shares, _days(stays.text_half_gone_days))
+    other = (_share(stays.other_after_day), _share(stays.other_after_week))
+    return (f"{stays.texts:,}", f"{stays.text_changes:,}", *shares, _days(stays.text_half_gone_days), *other)
 
 
 def _links(of: Evolution) -> tuple[str, ...]:
@@ -102,9 +109,29 @@ def _links(of: Evolution) -> tuple[str, ...]:
 
 def _chance(of: Evolution) -> tuple[str, ...]:
     regular, together = of.regular, of.together
-    lift = "-" if math.isnan(together.weekly_lift) else f"x {together.weekly_lift:.2f}"
+    lift = _times(together.weekly_lift)
     tested = (f"{regular.tested:,}", _number(regular.gap_variation), _share(regular.rejected))
     return (*tested, lift, _share(together.in_batches), _share(together.busiest_tenth), _number(together.halves))
+
+
+def _together(found: Sequence[Evolution]) -> str:
+    within = _days(found[-1].near.near_days)
+    return f"together? 0 as strangers, 1 if all or none change within {within}; and pairs that do, over chance"
+
+
+def _near(of: Evolution) -> tuple[str, ...]:
+    near = of.near
+    of_sites = (_number(near.site_correlation), _pairs(near.site_lift, near.site_errors))
+    return (*of_sites, _number(near.folder_correlation), _pairs(near.folder_lift, near.folder_errors))
+
+
+def _pairs(lift: float, errors: float) -> str:
+    """Return how often neighbours changed together, unless that is what chance makes of it."""
+    return "by chance" if abs(errors) < _ERRORS else _times(lift)
+
+
+def _times(lift: float) -> str:
+    return "-" if math.isnan(lift) else f"x {lift:.2f}"
 
 
 def _share(share: float) -> str:

@@ -47,13 +47,21 @@ def test_divergence_is_the_mean_over_all_moments():
     assert found[0] == 0.0
 
 
-def test_flicker_is_worth_nothing_and_what_lasts_is():
-    ages_s = np.linspace(0.0, 50.0, 5001)
-    assert longevity.worth_s(ages_s, np.full(5001, 0.7)) == pytest.approx(np.zeros(5001), abs=1e-9)
-    lam = 0.2
-    changing = longevity.worth_s(ages_s, -np.expm1(-lam * ages_s))
-    x = lam * ages_s
-    assert changing == pytest.approx((1 - np.exp(-x) * (1 + x)) / lam, abs=1e-4)  # that of freshness
+def test_a_copy_of_what_flickers_is_other_at_every_age_and_of_what_lasts_more_and_more():
+    versions = list(churning(200))
+    at, ages_s = np.arange(200.0), np.array([1.0, 4.0, 8.0])
+    flickers = [keys(of) for of in ([1, 2, 10 + i % 7] for i in range(200))]
+    assert longevity.divergence(at, flickers, ages_s) == pytest.approx(np.full(3, 1 / 3), abs=0.01)
+    slow = 10 * (1 - 0.9**ages_s)  # of ten pieces one is replaced each time
+    assert longevity.divergence(at, versions, ages_s) == pytest.approx((10 + slow) / 40, abs=0.01)
+
+
+def test_only_pairs_of_versions_that_are_asked_for_are_compared(monkeypatch):
+    compared = []
+    monkeypatch.setattr(longevity, "replaced", lambda old, new: compared.append((old, new)) or 0.0)
+    versions = [keys([i]) for i in range(100)]
+    longevity.divergence(np.arange(100.0), versions, np.array([1.0, 7.0]))
+    assert len(compared) <= 200
 
 
 def test_lifetimes():

@@ -20,12 +20,13 @@ def objects(capsys, *argv: str) -> list[dict]:
 def test_tables_of_what_ships_and_a_figure(capsys, tmp_path):
     file = tmp_path / "evolution.png"
     out = told(capsys, "peps", "ota-contrib", "--plot", str(file))
-    assert re.findall(r"^(how often|how much|how long|links|as by chance)", out, re.MULTILINE) == [
-        "how often", "how much", "how long", "links", "as by chance"
+    assert re.findall(r"^(how often|how much|how long|links|as by chance|together)", out, re.MULTILINE) == [
+        "how often", "how much", "how long", "links", "as by chance", "together"
     ]  # fmt: skip
     assert re.search(r"^peps +738 +736 +15,125 +26 years +0\.00442 ", out, re.MULTILINE)
-    assert len(re.findall(r"^all ", out, re.MULTILINE)) == 5
-    assert len(re.findall(r"^ota-contrib ", out, re.MULTILINE)) == 4, "its pages do not link"
+    assert len(re.findall(r"^all ", out, re.MULTILINE)) == 6
+    assert len(re.findall(r"^ota-contrib ", out, re.MULTILINE)) == 5, "its pages do not link"
+    assert re.search(r"^ota-contrib +0\.00322 +x 1\.04 +0\.289 +x 4\.90$", out, re.MULTILINE)
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
@@ -36,6 +37,8 @@ def test_json_has_every_number_of_every_group(capsys):
     ]  # fmt: skip
     assert set(found[0]["classes"]) == {"daily", "weekly", "monthly", "four_months", "slower", "never"}
     assert found[1]["link_half_life_days"] is None
+    assert found[1]["folder_correlation"] == pytest.approx(0.289, abs=5e-4)
+    assert found[1]["near_days"] == 7
     assert {type(value) for value in found[0].values()} <= {str, int, float, dict, type(None)}
 
 

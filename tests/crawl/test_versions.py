@@ -69,3 +69,40 @@ def test_evolution_tells_what_stays_and_what_flickers(crawl, capsys):
     assert "what stays" not in told(capsys, crawl)
     assert main(["evolution", "peps", "--texts"]) == 2
     assert "--dir" in capsys.readouterr().err
+
+
+FOLDERS, PAGES, DAYS = 4, 3, 40
+
+
+@pytest.fixture
+def months(made):
+    """Return a crawl of forty days: every eighth day all pages of a folder change, each folder on days of its own.
+
+    In the first two folders what is new is added to the page; in the others it takes the place of what was new before.
+    """
+    urls = [f"{SITE}/f{folder}/{page}" for folder in range(FOLDERS) for page in range(PAGES)]
+    made.seed(*urls)
+    for half_day in range(2 * DAYS):
+        made.now += 43_200.0 - 10.0 * len(urls)
+        for place, url in enumerate(urls):
+            folder = place // PAGES
+            edits = (half_day // 2 + 2 * folder) // 8
+            told = [f"in edit {edit} he found {edit * 7} blue shells" for edit in range(edits + 1)]
+            made.visit(
+                url, made.page("Diary", text=" ".join([f"{WORDS} {place}", *(told if folder < 2 else told[-1:])]))
+            )
+    made.save()
+    return made
+
+
+def test_evolution_tells_that_folders_change_together_and_that_copies_age(months, capsys):
+    months.partition.close()
+    (found,) = (json.loads(line) for line in told(capsys, months, "--texts", "--json").splitlines())
+    assert found["near_days"] == pytest.approx(1.0, rel=0.02)
+    assert found["folder_correlation"] == pytest.approx(1.0)
+    assert found["site_correlation"] < 0.4, "on a day on which a folder changes the pages of others do not"
+    assert found["folder_lift"] > 5
+    assert 0 < found["other_after_day"] < 0.3 * found["other_after_week"] < 0.3
+    out = told(capsys, months, "--texts")
+    assert "together? 0 as strangers, 1 if all or none change within 1 day; and pairs that do, over chance" in out
+    assert out.rstrip().splitlines()[-1].split() == ["example.org", "0.0667", "x", "1.48", "1", "x", "8.16"]

@@ -44,6 +44,20 @@ def test_what_is_there_at_the_last_look_lived_until_then_at_least():
     assert staying([told((0, {1}), (1, {1, 2}), until=2)]).there_after_week != staying([found]).there_after_week
 
 
+def test_a_copy_of_an_article_ages_and_one_of_an_advertisement_is_wrong_at_once():
+    article = told(*((day, {*range(day, 10 + day)}) for day in range(30)), until=30)
+    advertisement = told(*((day, {*range(9), 100 + day}) for day in range(30)), until=30)
+    new, flickering = staying([article]), staying([advertisement])
+    assert (new.other_after_day, new.other_after_week) == (pytest.approx(0.1), pytest.approx(0.7))
+    assert (flickering.other_after_day, flickering.other_after_week) == (pytest.approx(0.1), pytest.approx(0.1))
+    short = told((0, {1}), (1, {2}), until=3)  # of three days, two have a page seen a day before, all in one of two
+    assert short.told_s.tolist() == [2 * DAY_S, 0]
+    assert math.isnan(staying([short]).other_after_week)
+    both = staying([advertisement, short])
+    assert both.other_after_day == pytest.approx((0.1 * 29 + 1) / (29 + 2))
+    assert both.other_after_week == pytest.approx(0.1)
+
+
 def test_of_no_texts_nothing_is_told():
     nothing = staying([])
     assert (nothing.texts, nothing.text_changes) == (0, 0)

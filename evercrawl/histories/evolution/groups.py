@@ -44,6 +44,17 @@ def grouped(histories: Sequence[History], by: str) -> Groups:
         `by` is none of them.
     """
     found = [name for history in histories for name in BY[by](history)]
+    return _groups(found)
+
+
+def neighbours(histories: Sequence[History]) -> tuple[Ints, Ints]:
+    """Return which site, and which folder, each page of some histories is in, shape (pages,) each."""
+    found = ([name for history in histories for name in of(history)] for of in (site, folder))
+    sites, folders = (_groups(names).group for names in found)
+    return sites, folders
+
+
+def _groups(found: Sequence[str]) -> Groups:
     names = sorted(set(found), key=_numbers_first)
     number = {name: i for i, name in enumerate(names)}
     return Groups(names, np.fromiter((number[name] for name in found), np.int64, len(found)))
@@ -59,6 +70,12 @@ def top_level(history: History) -> list[str]:
 def site(history: History) -> list[str]:
     """Return the name of each page's site."""
     return [history.sites[number] for number in history.site.tolist()]
+
+
+def folder(history: History) -> list[str]:
+    """Return the site and the folder of each page, as one name."""
+    folders = (path.partition("?")[0].rpartition("/")[0] for path in history.paths)
+    return [f"{name}\n{folder}" for name, folder in zip(site(history), folders, strict=True)]
 
 
 def depth(history: History) -> list[str]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.histories.evolution.groups import BY, grouped
+from evercrawl.histories.evolution.groups import BY, grouped, neighbours
 from evercrawl.histories.evolution.lasting import lasting
 from evercrawl.histories.evolution.linked import link_change
 from evercrawl.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.histories.evolution.much import much
+from evercrawl.histories.evolution.near import near, week_s
 from evercrawl.histories.evolution.often import CLASSES, often
 from evercrawl.histories.evolution.record import recorded, split
 from evercrawl.histories.evolution.regular import regular
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
     from evercrawl.histories.evolution.lasting import Lasting
     from evercrawl.histories.evolution.linked import LinkChange
     from evercrawl.histories.evolution.much import Much
+    from evercrawl.histories.evolution.near import Near
     from evercrawl.histories.evolution.often import Often
     from evercrawl.histories.evolution.record import Record
     from evercrawl.histories.evolution.regular import Regular
     from evercrawl.histories.evolution.staying import Staying, Texts
     from evercrawl.histories.evolution.together import Together
     from evercrawl.histories.history import History
-    from evercrawl.types import Floats
+    from evercrawl.types import Floats, Ints
 
 _WEEKLY_LOOKS: Final = 2
 ALL: Final = "all"
@@ -53,7 +55,7 @@ class Evolution:
         Pages that were there at some time; and at the end.
     changes, days
         How many there were, in how many days from the first page's beginning to the last one's end.
-    often, much, lasting, links, regular, together, staying
+    often, much, lasting, links, regular, together, near, staying
         As these families tell.
     record
         What it was made of.
@@ -70,6 +72,7 @@ class Evolution:
     links: LinkChange
     regular: Regular
     together: Together
+    near: Near
     staying: Staying
     record: Record
 
@@ -79,7 +82,7 @@ class Evolution:
             "group": self.group, "pages": self.pages, "alive": self.alive, "changes": self.changes, "days": self.days,
         }  # fmt: skip
         for family in (self.often, self.much, self.lasting, self.links, self.regular, self.together,
-                       self.staying):  # fmt: skip
+                       self.near, self.staying):  # fmt: skip
             found |= family._asdict()
         found["classes"] = dict(zip(CLASSES, self.often.classes, strict=True))
         return {name: _finite(value) for name, value in found.items()}
@@ -121,11 +124,19 @@ def evolution(
     if not (group >= 0).any():
         raise ConfigError("no page is left: of all that were asked for, none was there at that time; ask for more")
     parts = split(record, group, len(groups.names))
-    known = texts or {}
-    found = [_evolution(name, part, known) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
-    if len(found) > 1:
-        found.append(_evolution(ALL, split(record, np.minimum(group, 0), 1)[0], known))
-    return found
+    whole = split(record, np.minimum(group, 0), 1)[0]
+    around = _Around(*neighbours(histories), week_s(whole), texts or {})
+    found = [_evolution(name, part, around) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
+    return [*found, _evolution(ALL, whole, around)] if len(found) > 1 else found
+
+
+class _Around(NamedTuple):
+    """What is known of all pages: site and folder of each, which time stands for a week, and texts by page."""
+
+    sites: Ints
+    folders: Ints
+    week_s: float
+    texts: Mapping[int, Texts]
 
 
 def _alive_at_all(record: Record) -> NDArray[np.bool_]:
@@ -134,14 +145,15 @@ def _alive_at_all(record: Record) -> NDArray[np.bool_]:
     return found
 
 
-def _evolution(name: str, part: Record, texts: Mapping[int, Texts]) -> Evolution:
+def _evolution(name: str, part: Record, around: _Around) -> Evolution:
     lives, changes, counts, watched_s = part.lives, part.changes, part.changes_of(), part.watched_s()
-    alive = len(np.unique(lives.page[~lives.died]))
+    alive, texts = len(np.unique(lives.page[~lives.died])), around.texts
     return Evolution(
         name, len(part.pages), alive, len(changes.at), float(lives.ended_at.max() - lives.began_at.min()) / DAY_S,
         often(counts, watched_s, part.looks), much(changes), lasting(lives),
         link_change(part.links, float(watched_s.sum()) / WEEK_S), regular(changes),
         together(lives, changes, counts, _dense(part, watched_s)),
+        near(part, around.sites[part.pages], around.folders[part.pages], around.week_s),
         staying([texts[page] for page in part.pages.tolist() if page in texts]), part,
     )  # fmt: skip
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.change.extent import replaced
-from evercrawl.change.longevity import Lifetimes, flip_flops, lasting
+from evercrawl.change.longevity import Lifetimes, divergence, flip_flops, lasting
 from evercrawl.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.histories.evolution.survival import survival
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from evercrawl.histories.versions import Version
     from evercrawl.types import Floats
+
+AGES_S: Final = np.array([DAY_S, WEEK_S])
+"""Of the copies of which it is told how much of the page is another."""
 
 
 class Texts(NamedTuple):
@@ -35,6 +38,9 @@ class Texts(NamedTuple):
         Runs of words that came with later versions and were never there before, and those that were.
     ended_s, going_on_s
         How long runs that appeared were there: those that went, and those that were there at the last look.
+    apart, told_s
+        How much of the page is other than in a copy of each of `AGES_S`, as a mean over time, and over how long a time;
+        shape (2,) each. 0 and 0 where the page was not seen for so long.
     """
 
     changes: int
@@ -46,6 +52,8 @@ class Texts(NamedTuple):
     came_back: int
     ended_s: Floats
     going_on_s: Floats
+    apart: Floats
+    told_s: Floats
 
 
 class Staying(NamedTuple):
@@ -67,6 +75,9 @@ class Staying(NamedTuple):
         Which share of the runs that appeared is there a day, a week later, by Kaplan and Meier's rule.
     text_half_gone_days
         After which half of them are gone; infinity where more than half are still there when the record ends.
+    other_after_day, other_after_week
+        How much of such a page is other than in a copy of a day, of a week: the mean over pages and moments. Where what
+        changes flickers the two are alike, and sooner visits are in vain; where it stays the second is the larger.
     """
 
     texts: int
@@ -78,6 +89,8 @@ class Staying(NamedTuple):
     there_after_day: float
     there_after_week: float
     text_half_gone_days: float
+    other_after_day: float
+    other_after_week: float
 
 
 def texts(versions: Sequence[Version]) -> Texts:
@@ -97,11 +110,23 @@ def texts(versions: Sequence[Version]) -> Texts:
     lives, runs = Lifetimes(), [version.runs for version in versions]
     for version in versions:
         lives.learn(version.at, version.runs)
+    apart, told_s = _apart(versions)
     runs = runs[:-1]
     new = np.array([replaced(*runs[i : i + 2]) for i in range(len(runs) - 1)])
     stayed = np.array([lasting(*runs[i : i + 3]) for i in range(len(runs) - 2)])
     ended_s, going_on_s = lives.spans_s()
-    return Texts(len(new), flip_flops(runs), new, new[:-1], stayed, lives.appeared, lives.returned, ended_s, going_on_s)
+    spans = (ended_s, going_on_s, apart, told_s)
+    return Texts(len(new), flip_flops(runs), new, new[:-1], stayed, lives.appeared, lives.returned, *spans)
+
+
+def _apart(versions: Sequence[Version]) -> tuple[Floats, Floats]:
+    """Return how much of a page is other than in copies of `AGES_S`, and over how long a time that is a mean."""
+    at = np.array([version.at for version in versions])
+    told_s = np.maximum(at[-1] - at[0] - AGES_S, 0.0)
+    long = told_s > 0
+    found = np.zeros(len(AGES_S))
+    found[long] = divergence(at, [version.runs for version in versions], AGES_S[long])
+    return found, told_s
 
 
 def staying(pages: Sequence[Texts]) -> Staying:
@@ -114,7 +139,7 @@ def staying(pages: Sequence[Texts]) -> Staying:
     """
     changes = sum(page.changes for page in pages)
     if not changes:
-        return Staying(0, 0, *(math.nan,) * 7)
+        return Staying(0, 0, *(math.nan,) * 9)
     new, followed, stayed, ended_s, going_on_s = (
         np.concatenate([getattr(page, name) for page in pages])
         for name in ("new", "followed", "stayed", "ended_s", "going_on_s")
@@ -126,7 +151,15 @@ def staying(pages: Sequence[Texts]) -> Staying:
     return Staying(
         len(pages), changes, float(new.mean()), _ratio(stayed.sum(), followed.sum()), _ratio(came_back, came),
         sum(page.returned for page in pages) / changes, curve.at(DAY_S), curve.at(WEEK_S), curve.median_s() / DAY_S,
+        *_other(pages),
     )  # fmt: skip
+
+
+def _other(pages: Sequence[Texts]) -> list[float]:
+    """Return how much is other than in a copy of each age, each page counting for as long as it was seen."""
+    told_s = np.array([page.told_s for page in pages])
+    other = (np.array([page.apart for page in pages]) * told_s).sum(0)
+    return [_ratio(one, of) for one, of in zip(other.tolist(), told_s.sum(0).tolist(), strict=True)]
 
 
 def _ratio(part: float, whole: float) -> float:
