@@ -124,9 +124,8 @@ def divergence(at: Floats, versions: Sequence[Keys], ages_s: Floats) -> Floats:
         if len(lengths) and lengths.sum() > 0:
             found[i] = float((apart.of(copy, page) * lengths).sum() / lengths.sum())
         else:
-            found[i] = apart.of(
-                np.zeros(1, np.int64), np.array([int(np.searchsorted(at, at[0] + age_s, "right")) - 1])
-            )[0]
+            now = np.searchsorted(at, np.array([at[0] + age_s]), "right") - 1
+            found[i] = apart.of(np.zeros(1, np.int64), now)[0]
     return found
 
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from evercrawl import catalog, change
 from evercrawl.change.base import Estimator
+from evercrawl.change.log_corrected import moments
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
 from evercrawl.lab.contest import listed, plain
 from evercrawl.schedule import allocation
 from evercrawl.simulate.population import DAY_S, population
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.simulate.population import Population
@@ -25,6 +26,10 @@ _RATIOS: Final = (0.1, 0.5, 1.0, 3.0)
 """Changes a visit: r = lam / f."""
 _SPACED: Final = ("even", "random")
 _BUDGET: Final = 0.1
+_ERRORS: Final = 4.5  # standard errors by which a drawn bias may differ from the exact one
+_WORTH: Final = 0.99
+_WELL: Final = ("classes", "posterior")
+"""Estimators whose estimates are worth at least `_WORTH` of the optimum: they know how little they know."""
 _PLUGGED: Final = 20  # visits to each page of a population before it is judged what its rates are worth
 
 
@@ -58,7 +63,9 @@ class Estimators(Experiment):
         rows += [_plugged_row(name, ratio) for name, ratio in plugged.items()]
         found = Findings(f"Estimators of rates of change, {pages:,} pages", rows, panels=_panels(rows))
         told = ", ".join(f"{name} {ratio:.3f}" for name, ratio in plugged.items())
-        found.claims = _claims(rows)
+        promised = pages >= self.pages
+        found.claims = [*_claims(rows, promised=promised), _as_exact(rows, pages, promised=promised)]
+        found.claims.append(_well(plugged, promised=promised))
         found.claims.append(Claim("a schedule made of the estimates: part of the optimum, 10 % a day", "", told, None))
         return found
 
@@ -129,16 +136,37 @@ def _of(rows: list[Row], name: str, column: str, r: float, spaced: str = "even")
     ]  # fmt: skip
 
 
-def _claims(rows: list[Row]) -> list[Claim]:
+def _as_exact(rows: list[Row], pages: int, *, promised: bool) -> Claim:
+    """Return whether the bias of the corrected logarithm is that of its closed form, within what chance allows."""
+    worst = 0.0
+    for r in _RATIOS:
+        for visits, bias in zip(_VISITS, _of(rows, "log_corrected", "bias", r), strict=True):
+            exact = moments(r, visits)
+            worst = max(worst, abs(bias * r - exact.bias) / (exact.variance / pages) ** 0.5)
+    name = "the corrected logarithm is off by as much as its closed form says, at every rate and number of visits"
+    return Claim(
+        name, f"(ours) at most {_ERRORS:g} s.e. off", f"at most {worst:.1f} s.e. off", worst <= _ERRORS, promised
+    )
+
+
+def _well(plugged: Mapping[str, float], *, promised: bool) -> Claim:
+    """Return that what Bayesian estimates are worth is all but the optimum."""
+    said = {name: plugged[name] for name in _WELL}
+    name = f"a schedule made of {' or '.join(_WELL)} is all but the optimum"
+    told = ", ".join(f"{each:.3f}" for each in said.values())
+    return Claim(name, f"(ours) at least {_WORTH:g}", told, all(each >= _WORTH for each in said.values()), promised)
+
+
+def _claims(rows: list[Row], *, promised: bool) -> list[Claim]:
     naive, corrected = _of(rows, "naive", "bias", 3.0), _of(rows, "log_corrected", "bias", 3.0)
     slow = _of(rows, "log_corrected", "bias", 0.5)
     dated = _of(rows, "last_modified", "spread", 1.0)
     told = f"after {', '.join(str(visits) for visits in _VISITS)} visits"
     return [
         Claim(f"X/n is biased and stays so: three changes a visit, {told}", "-2.05 of 3, or -0.683", listed(naive),
-              all(abs(each + 0.683) < 0.02 for each in naive)),
+              all(abs(each + 0.683) < 0.02 for each in naive), promised),
         Claim(f"the corrected logarithm is nearly free of bias where pages change every other visit, {told}", "",
-              listed(slow), all(abs(each) < 0.05 for each in slow)),
+              listed(slow), all(abs(each) < 0.05 for each in slow), promised),
         Claim(f"yet badly biased where they change thrice a visit, {told}", "-0.287, -0.147 (5 and 10 visits)",
               listed(corrected), all(abs(a - b) < 0.03 for a, b in zip(corrected, (-0.287, -0.147), strict=False))),
         Claim(f"with dates the spread is least, one change a visit, {told}", "",

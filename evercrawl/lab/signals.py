@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.lab.base import Claim, Experiment, Findings
 from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain, populations, unrun
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.promises import whole
 from evercrawl.schedule.signals import optimum
 from evercrawl.simulate.polling import Conditions
 
@@ -20,7 +21,9 @@ _PRINTED: Final = {_NONE: (0.761, 0.937), _SOME: (0.888, 0.969), _MORE: (0.927, 
 _KINDS: Final = {_NONE: (0.0, 1.0), _SOME: (0.8, 0.9), _MORE: (0.95, 0.95)}
 _UPPER: Final = "told all"
 _BEST: Final = "the best there is, "
-_OF_THE_BEST: Final = {True: 0.98, False: 0.95}  # by whether rates are known
+_OF_THE_BEST: Final = {_NONE: 0.99, _SOME: 0.98, _MORE: 0.98}
+"""What we promise where rates are known: less with announcements, which are followed at the next tick, not at once."""
+_LEARNED: Final = 0.95
 _WITHIN: Final = 0.03
 
 
@@ -52,13 +55,13 @@ class Signals(Experiment):
         there = contestants()
         rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
         rows += [row | {"correlation": 0.0} for row in _bests(options)]
-        labels = [each.label for each in there]
+        labels, promised = [each.label for each in there], whole(options)
         found = Findings("Announced changes, as a part of the optimum without", rows, panels=panels(rows, labels))
         for known in ("known rates, ", ""):
             found.claims += [claimed(rows, f"price, {known}{kind}", kind) for kind in _KINDS]
-            found.claims.append(_helps(rows, known))
-            found.claims += [_of_the_best(rows, known, kind) for kind in _KINDS]
-        found.claims.append(claimed(rows, _UPPER, ""))
+            held = [helps(rows, known), *(of_the_best(rows, known, kind) for kind in _KINDS)]
+            found.claims += [claim._replace(promised=promised and bool(known)) for claim in held]
+        found.claims.append(claimed(rows, _UPPER, "")._replace(promised=promised))
         return found
 
 
@@ -74,12 +77,13 @@ def _bests(options: Options) -> list[Row]:
     return found
 
 
-def _of_the_best(rows: list[Row], known: str, kind: str) -> Claim:
+def of_the_best(rows: list[Row], known: str, kind: str) -> Claim:
+    """Return which part a row reaches of the best there is in closed form, and whether that is enough."""
     best = _values(rows, _BEST + kind)
     found = [one / of for one, of in zip(_values(rows, f"price, {known}{kind}"), best, strict=True)]
-    least = _OF_THE_BEST[bool(known)]
-    label = f"price, {known}{kind}: of {_listed(best)}, the best there is, at least {least:g}"
-    return Claim(label, "", _listed(found), all(each >= least for each in found))
+    least = _OF_THE_BEST[kind] if known else _LEARNED
+    label = f"price, {known}{kind}: of {_listed(best)}, the best there is"
+    return Claim(label, f"(ours) at least {least:g}", _listed(found), all(each >= least for each in found))
 
 
 def _values(rows: list[Row], label: str) -> list[float]:
@@ -106,7 +110,8 @@ def claimed(rows: list[Row], label: str, kind: str) -> Claim:
     return Claim(f"{label}: {what} at 3 and 30 %", _listed(list(printed)), _listed(found), holds)
 
 
-def _helps(rows: list[Row], known: str) -> Claim:
+def helps(rows: list[Row], known: str) -> Claim:
+    """Return by how much a row is the fresher the more is announced, and the truer that is."""
     none, some, more = (_values(rows, f"price, {known}{kind}") for kind in _KINDS)
     holds = all(a < b < c for a, b, c in zip(none, some, more, strict=True))
     gains = [b - a for a, b in zip(none, some, strict=True)]
