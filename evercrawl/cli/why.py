@@ -142,6 +142,7 @@ def _worth(worth: Worth, at: float) -> list[tuple[str, str]]:
     return [
         ("worth", f"{_value(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
         *([("wanted", f"{worth.wanted:.3g} times as much as it matters: {worth.because}")] if worth.because else []),
+        *([("unheeded", worth.unheeded)] if worth.unheeded else []),
         ("due", _due(worth, at)),
         ("turn", f"worth more now: {many(worth.ahead, 'pages')}, {worth.ahead_on_host:,} on its host"),
     ]

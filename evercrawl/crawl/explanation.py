@@ -149,6 +149,8 @@ class Worth:
         How many times as much as its importance says a visit counts, and why, "" where it is just once.
     given_up
         Whether the policy does not visit the page again, as things are.
+    unheeded
+        Which of the policy's parameters changes nothing in this crawl, and why; "" where all are heeded.
     """
 
     policy: str
@@ -163,6 +165,7 @@ class Worth:
     wanted: float = 1.0
     because: str = ""
     given_up: bool = False
+    unheeded: str = ""
 
 
 @dataclass(frozen=True, slots=True)

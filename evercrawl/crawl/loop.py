@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.crawl.columns import counts_bytes
 from evercrawl.crawl.focus import unasked
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.probes import ProbeTag
@@ -111,7 +112,7 @@ class Crawl:
         self._storing, self._settling = parts.storing, parts.settling
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._reported_at = 0.0
-        self._reason = ""
+        self._reason = self._unheeded = ""
         self._limits = Limits()
         self._until = float("inf")
         resume(partition, self.frontier, parts.scope, clock.now(), config.delay_s)
@@ -143,6 +144,8 @@ class Crawl:
         about_worth = unasked(self._config, self._policy) or (self._weight.message if self._weight is not None else "")
         if about_worth and not only:
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=about_worth))
+        if not only:
+            self._say_unheeded(begun_at)
         for trouble in self._lessons.troubles if self._lessons is not None else ():
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=trouble))
         while not self._over(self._clock.now()):
@@ -152,6 +155,12 @@ class Crawl:
             await self._turn(self._patience(now))
         await self._finish()
         return self._summary()
+
+    def _say_unheeded(self, now: float) -> None:
+        """Say which parameter of the policy changes nothing, unless that was said."""
+        before, self._unheeded = self._unheeded, self._policy.unheeded(in_bytes=counts_bytes(self._config))
+        if self._unheeded and self._unheeded != before:
+            self._watch(Progress(at=now, known=self._state.known.count, message=self._unheeded))
 
     # Choose and fetch
 
@@ -167,6 +176,7 @@ class Crawl:
             self.frontier.planned()
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
+            self._say_unheeded(now)
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
             self.frontier.said[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)

@@ -204,6 +204,7 @@ def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
         here,
         *wanted(view, slot, never=math.isnan(pages.visited_at[0])),
         math.isinf(due_at),
+        view.policy.unheeded(in_bytes=view.in_bytes),
     )
 
 

@@ -397,6 +397,18 @@ class Policy(ABC):
         if options:
             raise ConfigError(f"{type(self).__name__} takes no other {', '.join(options)} while it runs; start again")
 
+    def unheeded(self, *, in_bytes: bool) -> str:
+        """Return which parameter changes nothing in this crawl, and why, as a sentence; "" by default: all are heeded.
+
+        Whoever crawls by it is told so when a run begins, and when a plan has made it so.
+
+        Parameters
+        ----------
+        in_bytes
+            Whether the budget is of bytes, not of fetches.
+        """
+        return ""
+
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
         """Return what the policy keeps, as tables for people: name -> column -> values, all columns of one length.
 

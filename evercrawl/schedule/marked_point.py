@@ -75,7 +75,7 @@ class MarkedPoint(Planned):
         self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
         self.split = one_of(f"{self.called}: split", split, marked_point_counts.SPLITS)
         self._times, self._placed = Kept(marked_point_hours.ROW), Kept(_PLACED)
-        self._now = 0.0
+        self._now, self._last = 0.0, (0, 0)  # of the last plan: the instant; pages and visits that were to be split
 
     def learn(self, visits: Visits) -> None:
         """Note when pages changed, where that is known; and count visits, where rates are estimated from these."""
@@ -96,9 +96,15 @@ class MarkedPoint(Planned):
         left, random = budget_per_s - float(found.sum()), weekly == 0
         if random.any() and left > 0 and ((weight > 0) & (lam > 0) & random).any():
             visits = max(int(self.each * random.sum()), 1)
+            self._last = int(random.sum()), visits
             counts = marked_point_counts.split(self.split, weight[random], lam[random], visits / left, visits)
             found[random] = counts.each * (left / visits)
         return found
+
+    def unheeded(self, *, in_bytes: bool) -> str:
+        """Return that the last plan had too many visits to be split as was asked for."""
+        fits = marked_point_counts.fits(self.split, *self._last)
+        return "" if fits else f"a horizon has too many visits for split = {self.split}, so they are split by price"
 
     def _place(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Choose the days of regular pages; return how many each has, 0 for pages that are not regular, shape (n,)."""

@@ -37,6 +37,17 @@ class Counts(NamedTuple):
     value: float
 
 
+def fits(how: str, pages: int, visits: int) -> bool:
+    """Return whether so many visits of so many pages can be split that way, in about a second.
+
+    >>> fits("price", 10**9, 10**10), fits("greedy", 10, 20_001), fits("dynamic", 100, 1000)
+    (True, False, True)
+    """
+    if how == "dynamic":
+        return pages * visits**2 <= _TABLE_CELLS
+    return how != "greedy" or visits <= _HEAP_VISITS
+
+
 def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
     """Return the best whole numbers of visits, in one of three ways that agree up to ties.
 
@@ -54,9 +65,11 @@ def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: i
     [[1, 1, 3], [1, 1, 3], [1, 1, 3]]
     """
     weight, lam = np.asarray(weight, np.float64), np.asarray(lam, np.float64)
-    if how == "dynamic" and len(weight) * visits**2 <= _TABLE_CELLS:
+    if not fits(how, len(weight), visits):
+        how = "price"
+    if how == "dynamic":
         return dynamic(worth(weight[:, None], lam[:, None], horizon, np.arange(visits + 1)), visits)
-    found = greedy if how == "greedy" and visits <= _HEAP_VISITS else by_price
+    found = greedy if how == "greedy" else by_price
     return found(weight, lam, horizon, visits)
 
 

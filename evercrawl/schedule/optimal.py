@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _ENDS: Final = (*OBJECTIVES, "bytes")
 _ROUNDS: Final = 3
+_FETCHES: Final = (
+    "the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes"
+)
 
 
 class Optimal(Planned):
@@ -60,6 +63,14 @@ class Optimal(Planned):
         if self.objective == "bytes":
             return _in_bytes(pages, weight, lam, budget_per_s)
         return allocation.optimum(weight, lam, budget_per_s, OBJECTIVES[self.objective]).rate
+
+    def unheeded(self, *, in_bytes: bool) -> str:
+        """Return that bytes are not reckoned with where all visits cost alike.
+
+        >>> Optimal(objective="bytes").unheeded(in_bytes=False)
+        'the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes'
+        """
+        return _FETCHES if self.objective == "bytes" and not in_bytes else ""
 
 
 def _in_bytes(pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:

@@ -376,3 +376,17 @@ def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
     assert _joined(pieces).back_scale_s.tolist() == awaiting.back_scale_s.tolist()
     assert _joined([other, awaiting]).back_scale_s.tolist() == [0.0, 0.0, *awaiting.back_scale_s]
     assert _joined([other]).back_scale_s is None
+
+
+def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
+    made.fill()
+    bytes_of_fetches = {"policy": "optimal", "policy_options": ("objective=bytes",), "rate_per_s": 1.0}
+    found, _ = ask("/a", **bytes_of_fetches)
+    assert found.worth.unheeded.startswith("the budget is of fetches, so objective = bytes is no other than freshness")
+    assert ("unheeded", found.worth.unheeded) in list(rows(found))
+    heeded, _ = ask("/a", **bytes_of_fetches | {"rate_per_s": 0.0})
+    assert heeded.worth.unheeded == ""
+    assert "unheeded" not in dict(rows(heeded))
+    monkeypatch.setattr("evercrawl.schedule.marked_point_counts._HEAP_VISITS", 1)
+    found, _ = ask("/a", policy="marked_point", policy_options=("split=greedy",))
+    assert found.worth.unheeded == "a horizon has too many visits for split = greedy, so they are split by price"
