@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.lab import blends, byte_costs
+from evercrawl.lab import blends, byte_costs, ends
 from evercrawl.lab.base import Experiment, Findings
 from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, labels, panels, plain, populations, unrun
 from evercrawl.lab.contestants import INDEX, STARTS
@@ -54,7 +54,9 @@ class Freshness(Experiment):
         """Work out fixed rates in closed form, and run ours with rates known and learned."""
         plain(options, "freshness")
         rows = [] if options.policies else _still(options, say)
-        rows += blends.rows(options, say) + byte_costs.rows(options, say) if options.whole else []
+        rows += (
+            blends.rows(options, say) + byte_costs.rows(options, say) + ends.rows(options, say) if options.whole else []
+        )
         rows += contest(INDEX, options, BUDGETS, say)
         title = f"Freshness by budget, {options.pages or PAGES:,} pages, as a part of the optimum"
         promised = whole(options)
@@ -69,7 +71,8 @@ class Freshness(Experiment):
         found.claims += worst(rows)
         ours = {each.label for each in INDEX if each.policy == "price"}
         found.claims += abandons_none(rows, ours, promised=promised)
-        found.claims += blends.claims(rows) + byte_costs.claims(rows) if options.whole else []
+        if options.whole:
+            found.claims += blends.claims(rows) + byte_costs.claims(rows) + ends.claims(rows, promised=promised)
         return found
 
 
