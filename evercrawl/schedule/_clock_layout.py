@@ -18,7 +18,7 @@ GAINED: Final = 200.0
 """Visits to a site that what the whole crawl gained counts as."""
 GAIN_MOST: Final = 5.0
 """Nats that this is worth at most."""
-MARGIN: Final = 6.0
+MARGIN: Final = 12.0
 """Nats by which clocks have to be ahead of time before they are believed: they have more to be wrong in."""
 
 UNKNOWN, KNOWN, GONE = range(3)

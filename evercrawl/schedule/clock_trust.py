@@ -39,9 +39,9 @@ def trust(site: Floats, settings: Floats) -> Trust:
     >>> crawl[ALL_ADVANTAGE], crawl[ALL_VISITS] = 900.0, 1000.0
     >>> trust(site, crawl)
     Trust(nats=5.0, believed=False)
-    >>> site[ADVANTAGE] = 2.0
+    >>> site[ADVANTAGE] = 8.0
     >>> trust(site, crawl)
-    Trust(nats=7.0, believed=True)
+    Trust(nats=13.0, believed=True)
     """
     everywhere = GAINED * settings[ALL_ADVANTAGE] / max(settings[ALL_VISITS], GAINED)
     nats = float(site[ADVANTAGE] + min(max(everywhere, -GAIN_MOST), GAIN_MOST))

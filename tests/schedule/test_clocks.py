@@ -121,7 +121,7 @@ def test_whether_clocks_are_trusted_is_told_as_it_decides(advantage, everywhere)
     found = clocks.exposures(asked([0], seen_at[:1]), seen_at.max() + BIN)
     trust = clocks.trust(0)
     assert trust.nats == advantage + min(max(everywhere, -5.0), 5.0)
-    assert trust.believed == (trust.nats > 6.0) == (found.scale_s[0] != 9.0)
+    assert trust.believed == (trust.nats > 12.0) == (found.scale_s[0] != 9.0)
     assert clocks.trust(10_000) is None
 
 

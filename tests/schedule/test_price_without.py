@@ -9,6 +9,8 @@ from evercrawl.schedule._clock_layout import ADVANTAGE, BURST, COHORT, FULL, NON
 from evercrawl.schedule.base import Visits
 from evercrawl.schedule.clocks import PARTS
 from evercrawl.schedule.price import Price
+from evercrawl.simulate.polling import Conditions, poll
+from evercrawl.simulate.population import population
 
 DAY = 86_400.0
 BEGAN = 1.8e9
@@ -72,3 +74,12 @@ def test_several_parts_are_left_out_and_none_that_there_is_not():
 def test_numbers_that_make_no_sense_are_refused(given):
     with pytest.raises(ConfigError, match=f"price: {next(iter(given))} must be from"):
         Price(**given)
+
+
+def test_clocks_cost_nothing_where_each_page_changes_alone():
+    pages, often = population(2000, 3, correlation=0.5), Conditions(steps=25)
+    clocked, unclocked = (
+        poll(Price(without=left_out), pages, 0.01, cycles=10, measured_from=5, seed=3, conditions=often).ratio
+        for left_out in ("", "exposure")
+    )
+    assert clocked > unclocked - 0.01
