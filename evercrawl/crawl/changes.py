@@ -9,6 +9,7 @@ from evercrawl.change import announcements, dates, extent, gamma
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.deaths import Deaths
 from evercrawl.change.prior import SitePriors
+from evercrawl.parse.digest import keys
 from evercrawl.store import heard, transfers
 from evercrawl.store.events import (
     CHANGED,
@@ -22,7 +23,7 @@ from evercrawl.store.events import (
     VALIDATED,
 )
 from evercrawl.store.state import HELD
-from evercrawl.types import Outcome
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from typing import Any
@@ -171,7 +172,22 @@ class Changes:
             before.seen_at if before.digest else self._state.instant(self._state.known.row(reading.slot)["found"])
         )
         gone_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
-        self.comebacks.learn(gone_s, interval_s, back=int(reading.outcome in HELD))
+        self.comebacks.learn(gone_s, interval_s, back=int(reading.outcome in HELD or self._leads_back(reading)))
+
+    def _leads_back(self, reading: Reading) -> bool:
+        """Whether a page that was gone leads to something that was not to be had while it was.
+
+        That is a page that was never read, as where it moved, or the one that it stood for before it was gone. Where it
+        leads to any other, that one was there all the time, and out of the crawl there is nothing to be had.
+        """
+        if reading.outcome != Outcome.REDIRECT:
+            return False
+        target = int(self._state.table.find(keys([reading.redirect]))[0])
+        if target == NO_SLOT:
+            return False
+        own = self._state.record_of(reading.slot)
+        stood_for = NO_SLOT if own is None else int(self._state.records.rows["alias"][own])
+        return target == stood_for or self._state.record_of(target) is None
 
     def _hear(
         self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None

@@ -197,6 +197,33 @@ def test_comebacks_are_pages_found_there_after_they_were_gone_by_the_time_in_whi
     assert again.notes() == changes.notes()
 
 
+@pytest.mark.parametrize(
+    ("before", "location", "back"),
+    [
+        ("", "/a/", 1),  # it moved, to where nobody has looked
+        ("", "/b", 0),  # which is there, and was all the time
+        ("", "/a", 0),  # a ring
+        ("", "http://elsewhere.example/", 0),
+        ("/b", "/b", 1),  # as it did before it was gone
+        ("/a/", "/b", 0),
+    ],
+)
+def test_a_page_once_gone_is_back_where_it_leads_to_what_was_not_to_be_had_meanwhile(begun, before, location, back):
+    changes = begun._learner._changes
+    begun.visit(f"{SITE}/", begun.page("Home", "/a", "/b"))
+    begun.visit(f"{SITE}/b", body("another"))
+    begun.visit(PAGE, body("one"))
+    if before:
+        begun.visit(PAGE, b"", 301, location=before)
+    begun.visit(PAGE, b"", 404)
+    begun.visit(PAGE, b"", 301, location=location)
+    assert changes.comebacks.back == back
+    watched_s = changes.comebacks.watched_s
+    assert watched_s > 0
+    begun.visit(PAGE, body("one"))
+    assert (changes.comebacks.back, changes.comebacks.watched_s) == (back, watched_s), "it is not awaited any more"
+
+
 def test_a_visit_that_an_announcement_brought_teaches_how_long_the_change_took_to_come(begun):
     """The first that was announced, 4 s after the visit before, not the last; and that the site announces changes.
 
