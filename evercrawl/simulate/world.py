@@ -158,7 +158,9 @@ def drawn(seed: int) -> World:
         climate=_climate(draw),
         rules_s=_between(draw, 60, 3600),
         sitemaps=draw.random() < 0.6,
-        lives=_learning(seed, names, (*lives, _calm(begun, plan, max(life.config.delay_s for life in lives)))),
+        lives=_weighing(
+            seed, _learning(seed, names, (*lives, _calm(begun, plan, max(life.config.delay_s for life in lives))))
+        ),
     )
 
 
@@ -171,6 +173,13 @@ def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[L
         scheme = _scheme(draw, names) if draw.random() < other_s else scheme
         learned.append(replace(life, config=replace(life.config, **scheme)))  # type: ignore[arg-type]
     return tuple(learned)
+
+
+def _weighing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
+    """Return lives of which none, some or all weigh pages by how much of a change stays."""
+    draw = random.Random(f"weights {seed}")
+    often = draw.choice([0.0, 0.5, 1.0])
+    return tuple(replace(life, config=replace(life.config, lasting=draw.random() < often)) for life in lives)
 
 
 def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:

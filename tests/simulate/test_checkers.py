@@ -214,6 +214,13 @@ def test_a_seed_draws_the_same_world_and_another_seed_another():
     assert len({repr(drawn(seed)) for seed in range(20)}) == 20
 
 
+def test_worlds_weigh_pages_by_what_stays_in_all_lives_in_some_or_in_none():
+    asked = [{life.config.lasting for life in drawn(seed).lives} for seed in range(20)]
+    assert {True} in asked
+    assert {False} in asked
+    assert {True, False} in asked
+
+
 @pytest.mark.parametrize("seed", range(0, 60, 7))
 def test_what_is_drawn_makes_sense(seed):
     one = drawn(seed)
