@@ -61,7 +61,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--jobs",
         metavar="N",
-        help="of these, signals, sensitivity and vanishing: runs at once (default: one a processor)",
+        help="of these, signals, sensitivity, vanishing and flickering: runs at once (default: one a processor)",
     )
     parser.add_argument(
         "--graph-kind",

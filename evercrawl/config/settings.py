@@ -198,7 +198,7 @@ class Config:
         "strategy",
         "--lasting",
         values.switch(),
-        "what a page is worth is multiplied by the part of it that a change replaces for good, so that visits do not "
+        "pages of which a change replaces less than a quarter for good are worth as much less, so that visits do not "
         "go where advertisements alone are new",
     )
     discovery: float = _setting(

@@ -1,7 +1,8 @@
-"""Worth by how much a change leaves: what a page is worth, times the part of it that a change replaces for good.
+"""Worth by how much a change leaves: a page of which changes replace next to nothing for good counts next to nothing.
 
 A page whose only news is another advertisement at each look changes all the time, and a visit brings nothing that
-lasts. Of a page that was never read all is new, so it counts in full.
+lasts. Of a page that was never read all is new, so it counts in full. So does one of which changes replace a quarter:
+what is known of it is rough, and where pages are replaced more often than they are visited, little is seen to stay.
 
 References
 ----------
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots
 
+ENOUGH: Final = 0.25
+"""Part of a page that a change replaces for good, from which on the page counts in full."""
 LEAST: Final = 0.01
 """That a page counts of its worth, however little stays: it may come to bring what does."""
 
 
 class Lasting(Weight):
-    """What another weight says, or importance, times how much of a page a change replaces for good.
+    """What another weight says, or importance, times how much pages count by what lasts of their changes.
 
     Parameters
     ----------
@@ -57,7 +60,16 @@ class Lasting(Weight):
     def worth(self, slots: Slots, importance: Floats) -> Floats:
         """Return what pages are worth, shape (n,)."""
         worth = importance if self._weight is None else self._weight.worth(slots, importance)
-        return worth * np.maximum(parts(self._state, slots), LEAST)
+        return worth * counted(parts(self._state, slots))
+
+
+def counted(lasts: Floats) -> Floats:
+    """Return how much pages count, 0.01 to 1, by which part of each a change replaces for good, shape (n,).
+
+    >>> counted(np.array([0.0, 0.1, 0.25, 0.9]))
+    array([0.01, 0.4 , 1.  , 1.  ])
+    """
+    return np.clip(lasts / ENOUGH, LEAST, 1.0)
 
 
 def parts(state: State, slots: Slots) -> Floats:

@@ -66,7 +66,7 @@ class Weight(ABC):
 def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weight | None:
     """Return the weight that is called `name`, one of `WEIGHTS`; None for importance itself.
 
-    With `lasting` it is multiplied by how much a change of each page leaves; see `lasting_weight`.
+    With `lasting`, pages count less of which changes leave next to nothing; see `lasting_weight`.
     """
     if lasting:
         from evercrawl.crawl.lasting_weight import Lasting

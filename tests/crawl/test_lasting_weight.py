@@ -10,7 +10,7 @@ from evercrawl.config import Config
 from evercrawl.crawl.changes import priors_of
 from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.focus import unasked
-from evercrawl.crawl.lasting_weight import LEAST, parts
+from evercrawl.crawl.lasting_weight import ENOUGH, counted, parts
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.policies import policy_of
 from evercrawl.crawl.reader import opened
@@ -38,7 +38,7 @@ def four(made):
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home", "/flickers", "/stays", "/still", "/unread"))
     for turn in range(16):
-        made.visit(FLICKERS, made.page("Same", text=text(turn)))
+        made.visit(FLICKERS, made.page("Same", text=text(350 + turn)))
         made.visit(STAYS, made.page("Same", text=text(100 + turn // 2)))
         made.visit(STILL, made.page("Same", text=text(200)))
     return made
@@ -60,7 +60,10 @@ def test_what_flickers_counts_next_to_nothing_and_what_is_unread_in_full(four):
     assert found[1] > 0.75  # by seven changes, each off by 0.3 at times
     assert found[2:].tolist() == pytest.approx([0.9, 1.0], abs=1e-3)
     plain, weighed = columns(four)(asked), columns(four, lasting=True)(asked)
-    expected = np.maximum(found, LEAST)
+    expected = counted(found)
+    assert expected[0] == pytest.approx(max(found[0] / ENOUGH, 0.01))
+    assert expected[0] < 0.3
+    assert expected[1:].tolist() == [1.0, 1.0, 1.0]
     assert weighed.importance == pytest.approx(plain.importance * expected)
     assert weighed.cash == pytest.approx(plain.cash * expected)
     assert weighed.weighed == pytest.approx(expected)
@@ -70,7 +73,7 @@ def test_it_goes_with_any_other_weight(four):
     UsageWriter(four.directory).add([Question(float(i), "", (), (FLICKERS,)) for i in range(300)], once=False)
     asked = slots(four.state, FLICKERS, STAYS, UNREAD)
     access, both = columns(four, "access")(asked), columns(four, "access", lasting=True)(asked)
-    assert both.importance == pytest.approx(access.importance * np.maximum(parts(four.state, asked), LEAST))
+    assert both.importance == pytest.approx(access.importance * counted(parts(four.state, asked)))
 
 
 def test_nothing_is_weighed_unless_it_is_asked_for(four):

@@ -22,7 +22,8 @@ from evercrawl.simulate.polling import Conditions, Polling
 from evercrawl.simulate.population import Population, population
 
 PAGES = population(300, seed=1)
-NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity", "vanishing"}
+NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity", "vanishing",
+         "flickering"}  # fmt: skip
 
 
 def quiet(line):
