@@ -23,7 +23,7 @@ def test_every_row_is_run_and_what_lasts_is_heeded_or_not():
 
 
 def test_who_heeds_what_lasts_keeps_copies_fresher_where_advertisements_are_others_at_each_look():
-    alike, heeding = (Flicker(0.5, True, each, False, 200, 1, 0.3, 8.0).row() for each in (False, True))
+    alike, heeding = (Flicker(0.5, True, each, False, 400, 1, 0.3, 8.0).row() for each in (False, True))
     assert heeding["value"] > alike["value"] + 0.01
     assert heeding["flickered"] < 0.8 * alike["flickered"]
     rows = [row | {"budget": budget} for row in (alike, heeding) for budget in BUDGETS]
