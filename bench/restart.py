@@ -16,12 +16,13 @@ from urls import web
 
 from evercrawl.config import Config
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.starting import fill
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname
 from evercrawl.store.codec import encode_slots
 from evercrawl.store.events import HAS_LINKS, Discovery, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import Outcome
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +74,8 @@ def _visit(partition: Partition, urls: list[str], draw: np.random.Generator, slo
     urls, key = [url for url, fresh in zip(urls, new.tolist(), strict=True) if fresh], key[new]
     first_host, new_hosts = len(state.hosts), list[str]()
     hosts = [state.host_number(hostname(url), new_hosts) for url in urls]
-    found = Discovery(first, urls, hosts, first_host, new_hosts, source=slot, depth=1)
+    source, depth = (slot, 1) if slot else (NO_SLOT, 0)  # the first URLs are seeds
+    found = Discovery(first, urls, hosts, first_host, new_hosts, source=source, depth=depth)
     at = state.epoch + slot * 0.01
     state.admit(found, at, key)
     everywhere = (draw.random(LINKS) ** 3 * state.table.known).astype(np.uint32)
@@ -103,8 +105,10 @@ def _resume(partition: Partition) -> None:
     from evercrawl.schedule.breadth_first import BreadthFirst
 
     nothing: Any = None
-    waking: Any = type("Network", (), {"wake": lambda: None})
-    Crawl(partition, Config(), waking, nothing, SystemClock(), _inline, nothing, BreadthFirst(), nothing)._fill([])
+    idle: Any = type("Network", (), {"wake": lambda: None, "idle_s": 0.0})
+    config = Config()
+    crawl = Crawl(partition, config, idle, nothing, SystemClock(), _inline, nothing, BreadthFirst(), nothing)
+    fill(partition.state, crawl.frontier, [], [], config.refresh_after_s)
 
 
 async def _nothing() -> None:
