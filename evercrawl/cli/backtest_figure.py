@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.lab.lettering import legend_below
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 _INCHES: Final = (4.6, 3.6)
 _DPI: Final = 100
 _COLUMNS: Final = 3
-_MARKS: Final = "os^vDPX*<>"
+_MARKS: Final = "os^vDPX*<>"  # as many as there are colours
+_DASHES: Final = ("-", "--", ":", "-.")
 _LEAST: Final = 1e-5  # part of the time in which copies are stale: less is drawn there
 
 
@@ -30,7 +33,7 @@ def freshness(sites: Mapping[str, Sequence[Row | Mean]], path: Path) -> None:
             _curve(axes, [row for row in rows if row.policy == policy], number)
         _scaled(axes, sorted({row.budget for row in rows}))
         _named(axes, name, "polls per page and day", "% of the time fresh")
-    _saved(figure, panels, path)
+    _saved(figure, path)
 
 
 def calibration(rows: Sequence[Row | Mean], path: Path) -> None:
@@ -45,7 +48,13 @@ def calibration(rows: Sequence[Row | Mean], path: Path) -> None:
         for number, row in enumerate(row for row in rows if row.budget == budget):
             _believed(axes, row.policy, row.calibration, number)
         _named(axes, f"{budget:g} polls per page and day", "P(fresh) as believed, %", "fresh, %")
-    _saved(figure, panels, path)
+    _saved(figure, path)
+
+
+def _look(number: int) -> dict[str, Any]:
+    """Return the mark and the dashes of a curve; colours go round with the marks, and then dashes become others."""
+    again, place = divmod(number, len(_MARKS))
+    return {"marker": _MARKS[place], "linestyle": _DASHES[again % len(_DASHES)], "color": f"C{place}"}
 
 
 def _scaled(axes: Any, budgets: Sequence[float]) -> None:
@@ -71,7 +80,7 @@ def _curve(axes: Any, rows: Sequence[Row | Mean], number: int) -> None:
     below = [max(at - max(1.0 - row.high, _LEAST), 0.0) for at, row in zip(stale, rows, strict=True)]
     above = [max(max(1.0 - row.low, _LEAST) - at, 0.0) for at, row in zip(stale, rows, strict=True)]
     axes.errorbar(
-        [row.budget for row in rows], stale, [below, above], marker=_MARKS[number % len(_MARKS)], markersize=4,
+        [row.budget for row in rows], stale, [below, above], **_look(number), markersize=4,
         capsize=2, linewidth=1.2, label=rows[0].policy,
     )  # fmt: skip
 
@@ -84,7 +93,7 @@ def _believed(axes: Any, policy: str, of: Calibration, number: int) -> None:
     said, was = 100.0 * bins.predicted[some], 100.0 * bins.observed[some]
     reach = [was - 100.0 * bins.at_least[some], 100.0 * bins.at_most[some] - was]
     axes.errorbar(
-        said, was, reach, marker=_MARKS[number % len(_MARKS)], markersize=4, capsize=2, linewidth=1.0, label=policy
+        said, was, reach, **_look(number), markersize=4, capsize=2, linewidth=1.0, label=policy
     )  # fmt: skip
 
 
@@ -107,8 +116,6 @@ def _named(axes: Any, title: str, x: str, y: str) -> None:
     axes.grid(alpha=0.3)
 
 
-def _saved(figure: Any, panels: Sequence[Any], path: Path) -> None:
-    handles, labels = panels[0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6), fontsize=8)
+def _saved(figure: Any, path: Path) -> None:
+    legend_below(figure, fontsize=8)
     figure.savefig(path, format="png")

@@ -173,6 +173,16 @@ def labels(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(str(row["policy"]) for row in rows))
 
 
+def drawn(rows: Iterable[Row], options: Options, usual: Sequence[str]) -> Sequence[str]:
+    """Return which rows are drawn: those that were asked for by name, else the usual ones.
+
+    >>> from evercrawl.lab.base import Options
+    >>> [drawn([{"policy": "cycle"}], Options(policies=asked), ["price"]) for asked in ((), ("cycle",))]
+    [['price'], ['cycle']]
+    """
+    return labels(rows) if options.policies else usual
+
+
 def listed(figures: Iterable[float]) -> str:
     """Return figures in a line.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab import blends, byte_costs, ends
 from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, labels, panels, plain, populations, unrun
+from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, drawn, labels, panels, plain, populations, unrun
 from evercrawl.lab.contestants import INDEX, STARTS
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS
 from evercrawl.lab.promises import abandons_none, promise, whole, worst
@@ -60,7 +60,7 @@ class Freshness(Experiment):
         rows += contest(INDEX, options, BUDGETS, say)
         title = f"Freshness by budget, {options.pages or PAGES:,} pages, as a part of the optimum"
         promised = whole(options)
-        found = Findings(title, rows, panels=panels(rows, _DRAWN))
+        found = Findings(title, rows, panels=panels(rows, drawn(rows, options, _DRAWN)))
         for label in (*EVEN, *RANDOM):
             found.claims += as_printed(rows, label, label, promised=False)
         for each in INDEX:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from numpy import asarray
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.lettering import headed, legend_below, measured, titled
+from evercrawl.lab.looks import Looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
 
 _INCHES: Final = (5.2, 3.9)
 _DPI: Final = 80
+_ALONE: Final = (7.6, 4.4)
+_ROW: Final = 0.28  # inches of a curve's own line, where each has one
+_DOTS: Final = 4.6  # inches for what stands beside names
+_TICK: Final = 8  # points: the size of letters at ticks
 _COLUMNS: Final = 2
-_NAMED: Final = 2  # names in a row of the legend, a column of panels
-_COLOURS: Final = 64
-_MARKS: Final = "os^vDPX*<>"
+_NAMED: Final = 3  # names in a row of the legend, a column of panels, at most
+_COLOURS: Final = 256
 
 
 def draw(findings: Findings, path: Path) -> None:
@@ -33,21 +38,42 @@ def draw(findings: Findings, path: Path) -> None:
         When matplotlib is not there.
     """
     require()
+    from PIL import Image
+
+    made = figure(findings)
+    made.canvas.draw()
+    drawn = Image.fromarray(asarray(made.canvas.buffer_rgba())).convert("RGB")
+    drawn.quantize(_COLOURS).save(path, optimize=True)  # the same numbers make the same file
+
+
+def figure(findings: Findings) -> Any:
+    """Return the figure, a matplotlib one, which has to be there.
+
+    A curve looks the same in every panel, and as no other does.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from PIL import Image
 
     columns = min(_COLUMNS, len(findings.panels))
     rows = math.ceil(len(findings.panels) / columns)
-    figure: Any = Figure(figsize=(_INCHES[0] * columns, _INCHES[1] * rows), dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(findings.title, fontsize=11)
+    looks = Looks(findings.panels)
+    made: Any = Figure(dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(made)
+    width, height = _size(made, findings.panels)
+    made.set_size_inches(width * columns, height * rows)
+    headed(made, findings.title, fontsize=11)
     for number, panel in enumerate(findings.panels, 1):
-        _panel(figure.add_subplot(rows, columns, number), panel)
-    _legend(figure, columns)
-    figure.canvas.draw()
-    drawn = Image.fromarray(asarray(figure.canvas.buffer_rgba())).convert("RGB")
-    drawn.quantize(_COLOURS).save(path, optimize=True)  # the same numbers make the same file
+        _panel(made.add_subplot(rows, columns, number), panel, looks)
+    legend_below(made, fontsize=7.5, most=_NAMED * columns)
+    return made
+
+
+def _size(made: Any, panels: Sequence[Panel]) -> tuple[float, float]:
+    """Return how large each panel is to be, in inches: so large that names beside it leave room for what is drawn."""
+    width, height = _INCHES if len(panels) > 1 else _ALONE
+    names = [[curve.label for curve in panel.curves] for panel in panels if dotted(panel)]
+    beside = max((measured(made, name, _TICK) for each in names for name in each), default=0.0)
+    return max(width, _DOTS + beside / _DPI), max(height, _ROW * max(map(len, names), default=0))
 
 
 def can_draw() -> bool:
@@ -67,16 +93,17 @@ def require() -> None:
         raise ConfigError("figures need matplotlib: pip install evercrawl[lab]")
 
 
-def _panel(axes: Any, panel: Panel) -> None:
-    if panel.bars:
-        _bars(axes, panel)
-    else:
-        _lines(axes, panel)
-    axes.set_title(panel.title, fontsize=10)
+def _panel(axes: Any, panel: Panel, looks: Looks) -> None:
+    titled(axes, panel.title, fontsize=10)
+    axes.tick_params(labelsize=_TICK)
+    axes.grid(alpha=0.3)
+    if dotted(panel):
+        _dots(axes, panel)
+        return
+    draws = _bars if panel.bars else _lines
+    draws(axes, panel, looks)
     axes.set_xlabel(panel.x, fontsize=9)
     axes.set_ylabel(panel.y, fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.grid(alpha=0.3)
     if panel.log:
         axes.set_yscale("log")
     if panel.named:
@@ -87,33 +114,40 @@ def _panel(axes: Any, panel: Panel) -> None:
         axes.minorticks_off()
 
 
+def dotted(panel: Panel) -> bool:
+    """Whether all curves of a panel of budgets are single points at one budget, which would hide each other there."""
+    return panel.percent and len(percents(panel)) == 1
+
+
 def percents(panel: Panel) -> list[float]:
     """Return the percentages at which something was measured, in their order."""
     return sorted({round(x, 9) for curve in panel.curves for x in curve.x})
 
 
-def _legend(figure: Any, columns: int) -> None:
-    """Name all curves of all panels, each once, below the panels, where they hide nothing."""
-    named = dict[str, Any]()
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    if named:
-        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=_NAMED * columns, fontsize=7.5)
+def _dots(axes: Any, panel: Panel) -> None:
+    """Draw a line of its own for each curve, with its name beside it and a point in it.
+
+    References
+    ----------
+    Cleveland (1984). Graphical methods for data presentation: full scale breaks, dot charts, and multibased logging.
+    """
+    for place, curve in enumerate(panel.curves):
+        axes.plot(curve.y, [place], "o", color="black" if curve.ours else "C0", markersize=7 if curve.ours else 5)
+    axes.set_yticks(range(len(panel.curves)), [curve.label for curve in panel.curves])
+    axes.set_ylim(len(panel.curves) - 0.5, -0.5)
+    axes.set_xlabel(f"{panel.y}; {panel.x}: {percents(panel)[0]:g}", fontsize=9)
 
 
-def _lines(axes: Any, panel: Panel) -> None:
-    for number, curve in enumerate(panel.curves):
-        style: dict[str, Any] = {"linewidth": 2.6, "color": "black"} if curve.ours else {"linewidth": 1.2}
-        style["linestyle"] = "-" if number < len(_MARKS) else "--"  # colours and marks come again
-        axes.plot(curve.x, curve.y, marker=_MARKS[number % len(_MARKS)], markersize=4, label=curve.label, **style)
+def _lines(axes: Any, panel: Panel, looks: Looks) -> None:
+    for curve in panel.curves:
+        axes.plot(curve.x, curve.y, markersize=4, label=curve.label, **looks.line(curve))
 
 
-def _bars(axes: Any, panel: Panel) -> None:
+def _bars(axes: Any, panel: Panel, looks: Looks) -> None:
     width = 0.8 / max(len(panel.curves), 1)
     for number, curve in enumerate(panel.curves):
         places = [x + (number - (len(panel.curves) - 1) / 2) * width for x in curve.x]
-        axes.bar(places, curve.y, width, label=curve.label, **({"color": "black"} if curve.ours else {}))
+        axes.bar(places, curve.y, width, label=curve.label, **looks.bar(curve))
 
 
 def formed(values: Sequence[float]) -> list[float]:

@@ -14,6 +14,7 @@ from evercrawl.simulate.polling import Conditions
 if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Row, Say
 
+_TITLE: Final = "Announced changes, as a part of what is best where none is announced"
 _BUDGETS: Final = (0.03, 0.3)
 _TICKS: Final = 500
 _NONE, _SOME, _MORE = ("nothing announced", "recall 0.8, precision 0.9", "recall 0.95, precision 0.95")
@@ -56,7 +57,9 @@ class Signals(Experiment):
         rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
         rows += [row | {"correlation": 0.0} for row in _bests(options)]
         labels, promised = [each.label for each in there], whole(options)
-        found = Findings("Announced changes, as a part of the optimum without", rows, panels=panels(rows, labels))
+        found = Findings(
+            "Announced changes, as a part of what is best where none is announced", rows, panels=panels(rows, labels)
+        )
         for known in ("known rates, ", ""):
             found.claims += [claimed(rows, f"price, {known}{kind}", kind) for kind in _KINDS]
             held = [helps(rows, known), *(of_the_best(rows, known, kind) for kind in _KINDS)]

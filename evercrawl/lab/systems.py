@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, panels, plain, table
+from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, drawn, panels, plain, table
 from evercrawl.lab.contestants import SYSTEMS
 from evercrawl.lab.printed_ratios import BUDGETS
 from evercrawl.lab.promises import abandons_none, whole
@@ -39,7 +39,7 @@ class Systems(Experiment):
         rows = closed_forms([each.like for each in asked], options, options.budgets or BUDGETS, say)
         rows += contest(SYSTEMS, options, BUDGETS, say)
         title = f"Policies that learn rates, {options.pages or PAGES:,} pages, as a part of the optimum"
-        found = Findings(title, rows, panels=panels(rows, _DRAWN))
+        found = Findings(title, rows, panels=panels(rows, drawn(rows, options, _DRAWN)))
         for each in asked:
             held = reaches(rows, each.label, each.like, promised=whole(options))
             found.claims += held or [table(rows, each.label)]

@@ -3,13 +3,16 @@
 import io
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
 
+from evercrawl.cli import backtest_figure
 from evercrawl.cli.backtest_progress import Progress
 from evercrawl.cli.main import main
+from tests.helpers.figures import outside
 
 YEAR = ["--years", "1"]
 TEN = ["site", "policy", "budget", "freshness", "content_freshness", "age_s", "polls", "unchanged", "low", "high"]
@@ -255,3 +258,14 @@ def test_progress_stays_on_one_line_of_a_terminal_and_leaves_it_empty(monkeypatc
         progress._shown_at -= 1.0
         progress("peps, price at 0.1", 2.0, 4)
     assert out.getvalue() == "\r\x1b[2Kpeps, price at 0.1: 2.0 of 4 replays (50%)\r\x1b[2K"
+
+
+def test_many_policies_on_one_site_fit_below_its_figure_and_none_looks_like_another(tmp_path, monkeypatch):
+    made = list[Figure]()
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: made.append(figure))
+    names = [f"a policy with a long name, {number}" for number in range(12)]
+    rows = [SimpleNamespace(policy=name, budget=0.1, freshness=0.5, low=0.4, high=0.6) for name in names]
+    backtest_figure.freshness({"peps": rows}, tmp_path / "fresh.png")
+    assert outside(made[0]) == []
+    lines = [container.lines[0] for container in made[0].axes[0].containers]
+    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == len(names)
