@@ -8,13 +8,12 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.cli import arguments, warm
-from evercrawl.cli.live import size
+from evercrawl.cli import arguments, plan_budget, warm
 from evercrawl.cli.plain import fit, many
+from evercrawl.cli.plan_words import budget, curve_words, here_words, rate
 from evercrawl.cli.words import percent, span, table
-from evercrawl.config import values
 
 if TYPE_CHECKING:
     import argparse
@@ -28,19 +27,15 @@ _MORE = (
     "asked while the crawl runs, and changes nothing. Examples: `evercrawl plan`, `evercrawl plan --site example.org`, "
     "`evercrawl plan --plot plan.png`, `evercrawl plan --budget 1000 --budget 5000 --json`."
 )
+_BUDGET: Final = "fetches a day, or bytes (5GB) where the crawl counts these; may be repeated"
 _HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "pages", "visits")
-_PERIODS: Final = (("a second", 1.0), ("a minute", 60.0), ("an hour", 3_600.0), ("a day", 86_400.0))
-_DAY_S: Final = 86_400.0
-_CURVE: Final = 4  # points between two of the table, in the plots
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "plan", "tell how fresh copies will be, by the budget", run, _MORE)
     parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain")
-    parser.add_argument(
-        "--budget", metavar="N", action="append", default=[], help="fetches, or bytes (5GB), a day; may be repeated"
-    )
+    parser.add_argument("--budget", metavar="N", action="append", default=[], help=_BUDGET)
     parser.add_argument("--plot", metavar="FILE", help="draw the curve into FILE.png too")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -48,7 +43,8 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Tell it."""
-    budgets = [cast("int", arguments.value(values.size(1), each, "--budget")) / _DAY_S for each in args.budget]
+    for each in args.budget:
+        plan_budget.check(each)  # before anything is read
     directory = arguments.directory(args)
     if args.plot:
         from evercrawl.lab.plotting import require
@@ -62,19 +58,22 @@ def run(args: argparse.Namespace) -> int:
     crawl = opened(directory)
     try:
         config, said = settings(directory)
-        found = outlook(View(crawl, config, time.time()), args.site, budgets=sorted(set(budgets)))
+        view = View(crawl, config, time.time())
+        budgets = {plan_budget.per_s(each, in_bytes=view.in_bytes) for each in args.budget}
+        found = outlook(view, args.site, budgets=sorted(budgets))
     finally:
         crawl.close()
     if args.plot:
         _plot(found, Path(args.plot))
-    for line in [json.dumps(asdict(found) | _points(found))] if args.json else _lines(found, said):
+    for line in [json.dumps(_as_json(found))] if args.json else _lines(found, said):
         print(fit(line, sys.stdout))
     return 0
 
 
-def _points(found: Outlook) -> dict[str, Any]:
-    """Return the tuples of an outlook as objects."""
-    return {
+def _as_json(found: Outlook) -> dict[str, Any]:
+    """Return all numbers of an outlook, its tuples as objects; what is drawn between its points is left out."""
+    numbers = {name: value for name, value in asdict(found).items() if name != "line"}
+    return numbers | {
         "polite_per_s": found.polite_per_s if math.isfinite(found.polite_per_s) else None,
         "again_per_s": found.again_per_s if math.isfinite(found.again_per_s) else None,
         "spent": found.spent._asdict(),
@@ -94,12 +93,21 @@ def _lines(found: Outlook, said: str) -> list[str]:
         "",
         *_table(found),
     ]
-    if len(found.points) > 1:
-        from evercrawl.cli.chart import chart
+    return lines + (["", *_drawn(found)] if len(found.line) > 1 else [])
 
-        here = (found.now.budget, found.now.freshness) if found.now is not None else None
-        lines += ["", *chart([p.budget for p in found.points], [p.freshness for p in found.points], here)]
-        lines.append(f"      {_budget(found, found.points[0])} to {_budget(found, found.points[-1])}")
+
+def _drawn(found: Outlook) -> list[str]:
+    """Return the curve, drawn with characters, and what is drawn."""
+    from evercrawl.cli.chart import chart
+
+    line, here = found.line, found.planned or found.now
+    lines = chart(
+        [point.budget for point in line],
+        [point.freshness for point in line],
+        (here.budget, here.freshness) if here is not None else None,
+    )
+    lines.append(f"      {budget(found, line[0])} to {budget(found, line[-1])}")
+    lines += [f"      *: {curve_words(found)}" + (f"; O: {here_words(found)}" if here is not None else "")]
     return lines
 
 
@@ -110,9 +118,9 @@ def _pace(found: Outlook) -> list[str]:
         return [
             f"no page was visited twice within the last {lately} of the crawl, so it is not known what it can spend"
         ]
-    new = f", besides {_rate(spent.new_per_s)} to new ones" if spent.new_per_s > 0 else ""
+    new = f", besides {rate(spent.new_per_s)} to new ones" if spent.new_per_s > 0 else ""
     return [
-        f"within the last {lately} of the crawl it made {_rate(spent.refreshes_per_s)} to pages it knew{new}; "
+        f"within the last {lately} of the crawl it made {rate(spent.refreshes_per_s)} to pages it knew{new}; "
         f"then {percent(spent.freshness)} was fresh",
         *_expected(found, found.now),
     ]
@@ -121,7 +129,7 @@ def _pace(found: Outlook) -> list[str]:
 def _expected(found: Outlook, now: Point) -> list[str]:
     """Return what will be in the long run, and by whom: the policy that is followed, or the best there is."""
     best = f"the best order would keep {percent(now.freshness)}"
-    pace = "at that pace" if not _held_back(found) else f"at the {_rate(now.visits_per_s)} that may be made"
+    pace = "at that pace" if not _held_back(found) else f"at the {rate(now.visits_per_s)} that may be made"
     if found.planned is not None:
         kept = f"{pace} {percent(found.planned.freshness)} will be in the long run, as {found.policy} spreads it"
         return [f"{kept}; {best}", _alone(found, found.planned.left_alone)]
@@ -148,10 +156,10 @@ def _limits(found: Outlook) -> list[str]:
     if _held_back(found):
         lines.append(
             f"no page is visited again within {span(found.refresh_after_s)} (refresh_after_s in crawl.toml), which "
-            f"leaves room for {_rate(found.again_per_s)} at most: fewer than were made of late"
+            f"leaves room for {rate(found.again_per_s)} at most: fewer than were made of late"
         )
     if any(point.visits_per_s > found.polite_per_s for point in found.points):
-        lines.append(f"the rest of their hosts leaves room for {_rate(found.polite_per_s)} at most")
+        lines.append(f"the rest of their hosts leaves room for {rate(found.polite_per_s)} at most")
     return lines
 
 
@@ -163,9 +171,9 @@ def _held_back(found: Outlook) -> bool:
 def _table(found: Outlook) -> list[str]:
     rows: list[tuple[str, ...]] = [
         (
-            _times(found, point), _budget(found, point), percent(point.freshness),
+            _times(found, point), budget(found, point), percent(point.freshness),
             f"+{100.0 * point.marginal * 0.1 * point.budget:.2g} points", f"{point.price:.3g}", percent(point.seldom),
-            f"{point.left_alone:,.0f}", _rate(point.visits_per_s),
+            f"{point.left_alone:,.0f}", rate(point.visits_per_s),
         )
         for point in found.points
     ]  # fmt: skip
@@ -177,25 +185,6 @@ def _times(found: Outlook, point: Point) -> str:
         return ""
     times = point.budget / found.spent.budget
     return "now" if abs(times - 1.0) < 0.01 else f"x {times:.3g}"
-
-
-def _budget(found: Outlook, point: Point) -> str:
-    if found.unit == "bytes":
-        return f"{size(point.budget * _DAY_S)} a day"
-    return _rate(point.budget, "fetches")
-
-
-def _rate(per_s: float, nouns: str = "visits") -> str:
-    """Return a rate in the shortest period of which it is at least one.
-
-    Examples
-    --------
-    >>> _rate(20.0), _rate(0.5), _rate(1e-6)
-    ('20 visits a second', '30 visits a minute', '0.086 visits a day')
-    """
-    period, length_s = next(((name, s) for name, s in _PERIODS if per_s * s >= 1.0), _PERIODS[-1])
-    count = per_s * length_s
-    return f"{count:,.0f} {nouns} {period}" if count >= 9.95 else f"{count:.2g} {nouns} {period}"
 
 
 def _plot(found: Outlook, path: Path) -> None:

@@ -89,6 +89,8 @@ class Outlook:
         What is to be expected in the long run at this pace; None where no page was visited twice of late.
     points
         The same for several budgets.
+    line
+        Those, `now`, and more between them where they are far apart: enough to draw the curve, by budget.
     planned
         What is to be expected at this pace of the rates that the policy has planned; None where it plans none.
     """
@@ -108,6 +110,7 @@ class Outlook:
     curve: str
     now: Point | None
     points: tuple[Point, ...]
+    line: tuple[Point, ...]
     planned: AtRates | None
 
 
@@ -140,6 +143,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
     now = curve.spending(spent.budget, view.price if view.price > 0 else 1.0) if spent.budget > 0 else None
     pages = len(held.times)
     asked = [*budgets] or _usual(spent.budget, pages * float(np.mean(held.pages.cost)))
+    points = tuple(curve.points(asked))
     return Outlook(
         at=view.now,
         site=view.state.sites[number] if number is not None else "",
@@ -155,7 +159,8 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         policy=view.config.policy,
         curve="price" if isinstance(policy, Price) else "best",
         now=now,
-        points=tuple(curve.points(asked)),
+        points=points,
+        line=tuple(curve.through([*points, *([now] if now is not None else [])])),
         planned=_planned(view, some, spent.budget) if spent.budget > 0 else None,
     )
 

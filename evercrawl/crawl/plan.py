@@ -38,6 +38,9 @@ _NEAR: Final = 1e-7  # of a budget
 _ALL: Final = 0.99  # of a budget: where less is spent, pages have to wait before they may be visited again
 _TRIES: Final = 80
 _NUDGE: Final = 0.01  # of the price's logarithm, for the slope
+LINE: Final = 24
+"""Points that are added at most to draw the curve."""
+_SAME: Final = 0.01  # of a doubling
 _WIDEST: Final = 600.0  # of the price's logarithm
 
 
@@ -168,6 +171,21 @@ class Curve:
             if found[-1].budget < _ALL * budget:
                 break
         return found
+
+    def through(self, points: Sequence[Point]) -> list[Point]:
+        """Return these points by budget, one each, and others between them where they are further than twofold apart.
+
+        However wide the range is, up to `LINE` are added.
+        """
+        found = {round(math.log(point.budget), 3): point for point in points if point.budget > 0}
+        low, high = min(found, default=0.0), max(found, default=0.0)
+        steps = min(math.ceil((high - low) / math.log(2.0) - _SAME), LINE)
+        for step in range(1, steps):
+            at = low + (high - low) * step / steps
+            near = min(found, key=lambda each: abs(each - at))
+            if abs(near - at) > (high - low) / steps / 2:
+                found[round(at, 3)] = self.spending(math.exp(at), found[near].price)
+        return [found[at] for at in sorted(found)]
 
     def _intervals(self, price: float) -> Floats:
         self._policy.price = price

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.config import Config
 from evercrawl.crawl.outlook import freshness_of_late, outlook
-from evercrawl.crawl.plan import SELDOM_S, Curve, Held
+from evercrawl.crawl.plan import LINE, SELDOM_S, Curve, Held
 from evercrawl.crawl.plan_rates import at_rates
 from evercrawl.crawl.view import View
 from evercrawl.errors import ConfigError
@@ -92,6 +92,22 @@ def test_no_more_is_spent_than_the_wait_of_pages_lets(population):
     assert point.budget == pytest.approx(len(lam) / 1_000.0)
     assert point.marginal == 0.0
     assert len(curve.points([0.01, 1.0, 10.0, 100.0])) == 2
+
+
+def test_a_curve_is_drawn_through_its_points_and_others_where_they_are_far_apart(population):
+    weight, lam = population
+    curve = Curve(held(pages(weight, 1e12, 1e12 / lam)), 0.0)
+    near = curve.points([0.001, 0.002, 0.004])
+    assert curve.through(near[::-1]) == near
+    assert curve.through([near[0], *near]) == near
+    assert curve.through([]) == []
+    far = curve.points([1e-5, 1.0])
+    line = curve.through([*far, near[1]])
+    assert {*far, near[1]} <= {*line}
+    for less, more in pairwise(line):
+        assert less.budget < more.budget < 3.1 * less.budget
+        assert less.freshness < more.freshness
+    assert len(curve.through(curve.points([1e-30, 1.0]))) <= 2 + LINE
 
 
 def test_what_is_no_copy_costs_and_is_never_fresh(population):

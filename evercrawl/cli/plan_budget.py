@@ -1,0 +1,72 @@
+"""The budgets that `evercrawl plan` is asked about: a day, in what the crawl counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, cast
+
+from evercrawl.cli import arguments
+from evercrawl.config import values
+from evercrawl.config.values import Kind
+
+DAY_S: Final = 86_400.0
+_LEAST: Final = 1.0
+
+
+def per_s(raw: str, *, in_bytes: bool) -> float:
+    """Return a budget that was asked for a day, in units a second.
+
+    Parameters
+    ----------
+    raw
+        What stands after the flag.
+    in_bytes
+        Whether the crawl counts bytes, not fetches.
+
+    Raises
+    ------
+    ConfigError
+        When it is no budget of what the crawl counts; the message says what is.
+
+    Examples
+    --------
+    >>> per_s("86400", in_bytes=False), per_s("8.64e5", in_bytes=False), per_s("86.4kB", in_bytes=True)
+    (1.0, 10.0, 1.0)
+    """
+    return cast("float", arguments.value(_BYTES if in_bytes else _FETCHES, raw, "--budget")) / DAY_S
+
+
+def check(raw: str) -> None:
+    """See that it is a budget of either unit, which is known only once the crawl has been read.
+
+    Raises
+    ------
+    ConfigError
+        When it is of neither.
+
+    Examples
+    --------
+    >>> check("5GB")
+    """
+    arguments.value(_EITHER, raw, "--budget")
+
+
+def _fetches(raw: object) -> float:
+    """Return a number, digits or such as 1e6."""
+    value = float(str(raw))
+    if not _LEAST <= value < math.inf:
+        raise ValueError
+    return value
+
+
+def _bytes(raw: object) -> float:
+    """Return a size, or a number as fetches are written."""
+    try:
+        return float(cast("int", values.size(int(_LEAST)).read(raw)))
+    except ValueError:
+        return _fetches(raw)
+
+
+_FETCHES: Final = Kind("N", "a number of fetches a day, 1 or more, for those are what this crawl counts", _fetches)
+_BYTES: Final = Kind("N", "bytes a day, 1 or more, such as 5GB, for those are what this crawl counts", _bytes)
+_EITHER: Final = Kind("N", "fetches a day, 1 or more, or bytes, such as 5GB, where the crawl counts these", _bytes)
