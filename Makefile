@@ -38,6 +38,7 @@ check: setup
 
 docs: setup
 	$(BIN)/python -c 'from evercrawl.config import to_markdown; print(to_markdown(), end="")' > docs/SETTINGS.md
+	$(BIN)/python -c 'from evercrawl.crawl.policy_page import to_markdown; print(to_markdown(), end="")' > docs/POLICY_OPTIONS.md
 
 demo: setup
 	$(BIN)/evercrawl demo

@@ -25,7 +25,9 @@ _POLICY = "policy."
 _MORE = (
     "The ending of FILE says the format: .parquet or .jsonl; - writes JSON lines to standard output. It can be asked "
     "while the crawl runs: the table is the crawl as it was when the export began. Some policies keep tables of their "
-    "own, such as those of Tianwang; policy.? says which the crawl's has."
+    "own, such as those of Tianwang: policy.? says which the crawl's has, and `evercrawl policies NAME` what is in "
+    "them. Examples: `evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir "
+    "example`, `evercrawl export policy.RemainedURLs -o remained.jsonl --dir example`."
 )
 
 

@@ -24,7 +24,9 @@ _MORE: Final = (
     "Without NAME, all experiments are listed. Each draws a web (or reads one), visits it by every scheme in question "
     "and by our default, and prints what was claimed beside what was found; the numbers go to NAME.parquet, the figure "
     "to NAME.png. The same seed gives the same numbers. Where many runs are compared, each is kept as it ends, in "
-    "NAME.runs.jsonl: a command that was interrupted, or asks for more rows, runs only what is missing."
+    "NAME.runs.jsonl: a command that was interrupted, or asks for more rows, runs only what is missing. Examples: "
+    "`evercrawl lab fig2`, `evercrawl lab fig4 --pages 20000 --graph-kind bow-tie`, `evercrawl lab systems --pages "
+    "2000 --policy price --policy 'azar, random' --budget 10%`."
 )
 _PAGES: Final = (
     "pages of the web (default: as many as were printed: 100,000 of most figures, 10,000 where policies are compared)"

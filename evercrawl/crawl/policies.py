@@ -36,9 +36,7 @@ def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Polic
     Traceback (most recent call last):
     evercrawl.errors.ConfigError: 'cycel' is no parameter of xyleme; did you mean cycle?
     """
-    kind: type[Any] = catalog.pick(schedule, Policy, name, _followed)
-    if kind.clairvoyant:
-        raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
+    kind: type[Any] = kind_of(name)
     try:
         made: Policy = kind(**values_of(name, kind, options))
     except ConfigError as error:
@@ -46,6 +44,20 @@ def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Polic
             raise
         raise ConfigError(f"{source}: {error}") from error
     return made
+
+
+def kind_of(name: str) -> type[Policy]:
+    """Return the class of the policy of that name, one that a crawl can follow.
+
+    Raises
+    ------
+    ConfigError
+        There is none; the message says which there are.
+    """
+    kind = catalog.pick(schedule, Policy, name, _followed)  # type: ignore[type-abstract]
+    if kind.clairvoyant:
+        raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
+    return kind
 
 
 def names() -> list[str]:

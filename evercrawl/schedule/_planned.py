@@ -50,10 +50,14 @@ class Planned(Policy):
     new_share
         Part of the visits that goes to new pages while there are any, from 0 to 1.
     estimator
-        One of `ESTIMATORS`, or the name of another estimator of `evercrawl.change`: where it says nothing, 0 or
-        infinity, the mean of the belief stands.
+        What a rate of change is taken to be. Of what is believed of a page: typical, e to the mean of the logarithm, or
+        gamma, the mean. Of its visits that told of change: log_corrected, Cho's estimator of checks at random, or
+        naive, changes by time, both counting half a change of pages never found changed. Or another estimator of
+        `evercrawl.change`, where 0 and infinity leave the mean of the belief: classes, irregular, last_modified, log,
+        log_exact, online_counts, online_momentum, online_steps, posterior.
     replan
-        How often there is a new plan, as a part of the time in which every page could be visited once.
+        How often there is a new plan, as a part of the time in which every page could be visited once; from 0.001 to
+        100.
     """
 
     learns: ClassVar[bool] = True
@@ -207,7 +211,18 @@ class Planned(Policy):
             self._resumed_per_s = notes[_PACE]
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the plan: visits a day for each page."""
+        """Return the plan.
+
+        Returns
+        -------
+        plan
+            The pages that the last plan looked at.
+
+            slot : page
+                Which it is.
+            visits_per_day : visits a day
+                How often the plan has it visited.
+        """
         per_s = self._rates.upto(0)["per_s"]
         slots = np.flatnonzero(~np.isnan(per_s)).astype(np.uint32)
         return {"plan": {"slot": slots, "visits_per_day": per_s[slots] * _DAY_S}}

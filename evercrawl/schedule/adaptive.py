@@ -88,7 +88,20 @@ class Adaptive(Policy):
         rows[visits.slot] = after
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the interval of each page that was read, and when it falls due."""
+        """Return the interval of each page that was read, and when it falls due.
+
+        Returns
+        -------
+        intervals
+            The pages that were read.
+
+            slot : page
+                Which it is.
+            interval_s : seconds
+                From its last visit to the next, as visits have made it.
+            due_at : instant
+                When it falls due.
+        """
         slot = np.flatnonzero(~np.isnan(self._kept.upto(0)["modified_at"])).astype(np.uint32)
         rows = self._kept.take(slot)
         interval_s = np.where(np.isnan(rows["interval_s"]), self._start_s, rows["interval_s"])

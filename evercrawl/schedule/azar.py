@@ -24,7 +24,7 @@ class Azar(Spaced):
     Parameters
     ----------
     spacing
-        even, or random, as the rates are meant.
+        How the visits of a page follow each other: even, or random, as the rates are meant.
     new_share, estimator, replan
         See `Planned`.
 

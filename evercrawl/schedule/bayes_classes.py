@@ -129,7 +129,20 @@ class BayesClasses(Price):
         return worth * self.periods_s, dear
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return how probable each class is of each page, and of the sites' next new pages."""
+        """Return how probable each class is of each page, and of the sites' next new pages.
+
+        Returns
+        -------
+        classes
+            The pages that were visited, and how probable it is of each to be of each class.
+
+            slot : page
+                Which it is.
+            visits : visits
+                That told whether it had changed.
+            every_N_days : probability
+                That it changes once in so many days on the mean; they sum to 1.
+        """
         slots, visits = self._beliefs.all()
         likely = self._beliefs.probabilities(slots)
         names = [f"every_{period_s / _DAY_S:g}_days" for period_s in self.periods_s]

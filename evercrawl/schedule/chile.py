@@ -41,11 +41,20 @@ class Chile(Policy):
 
     Parameters
     ----------
-    a, b, c
-        How much worth, what is held and freshness count, the exponents; from 0 to 10, b and c above 0.
-    links, queries, visits, url
-        Weights of the four scores whose sum is q: importance and use by people in units of their means, likeness to
-        what is searched for and look of the URL from 0 to 1.
+    a
+        How much a page's worth q counts, as an exponent, from 0 to 10.
+    b
+        How much it counts what is held of a page, r, likewise, but above 0.
+    c
+        How much it counts how fresh that is, p, likewise, but above 0.
+    links
+        Weight in q of importance, in units of its mean; 0 or more.
+    queries
+        Weight in q of how like the page is to what people search for, from 0 to 1.
+    visits
+        Weight in q of use by people, in units of its mean.
+    url
+        Weight in q of the look of the URL, from 0 to 1.
     batch_pages
         Visits in a batch, at most. By itself it has as many as are made in 10 s, but no less than a thousandth of all
         pages that wait, and no more than a hundredth. A page is visited once a batch, so that longer ones would keep
@@ -196,7 +205,32 @@ class Chile(Policy):
         self._least = math.nan
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return `changes`, what was counted of each page, and `batch`, what of it is still to be visited."""
+        """Return `changes`, what was counted of each page, and `batch`, what of it is still to be visited.
+
+        Returns
+        -------
+        changes
+            What was counted of each page that was visited twice; lambda is made of it.
+
+            slot : page
+                Which it is.
+            visits : visits
+                That told whether it had changed: all but the first, and those in vain.
+            changes : visits
+                That found it had.
+            undated : visits
+                That found it had, and no date to believe of when.
+            span_s : seconds
+                From the first of its visits to the last.
+            unchanged_s : seconds
+                For which it is known to have stayed as it was before a visit: up to the date of the change, where one
+                is believed, or else the whole interval.
+        batch
+            What is still to be visited of a batch: a crawl that goes on picks one anew, and so does whoever exports it.
+
+            slot : page
+                Which it is.
+        """
         return {"changes": self._counts.table(), "batch": {"slot": self._batch.slots()}}
 
     def notes(self) -> dict[str, float]:

@@ -32,7 +32,7 @@ class LambdaCrawl(Spaced):
     Parameters
     ----------
     spacing
-        random, as published, or even.
+        How the visits of a page follow each other: random, as published, or even.
     new_share, estimator, replan
         See `Planned`.
 

@@ -134,7 +134,22 @@ class MarkedPoint(Planned):
         return np.where(days > 0, at, super().due(pages, now))
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the plan, and the regular pages: visits a week, and the hour (UTC) after which they come."""
+        """Return the plan, and the regular pages.
+
+        Returns
+        -------
+        plan
+            See `Planned`.
+        regular
+            The pages that change at times of day or of the week that could be told.
+
+            slot : page
+                Which it is.
+            visits_per_week : visits a week
+                How often it is visited, once a day at most, on the days on which it changes.
+            hour : hours since the day began, UTC
+                After which it is visited on such a day; more than 24 where that is in the night after it.
+        """
         rows = self._placed.upto(0)
         slots = np.flatnonzero(rows["days"]).astype(np.uint32)
         weekly, hour = np.bitwise_count(rows["days"][slots].astype(np.int64)), rows["offset_s"][slots] / _HOUR_S

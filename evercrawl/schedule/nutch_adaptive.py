@@ -90,10 +90,16 @@ class NutchAdaptive(Adaptive):
     ----------
     start
         The interval of a page that was visited once, or `cycle`: as long as it takes to visit all pages once.
-    increase, decrease, sync
-        How much longer an interval becomes, how much shorter, and how far the next visit moves towards the change.
-    shortest, longest
-        Bounds of the interval.
+    increase
+        How much longer an interval becomes by a visit that finds no change, as a part of it.
+    decrease
+        How much shorter it becomes by one that finds a change.
+    sync
+        How far the next visit moves towards the change, as a part of the time since then.
+    shortest
+        No interval is shorter.
+    longest
+        No interval is longer.
     stretch
         1 for intervals no shorter than the time since the last change, as the original's code has it; 0 for intervals
         that only what visits find makes longer, which keeps pages fresher that change seldom.

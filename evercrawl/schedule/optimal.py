@@ -31,8 +31,8 @@ class Optimal(Planned):
     Parameters
     ----------
     objective
-        freshness; harmonic, the cost of missed changes; age; or bytes: freshness where a page that changed costs more
-        than one that did not, as the crawl's budget counts.
+        What is made best: freshness; harmonic, the cost of missed changes; age; or bytes: freshness where a page that
+        changed costs more than one that did not, as the crawl's budget counts.
     new_share, estimator, replan
         See `Planned`.
 

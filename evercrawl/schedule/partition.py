@@ -50,9 +50,10 @@ class Partition(Planned):
     Parameters
     ----------
     grouping
-        One of `KEYS`.
+        By what pages are sorted into groups: p, importance; lam, rate of change; p_over_lam, their quotient; or pf,
+        importance x freshness at one rate of visits that is the same for all.
     groups
-        How many.
+        How many there are, at most.
     steps
         How often, at most, pages move to the group whose centre is nearest, by the roots of importance and rate, before
         the groups are solved; 0 leaves them as they were sorted.
@@ -96,7 +97,26 @@ class Partition(Planned):
         return found.rate[found.label]
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the plan, and the groups: how many pages each has, their means, and visits a day for each page."""
+        """Return the plan, and the groups.
+
+        Returns
+        -------
+        plan
+            See `Planned`.
+        groups
+            The groups of the last plan; once there was one.
+
+            group : number
+                Which it is, from 0, in ascending order of what pages are sorted by, before any moved.
+            pages : pages
+                How many it has.
+            importance : shares of importance, up to one factor
+                Of its representative: the mean over its pages.
+            changes_per_day : changes a day
+                Likewise.
+            visits_per_day : visits a day
+                Of each of its pages.
+        """
         found = self._planned
         if found is None:
             return super().tables(now)

@@ -31,11 +31,11 @@ class Polling(Spaced):
     Parameters
     ----------
     costs
-        changes, as published, or importance.
+        What staleness of a page costs in proportion to: changes, as published, or importance.
     times
-        constant or exponential: how long an access takes.
+        How long an access takes: constant, or exponential.
     spacing
-        even, or random for accesses by lot.
+        How the accesses of a page follow each other: even, or random, by lot.
     new_share, estimator, replan
         See `Planned`.
 

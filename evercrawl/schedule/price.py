@@ -58,8 +58,10 @@ class Price(Policy):
     close
         When a due time is close enough: the last step of the search, as a part of the age.
     without
-        Parts that are left out, to see what they are good for, such as `burst,cohorts`: `exposure`, `clock`, `burst`,
-        `cohorts`, `siblings`, `mates` (see `clocks`), and `age`, that age alone is worth something.
+        Parts that are left out, to see what they are good for, such as `burst,cohorts`: `exposure`, all that is told
+        but by time; `clock`, the clocks of sites and folders; `burst`, the page's own; `cohorts`, pages that changed
+        with it; `siblings`, those of its name; `mates`, that one page stands for its folder; and `age`, that age alone
+        is worth something.
 
     Raises
     ------

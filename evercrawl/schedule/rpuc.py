@@ -45,17 +45,22 @@ class Rpuc(Policy):
     Parameters
     ----------
     types
-        How many; with `matrix` as many as it has rows.
+        How many, from 1 to 64; with a `matrix` as many as it has rows.
     matrix
-        W: a row for each type, as in "0,.75,.25,0; 0,.5,.5,0", each of how much R, P, U and C count. Empty: fitted.
+        W: a row for each type, semicolons between rows, as in "0,.75,.25,0; 0,.5,.5,0" of two types. Each row has four
+        numbers, with commas between them: how much R (how often a page comes up in answers a cycle), P (its
+        importance), U (how often it changes) and C (how often it is followed, of how often it is shown) count. Empty:
+        fitted.
     thresholds
-        Of each type, as in "0.8, 0.4". Empty: fitted, or, with a given matrix, such that as many pages pass that of the
-        shortest period (of the first type, where none are given) as there are pages for each type, twice as many that
-        of the next longer one, and so on.
+        Of each type, from which sum of a row times a page's components on the page belongs to it, with commas between
+        them, as in "0.8, 0.4"; they go with a `matrix`. Empty: fitted, or, with a given matrix, such that as many pages
+        pass that of the shortest period (of the first type, where none are given) as there are pages for each type,
+        twice as many that of the next longer one, and so on.
     periods
         Of each type, as in "1d, 4d, 16d"; where the matrix is fitted, in any order. Empty: fitted.
     scale
-        log or rank, see `rpuc_scale.Scale`.
+        What components are compared on before they are added up: log, the logarithm of how many times the usual each
+        is, or rank, the share of pages that have less.
     validity
         How the crawl finds out whether its copy is still good: get, by a request that brings the page if it is not; or
         head, by asking for the head first.
@@ -166,7 +171,53 @@ class Rpuc(Policy):
         self._capacity.resume(notes.get("rpuc_per_s", 0.0))
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the types, the queue of each page, the target list of pages found changed, and those removed."""
+        """Return the types, the queue of each page, the target list of pages found changed, and those removed.
+
+        Returns
+        -------
+        targets
+            The target list: the pages whose last check found them changed, the latest first.
+
+            slot : page
+                Which it is.
+            changed_at : instant
+                Of the visit that found it changed.
+        removed
+            The pages that are given up, as they were gone `drop_after` times in a row.
+
+            slot : page
+                Which it is.
+            at : instant
+                When it was last asked for.
+            times : visits
+                In a row that found it gone.
+        queues
+            Every page that had been read when types were fitted last.
+
+            slot : page
+                Which it is.
+            type : number
+                Whose queue it is in, as in `types`.
+        types
+            The types of pages, given or fitted; once they were.
+
+            type : number
+                Which it is, from 0.
+            pages : pages
+                In its queue.
+            period_s : seconds
+                For which its pages are left alone after a visit.
+            threshold : of the sum
+                From which on a page belongs to it: of the four weights, each times its component on the `scale`.
+            retrieval : weight
+                How much R counts, how often a page comes up in answers a cycle.
+            pagerank : weight
+                How much P counts, a page's importance.
+            update : weight
+                How much U counts, how often it changes.
+            click : weight
+                How much C counts, how often it is followed, of how often it is shown.
+        """
         slots, rows = self._checked.all()
         targets, gone = rows["recent"] & 1 > 0, rows["misses"] >= self._options.drop_after
         latest = np.flatnonzero(targets)[np.argsort(-rows["changed_at"][targets], kind="stable")]

@@ -54,7 +54,7 @@ class Sampling(Planned):
         r, visits of a period, as a part of all pages.
     size
         How many pages of a site are probed: exact, what finds the most changes; best, its first order, which spends all
-        on probes where a site has few visits; or printed as in the survey. See `probing`.
+        on probes where a site has few visits; or printed, as in the survey.
     split
         greedy: the site with the largest share first; or proportional to the changed pages that are expected.
     new_share
@@ -195,7 +195,20 @@ class Sampling(Planned):
         self._probing = False
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the sites: visits that told of change, of late, and the share that found one."""
+        """Return the sites.
+
+        Returns
+        -------
+        sites
+            What visits of late have told of each site: probes, and others.
+
+            site : site
+                Which it is.
+            told : visits
+                That told whether the page had changed; an old one counts less than a new one.
+            changed : share of these
+                That found it had.
+        """
         number, told, changed = self._sites.all()
         return {"sites": {"site": number, "told": told, "changed": changed / told}}
 

@@ -57,12 +57,18 @@ class StormcrawlerAdaptive(Adaptive):
     ----------
     start
         The interval of a page that was visited once, or `cycle`: as long as it takes to visit all pages once.
-    increase, decrease
-        How much longer an interval becomes, and how far it goes down to the shortest.
-    shortest, longest
-        Bounds of the interval, in whole minutes.
-    failed, gone
-        After how long a page is tried again that could not be fetched, or was gone.
+    increase
+        How much longer an interval becomes by a visit that finds no change, as a part of it.
+    decrease
+        How far it goes down towards the shortest by one that finds a change, as a part of what lies between.
+    shortest
+        No interval is shorter; in whole minutes.
+    longest
+        No interval is longer; in whole minutes.
+    failed
+        After how long a page is tried again that could not be fetched.
+    gone
+        After how long a page is tried again that was gone.
     new_share
         Part of the visits that goes to new pages, while there are any. The original serves all in the order of their
         dates, where a new page's date is that of its discovery.

@@ -48,7 +48,7 @@ class Tianwang(Policy):
     Parameters
     ----------
     new_percent
-        I: for new URLs, in percent of the capacity.
+        I: for new URLs, in percent of the capacity, from 0 to 100.
     capacity
         N_C, visits a cycle; 0 for as many as the crawl makes in that time.
     cycle
@@ -62,11 +62,14 @@ class Tianwang(Policy):
     retire_after
         DisappearTimes at which a page that is gone is given up; 6 at most, for then the crawl itself does so.
     longest
-        A page is visited again after so many rounds at the latest, a round being the time it takes to visit all pages.
+        A page is visited again after so many rounds at the latest, 1 or more, a round being the time it takes to visit
+        all pages.
     locality
-        How much of its site's rate of change a page is at least taken to have: 0 for none, as published.
-    index_links, index_bytes
-        A page is index-like that has so many links, at most so many bytes of text a link, and had others before.
+        How much of its site's rate of change a page is at least taken to have, up to 1: 0 for none, as published.
+    index_links
+        A page is index-like that has so many links or more, little text for them, and had other links before.
+    index_bytes
+        So many bytes of text a link are little, or fewer.
 
     Examples
     --------
@@ -191,7 +194,67 @@ class Tianwang(Policy):
         self._capacity.resume(notes.get("tianwang_per_s", 0.0))
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the five tables, by the names they were published under."""
+        """Return the five tables, by the names they were published under.
+
+        Returns
+        -------
+        CheckPoints
+            What visits have shown of each page that was asked for.
+
+            slot : page
+                Which it is.
+            checks : visits
+                That told whether it had changed.
+            changes : visits
+                That found it had.
+            watched_s : seconds
+                The intervals before these checks, all together.
+            at : instant
+                When it was last asked for.
+            changed_at : instant
+                Of the last visit that found it changed.
+            changes_per_day : changes a day
+                The rate of change that is estimated of all that.
+        NextCrawlTime
+            The pages that wait for their instant, as of the last plan: it comes after the cycle under way began.
+
+            slot : page
+                Which it is.
+            next_at : instant
+                When it is to be visited again: a period after its last visit.
+            period_s : seconds
+                ChangePeriod: from its last visit to the next.
+        RemainedURLs
+            The pages that are left over: their instant came before the cycle under way began, and it had no room for
+            them.
+
+            slot : page
+                Which it is.
+            due_at : instant
+                Since when it has been due.
+        ParsedURLs
+            The pages that were found to have links.
+
+            slot : page
+                Which it is.
+            links : pages
+                To which it links.
+            new_pages : pages
+                That became known by its visits, the first one apart.
+            new_pages_per_visit : pages a visit
+                Likewise, on the mean.
+            index_like : true or false
+                Whether it is index-like, as `index_links` and `index_bytes` say.
+        DisappearTimes
+            The pages that were gone when they were last asked for.
+
+            slot : page
+                Which it is.
+            times : visits
+                In a row that found it gone.
+            retired : true or false
+                Whether it is given up, as `retire_after` says.
+        """
         slots, rows = self._checked.all()
         next_at, given_up = rows["at"] + self._periods_s(rows), self._given_up(rows)
         taken, _ = self._within(slots, rows["at"])

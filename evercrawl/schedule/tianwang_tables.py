@@ -37,9 +37,7 @@ def tables(
     Returns
     -------
     dict
-        Of CheckPoints: what visits have shown, and the rate of change estimated of it. Of NextCrawlTime: the pages that
-        wait for an instant. Of RemainedURLs: those whose instant has gone by, and since when. Of ParsedURLs: what pages
-        link to and have led to. Of DisappearTimes: how often in a row each was gone.
+        Name -> column -> values, as `tianwang.Tianwang.tables` tells them.
     """
     links, waits, away = pages.take(slots), ~retired & ~remained, rows["misses"] > 0
     rate = rate_per_s(rows["checks"], rows["changes"], rows["watched_s"]) * _DAY_S

@@ -44,7 +44,7 @@ class Webfountain(Policy):
     Parameters
     ----------
     buckets
-        `rate`, or `rate_importance`.
+        By what pages are sorted into buckets: `rate`, of change, or `rate_importance`, by importance as well.
     count
         How many buckets, at most.
     periods
@@ -199,7 +199,37 @@ class Webfountain(Policy):
         rows["turn_s"][pages.slot] = (size * every_s)[bucket]
 
     def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return what was measured of each bucket, and how many visits it gets in each of the periods ahead."""
+        """Return what was measured of each bucket, and how many visits it gets in each of the periods ahead.
+
+        Returns
+        -------
+        buckets
+            A row for each bucket of the last plan; once there was one.
+
+            pages : pages
+                How many it has.
+            rate_per_s : changes a second
+                Of each page, as visits found it.
+            obsolete : pages
+                That have changed since their last visit, by that rate.
+            weight : shares of importance, up to one factor
+                Of each page, on the mean.
+            shares : share of new pages
+                That turn out to belong to it.
+            cost : units of the budget
+                Of a visit, on the mean: fetches, or bytes.
+            cost_changed : units of the budget
+                Of a visit that finds a change, in addition.
+            visits_N : visits
+                That its pages get in each period ahead, the next one being 0.
+        periods
+            A row for each period ahead; once there was a plan.
+
+            period : number
+                The next one is 0.
+            new : visits
+                That pages get in it which were never visited.
+        """
         if self._measured is None or self._plan is None:
             return {}
         pages = float(self._measured.pages.sum())

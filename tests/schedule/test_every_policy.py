@@ -1,11 +1,13 @@
 """Whatever the policy: values are numbers, nothing is forgotten, one page is enough, and a restart changes nothing."""
 
+import re
 from functools import cache
 
 import numpy as np
 import pytest
 
 from evercrawl import catalog, schedule
+from evercrawl.crawl.policy_docs import described
 from evercrawl.schedule.base import Facts, Pages, Policy, Visits
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.types import Slots
@@ -16,6 +18,7 @@ BEGINS_ANEW = {"chile": "the batch that was picked is not remembered; the next r
 LEARNING = pytest.mark.parametrize(
     "name", sorted(name for name in FOUND if FOUND[name].learns and name not in BEGINS_ANEW)
 )
+_NUMBER = re.compile(r"_\d[\d.e+-]*")
 DAY_S = 86_400.0
 BEGAN_AT = 20_000 * DAY_S
 PAGES, HOSTS, CYCLES = 16, 4, 9
@@ -120,6 +123,16 @@ def test_every_page_is_read_and_read_again_unless_it_was_published_otherwise(nam
     assert world.visits.min() >= 1 or name in LEFT_UNREAD
     assert world.visits.min() >= 2 or name in ABANDONS or name in LEFT_UNREAD
     assert world.visits.sum() >= 2 * PAGES
+
+
+@EVERY
+def test_its_tables_are_as_they_are_told(name: str) -> None:
+    told = {table.name: table.columns for table in described(name, FOUND[name]).tables}
+    kept = {name: list(columns) for name, columns in ran(name).policy.tables(ran(name).now).items()}
+    assert sorted(kept) == sorted(told)
+    for table, columns in kept.items():
+        named = dict.fromkeys(_NUMBER.sub("_N", "url" if each == "slot" else each) for each in columns)
+        assert list(named) == [column.name for column in told[table]]
 
 
 @EVERY

@@ -1,0 +1,48 @@
+"""evercrawl policies: the list, and one of them."""
+
+import json
+
+import pytest
+
+from evercrawl.cli.main import main, parser
+from evercrawl.crawl.policies import names
+
+
+def test_all_are_listed_with_what_they_do(capsys):
+    assert main(["policies"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["policy", "what", "it", "does"]
+    assert [line.split()[0] for line in lines] == names()
+    assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_one_is_told_with_its_parameters_and_the_columns_of_its_tables(capsys):
+    assert main(["policies", "tianwang"]) == 0
+    told = capsys.readouterr().out
+    assert "\n  capacity=0\n    N_C, visits a cycle; 0 for" in told
+    assert "\npolicy.RemainedURLs: " in told
+    assert "\n  due_at (instant)\n" in told
+
+
+def test_json_has_the_same(capsys):
+    assert main(["policies", "breadth-first", "--json"]) == 0
+    (found,) = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (found["name"], found["options"], found["tables"]) == ("breadth_first", [], [])
+    assert main(["policies", "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(names())
+
+
+def test_what_is_none_is_refused_with_those_that_are(capsys):
+    assert main(["policies", "dearest"]) == 2
+    assert "choose one of: azar" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["crawl", "export", "lab"])
+def test_help_has_examples_that_can_be_read(verb, capsys):
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    told = " ".join(capsys.readouterr().out.split()).partition("Examples: ")[2]
+    examples = [part for part in told.split("`") if part.startswith(f"evercrawl {verb} ")]
+    assert len(examples) >= 3
+    for example in examples:
+        parser().parse_args(__import__("shlex").split(example)[1:])
