@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _MORE = (
     "Without SEED it goes on where it was; with SEED it also takes those up. It runs until stopped: Ctrl-C and SIGTERM "
-    "end it cleanly, a second Ctrl-C at once, and neither a kill nor a crash loses what was acknowledged. "
-    "`evercrawl policies` lists what --policy may be, and `evercrawl policies NAME` what may be set of one. Examples: `evercrawl crawl "
-    "https://example.org/ --dir example`, `evercrawl crawl --dir example --pages 1000`, `evercrawl crawl --dir example "
-    "--policy tianwang --policy-option capacity=500 --seconds 1h`."
+    "end it cleanly, a second Ctrl-C at once, and neither a kill nor a crash loses what was acknowledged. `evercrawl "
+    "policies` lists what --policy may be, and `evercrawl policies NAME` what may be set of one. Examples: `evercrawl "
+    "crawl https://example.org/ --dir example`, `evercrawl crawl --dir example --pages 1000`, `evercrawl crawl --dir "
+    "example --policy tianwang --policy-option capacity=500 --seconds 1h`."
 )
 
 

@@ -20,12 +20,12 @@ _NAMES: Final = "'{}' is no parameter of {}; {}"
 def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Policy:
     """Return the policy of that name, its parameters as `options` say: NAME=VALUE each, or POLICY.NAME=VALUE.
 
-    What is said of other policies is passed over. `source` is where the options stand, for messages.
+    What is said of other policies is checked, and passed over. `source` is where the options stand, for messages.
 
     Raises
     ------
     ConfigError
-        Where there is no such policy, it cannot be followed by a crawl, or an option is none of its parameters or no
+        Where there is no such policy, or none that an option names, it cannot be followed by a crawl, or an option is none of its parameters or no
         value for it; the message says what is possible.
 
     Examples
@@ -94,16 +94,30 @@ def values_of(name: str, kind: type[Policy], options: Sequence[str]) -> dict[str
     ConfigError
         As for `policy_of`.
     """
-    possible, given = parameters(kind), dict[str, float | str]()
+    possible, given, others = parameters(kind), dict[str, float | str](), dict[str, list[str]]()
     for option in options:
         key, _, written = option.partition("=")
         owner, _, key = key.strip().replace("-", "_").rpartition(".")
         if owner and owner != name.replace("-", "_"):
+            others.setdefault(owner, []).append(option)
             continue
         if key not in possible:
             raise ConfigError(_NAMES.format(key, name, _nearest(key, list(possible))))
         given[key] = _value(f"{name}: {key}", possible[key], written.strip())
+    for owner, said in others.items():
+        _check(owner, said)
     return given
+
+
+def _check(owner: str, options: Sequence[str]) -> None:
+    """See that another policy could be made with what is said of it; one from outside the tree need not be found."""
+    if ":" in owner:
+        return
+    try:
+        kind: type[Any] = catalog.pick(schedule, Policy, owner, _followed)
+    except ConfigError as error:
+        raise ConfigError(f"{options[0]!r} is for no policy there is: {error}") from error
+    kind(**values_of(owner, kind, options))
 
 
 def _value(source: str, default: float | str, written: str) -> float | str:

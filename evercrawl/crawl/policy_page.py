@@ -28,7 +28,8 @@ policy_options = ["capacity=500", "cycle=1h"]
 ```
 
 `POLICY.NAME=VALUE` sets it for one policy alone, where a backtest compares several, or a crawl changes its policy now
-and then. Durations may be written as `30s`, `10m`, `1h` or `1d`; plain numbers are seconds. Switches are 1 or 0.
+and then. What is said of another policy than the crawl's is checked, and passed over. Durations may be written as
+`30s`, `10m`, `1h` or `1d`; plain numbers are seconds. Switches are 1 or 0.
 
 A table is written with `evercrawl export policy.NAME`, as it is at that moment. Pages are named by their `url`, and
 sites by their registrable domain; instants are ISO 8601 (UTC) in JSON lines, and timestamps in Parquet; what never

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 VALIDITY: Final = ("get", "head")
 _MOST: Final = 64  # types
+_USUAL: Final = 5
+_ROWS: Final = 'rows of matrix have semicolons between them, as in "0,.75,.25,0; 0,.5,.5,0", which is two types'
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Options:
         within("rpuc: new_share", self.new_share, 0, 1)
         one_of("rpuc: scale", self.scale, SCALES)
         one_of("rpuc: validity", self.validity, VALIDITY)
+        if int(self.types) not in (_USUAL, self.count):
+            raise ConfigError(f"rpuc: types is {self.types:g}, but {self._counted}; let them agree, or leave types out")
         self._check_count("thresholds", len(self.given_thresholds()))
         self._check_count("periods", len(self.given_periods_s()))
         if self.thresholds and not self.matrix:
@@ -62,7 +66,7 @@ class Options:
         rows = [_numbers("matrix", row) for row in self.matrix.split(";")] if self.matrix else []
         if any(len(row) != len(COMPONENTS) for row in rows):
             raise ConfigError(
-                'rpuc: a row of matrix has four numbers, as in "0,.75,.25,0; 0,.5,.5,0": of R, P, U and C'
+                "rpuc: a row of matrix has four numbers with commas between them, of R, P, U and C; " + _ROWS
             )
         return np.array(rows, np.float64).reshape(-1, len(COMPONENTS))
 
@@ -92,7 +96,21 @@ class Options:
 
     def _check_count(self, name: str, count: int) -> None:
         if count not in (0, self.count):
-            raise ConfigError(f"rpuc: there are {self.count} types, and {count} {name}; give one for each")
+            raise ConfigError(f"rpuc: {_many(count, name)} given, but {self._counted}; give one for each type, or none")
+
+    @property
+    def _counted(self) -> str:
+        """How many types there are and why, for messages."""
+        types = _many(self.count, "types")
+        if rows := len(self.given_matrix()):
+            return f"matrix has {_many(rows, 'rows')}, which makes {types} ({_ROWS})"
+        if periods := len(self.given_periods_s()):
+            return f"{_many(periods, 'periods')} given, which makes {types}"
+        return f"there should be {types}"
+
+
+def _many(count: int, nouns: str) -> str:
+    return f"{count} {nouns if count > 1 else nouns.removesuffix('s')}"
 
 
 def _numbers(name: str, written: str) -> list[float]:

@@ -79,7 +79,24 @@ def test_a_whole_number_is_asked_for_where_one_is_needed():
 
 
 def test_what_is_said_of_another_policy_is_passed_over():
-    assert isinstance(policy_of("xyleme", ["chile.a=2"]), Xyleme)
+    assert isinstance(policy_of("xyleme", ["chile.a=2", "elsewhere:Other.much=1"]), Xyleme)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (
+            "nopolicy.a=1",
+            "'nopolicy.a=1' is for no policy there is: no policy is called 'nopolicy'; choose one of: azar",
+        ),
+        ("chile.aa=1", "'aa' is no parameter of chile; did you mean a"),
+        ("chile.a=zz", "chile: a must be a number such as 1, not 'zz'"),
+        ("chile.a=99", "chile: a must be from 0 to 10"),
+    ],
+)
+def test_what_is_said_of_another_policy_must_fit_it(option, said):
+    with pytest.raises(ConfigError, match=said):
+        policy_of("price", [option])
 
 
 def test_a_yardstick_that_must_be_told_the_future_is_for_no_crawl(monkeypatch):

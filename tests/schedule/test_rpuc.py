@@ -165,9 +165,9 @@ def test_it_reaches_what_was_measured_of_it():
         ({"matrix": "1,2,3"}, "has four numbers"),
         ({"matrix": "1,2,3,x"}, "matrix must be numbers"),
         ({"thresholds": "1,2,3,4,5"}, "go with a matrix"),
-        ({"matrix": "1,0,0,0", "thresholds": "1,2"}, "there are 1 types, and 2 thresholds"),
+        ({"matrix": "1,0,0,0", "thresholds": "1,2"}, "2 thresholds given, but matrix has 1 row"),
         ({"periods": "1d,soon"}, "periods must be a duration"),
-        ({"matrix": "1,0,0,0", "periods": "1d,2d"}, "there are 1 types, and 2 periods"),
+        ({"matrix": "1,0,0,0", "periods": "1d,2d"}, "2 periods given, but matrix has 1 row"),
         ({"validity": "options"}, "validity must be one of get, head"),
         ({"scale": "linear"}, "scale must be one of log, rank"),
         ({"types": 0}, "types must be from 1 to 64"),
@@ -231,3 +231,20 @@ def test_validity_is_told_to_the_crawl_also_once_it_is_changed() -> None:
     assert policy.validity == "head"
     policy.adjust({"validity": "get"})
     assert policy.validity == "get"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"types": 2, "matrix": ".5,.5,.5,.5"}, r"types is 2, but matrix has 1 row, which makes 1 type \(.*semicolons"),
+        (
+            {"matrix": ".5,.5,.5,.5", "thresholds": ".5,.1"},
+            r"2 thresholds given, but matrix has 1 row, which makes 1 type \(rows of matrix have semicolons",
+        ),
+        ({"matrix": "1,0,0,0; 0,1,0,0", "thresholds": ".5"}, "1 threshold given, but matrix has 2 rows"),
+        ({"types": 2, "periods": "1d,2d,3d"}, "types is 2, but 3 periods given, which makes 3 types"),
+    ],
+)
+def test_counts_that_do_not_agree_are_told_with_where_they_come_from(options, said):
+    with pytest.raises(ConfigError, match=said):
+        Rpuc(**options)
