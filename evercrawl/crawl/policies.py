@@ -25,8 +25,8 @@ def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Polic
     Raises
     ------
     ConfigError
-        Where there is no such policy, or none that an option names, it cannot be followed by a crawl, or an option is none of its parameters or no
-        value for it; the message says what is possible.
+        Where there is no such policy, or none that an option names, it cannot be followed by a crawl, or an option is
+        none of its parameters or no value for it; the message says what is possible.
 
     Examples
     --------

@@ -45,7 +45,8 @@ class Rpuc(Policy):
     Parameters
     ----------
     types
-        How many, from 1 to 64; with a `matrix` as many as it has rows, and else as many as `periods`, if they are given.
+        How many, from 1 to 64; with a `matrix` as many as it has rows, and else as many as there are `periods`, if they
+        are given.
     matrix
         W: a row for each type, semicolons between rows, as in "0,.75,.25,0; 0,.5,.5,0" of two types. Each row has four
         numbers, with commas between them: how much R (how often a page comes up in answers a cycle), P (its
