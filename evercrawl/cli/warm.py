@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evercrawl.cli.live import Watcher
 
-MESSAGE = "compiling the inner loops for this machine; it takes some seconds, and the next start will not need it"
+MESSAGE = (
+    "compiling the inner loops for this machine; it takes some seconds, up to a minute where it is busy, and the next "
+    "start will not need it"
+)
 NOT_KEPT = "nowhere to keep what was compiled, so every start compiles: set XDG_CACHE_HOME to a folder of this user's"
 
 

@@ -154,7 +154,7 @@ def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reache
     found = [mean(rows, policy=label, correlation=c, budget=b) for (c, b), _ in pairs]
     off = [one - figure for one, (_, figure) in zip(found, pairs, strict=True)]
     holds = all((reached or each <= WITHIN) and each >= -WITHIN for each in off)
-    said = "; ".join(f"{b:g}: {figure:.3f}" for (_, b), figure in pairs)
+    said = "; ".join(f"{b:g} a day, correlation {c:g}: {figure:.3f}" for (c, b), figure in pairs)
     return [Claim(f"{label}: as printed, within {WITHIN:g}", said, listed(found), holds, promised)]
 
 
