@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.cli import arguments, seeds, warm
 from evercrawl.cli.plain import fit, many
-from evercrawl.cli.words import ago, every, percent
+from evercrawl.cli.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -151,6 +151,9 @@ def _worth(worth: Worth, at: float) -> list[tuple[str, str]]:
 def _value(worth: Worth) -> str:
     if worth.value is None:
         return f"nothing that {worth.policy} could tell"
+    if worth.place:
+        waited = "" if worth.waited_s is None else f"; waited {span(worth.waited_s)}"
+        return f"{worth.place}{waited}, by {worth.policy}"
     if worth.price is None:
         return f"{worth.value:.3g} by {worth.policy}; no price is known"
     return f"{worth.value / worth.price:.2g} times the price, {worth.value:.3g} for {worth.price:.3g} a {worth.unit}"

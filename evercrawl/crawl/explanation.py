@@ -151,6 +151,9 @@ class Worth:
         Whether the policy does not visit the page again, as things are.
     unheeded
         Which of the policy's parameters changes nothing in this crawl, and why; "" where all are heeded.
+    place, waited_s
+        Where the page stands by the policy, where its value says no more than that, else ""; how long ago its last
+        visit was, None where there was none.
     """
 
     policy: str
@@ -166,6 +169,8 @@ class Worth:
     because: str = ""
     given_up: bool = False
     unheeded: str = ""
+    place: str = ""
+    waited_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,6 +310,13 @@ class Policy(ABC):
     def value(self, pages: Pages, now: float) -> Floats:
         """Return what a visit at `now` is worth, shape (n,), finite; the highest is visited first."""
 
+    def place(self, page: Pages, now: float) -> str:
+        """Return in words where the only page there is stands, where its value is a place in an order, and no worth.
+
+        By default "", as a value is a worth.
+        """
+        return ""
+
     def due(self, pages: Pages, now: float) -> Floats:
         """Return for pages that were visited where each stands in its host's queue, shape (n,): smaller is sooner.
 

@@ -42,6 +42,11 @@ class BreadthFirst(Policy):
         waited = now - pages.visited_at
         return np.where(np.isnan(waited), _NEW - pages.slot, waited - _NEW)
 
+    def place(self, page: Pages, now: float) -> str:
+        """Return where the page stands: before all pages that were read, or after those that were not."""
+        new = "before all pages that were read, as they were found"
+        return new if np.isnan(page.visited_at[0]) else "after all pages never read"
+
     def due(self, pages: Pages, now: float) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at

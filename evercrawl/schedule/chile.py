@@ -140,6 +140,10 @@ class Chile(Policy):
         planned = np.where(held, 1.0 + self._batch.rank(pages, str(self._options["host_order"])), 0.0)
         return np.where(self._soon(pages, now), -1.0, planned) + squeezed
 
+    def place(self, page: Pages, now: float) -> str:
+        """Return where the page stands, if it was visited so lately that it is left alone."""
+        return "after all pages not visited within soonest" if self._soon(page, now)[0] else ""
+
     def due(self, pages: Pages, now: float) -> Floats:
         """Return when a visit to each will add as much as to the last page of a batch; infinity where it never will."""
         if math.isnan(self._least):

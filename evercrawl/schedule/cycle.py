@@ -43,6 +43,11 @@ class Cycle(Policy):
         """Return how long each page has waited (s)."""
         return np.where(np.isnan(pages.visited_at), _NEW, now - pages.visited_at)
 
+    def place(self, page: Pages, now: float) -> str:
+        """Return where the page stands: before all pages that were read, or after those that were not."""
+        new = "before all pages that were read"
+        return new if np.isnan(page.visited_at[0]) else "after all pages never read"
+
     def due(self, pages: Pages, now: float) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at

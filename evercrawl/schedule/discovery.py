@@ -37,6 +37,10 @@ class Discovery(Policy):
         waited = now - pages.visited_at
         return np.where(np.isnan(waited), self.promise(pages), waited - _READ)
 
+    def place(self, page: Pages, now: float) -> str:
+        """Return where the page stands, if it was read: after those that were not."""
+        return "" if np.isnan(page.visited_at[0]) else "after all pages never read"
+
     def due(self, pages: Pages, now: float) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at
