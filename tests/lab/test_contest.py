@@ -101,7 +101,9 @@ def rows_of(label, *ratios: float):
 def test_a_row_is_as_printed_where_every_figure_is_near():
     table = printed()
     near = [table["uniform", c, b] + 0.02 for c in CORRELATIONS for b in BUDGETS]
-    assert as_printed(rows_of("one", *near), "one", "uniform", promised=True)[0].holds
+    (claim,) = as_printed(rows_of("one", *near), "one", "uniform", promised=True)
+    assert claim.holds
+    assert all(f"0.1 a day, correlation {c:g}: " in claim.printed for c in CORRELATIONS)
     better = [ratio + 0.1 for ratio in near]
     assert not as_printed(rows_of("one", *better), "one", "uniform", promised=True)[0].holds
     assert as_printed(rows_of("one", *better), "one", "uniform", promised=True, reached=True)[0].holds
