@@ -3,10 +3,13 @@
 A page that nobody opened may be one that nobody wants, or one that nobody was shown. Where people tell of answers, what
 each page was shown is known: its *exposure*, the openings that are usual at the places where it stood. There the
 regression is of openings for each unit of exposure, over pages that were shown, so that it learns what people do, and
-not what a search engine chose to show them. A page that was never read could not be shown: it is taken to be shown as
-often as pages are that could, once it is. Of those that could be shown and were not, all together are taken to have the
-part of the exposure that Good's estimate leaves to what was never seen. Where there are openings alone, as in the log
-of a server, pages that nobody named count as never opened.
+not what a search engine chose to show them. Of pages that could be shown and were not, all together are taken to have
+the part of the exposure that Good's estimate leaves to what was never seen. Where there are openings alone, as in the
+log of a server, pages that nobody named count as never opened.
+
+A page that was never read could not be shown: it is taken to be shown as often as pages are that could, once it is, and
+to be opened in proportion to its importance at most, beside those of which people told. Without that bound, and where
+openings have little to do with importance, an endless calendar would be worth the more the more of it is known.
 
 References
 ----------
@@ -16,14 +19,15 @@ McCullagh, Nelder (1989). Generalized Linear Models, on the logarithm of the exp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from evercrawl.crawl import regression
+from evercrawl.crawl.exposure import exposure_of
 from evercrawl.crawl.grown import grown
 from evercrawl.crawl.page_features import NAMES, features
-from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used, click_chances
+from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used
 from evercrawl.store import media_kind
 from evercrawl.store.table import NO_RECORD
 
@@ -32,10 +36,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.crawl.usage_counts import UsageCounts
+    from evercrawl.crawl.exposure import Exposure
     from evercrawl.schedule.base import Pages
     from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
     from evercrawl.types import Floats, Ints, Slots
 
 OTHERS: Final = 10_000
@@ -47,28 +50,11 @@ GROWN: Final = 1.1
 _DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
 _NEVER: Final = (-1, 0, 0)
 _LEAST: Final = 1e-6  # of the mean importance
+_NOTHING: Final = 1e-12  # of it: what is as good as none
+_FAR: Final = 30.0  # logarithm of what is expected
 _CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
 _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
 _OF_OTHERS: Final = (0.0, 4.0)  # and with nothing else, until they are seen to
-
-
-class _Exposure(NamedTuple):
-    """How much opportunity to be opened pages had, in openings that are usual at the places where they stood.
-
-    Attributes
-    ----------
-    column
-        Of each page that questions name, by its row in the counts.
-    mean
-        Of a page that could have been shown, which are those that were read: that of one that was not.
-    hidden
-        Of a page that was read and never shown, though it could have been: all of them together have the part of the
-        exposure that Good's estimate leaves to what was not seen yet, and none more than the mean.
-    """
-
-    column: Floats
-    mean: float
-    hidden: float
 
 
 class Learned(Used):
@@ -76,9 +62,9 @@ class Learned(Used):
 
     The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
     where m were to be expected, of its kind and exposure, counts (k + c) / (k + m) times m, k being how little pages
-    differ from what is expected of them; one that was never shown counts m. A tenth of all worth
-    stays with importance. Nothing of it is stored: the regression is made anew from what people did and what the crawl
-    knows.
+    differ from what is expected of them; one that was never shown counts m. All that were never read share what
+    importance they have, however many there are. A tenth of all worth stays with importance. Nothing of it is stored:
+    the regression is made anew from what people did and what the crawl knows.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -88,7 +74,7 @@ class Learned(Used):
         self._theta: Floats = np.zeros(0)
         self._mean = self._spread = self._sum = self._most = 1.0
         self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
-        self._exposure: _Exposure | None = None  # None: not asked since there were more questions
+        self._exposure: Exposure | None = None  # None: not asked since there were more questions
         self._plain: Callable[[Slots], Pages] | None = None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
@@ -111,7 +97,7 @@ class Learned(Used):
             self._exposure = None
         if not self._fitted():
             return importance
-        expected = self._expected(self._levels(slots), importance, self._exposures(slots))
+        expected = self._expected(slots, self._levels(slots), importance)
         opened = self.counts.of(self._openings(), slots)
         demand = expected * (self._spread + opened) / (self._spread + expected)
         return FLOOR * importance + (1.0 - FLOOR) * self.total * demand / self._sum
@@ -120,9 +106,16 @@ class Learned(Used):
         clicked = self.counts.clicked
         return clicked if clicked.any() else self.counts.shown
 
-    def _expected(self, levels: Floats, importance: Floats, exposure: Floats) -> Floats:
-        by_importance = self._theta[1] * np.log(np.maximum(importance / self._mean, _LEAST))
-        expected: Floats = exposure * np.exp(np.clip(self._theta[0] + by_importance + levels, -30.0, 30.0))
+    def _expected(self, slots: Slots, levels: Floats, importance: Floats) -> Floats:
+        """Return the openings that are to be expected of pages, shape (n,)."""
+        times = importance / self._mean
+        by_importance = self._theta[1] * np.log(np.maximum(times, _LEAST))
+        untold = (self._state.table.record.take(slots) >= NO_RECORD) & (self.counts.rows(slots) < 0)
+        in_proportion = np.log(np.maximum(times, _NOTHING))
+        by_importance = np.where(untold, np.minimum(by_importance, in_proportion), by_importance)
+        expected: Floats = self._exposures(slots) * np.exp(
+            np.clip(self._theta[0] + by_importance + levels, -_FAR, _FAR)
+        )
         return np.minimum(expected, self._most)
 
     @property
@@ -134,12 +127,12 @@ class Learned(Used):
     def _exposures(self, slots: Slots) -> Floats:
         """Return which openings are usual at the places where pages stood, shape (n,); 1 where nobody tells of places.
 
-        Of pages that were never shown it is what `_Exposure` says.
+        Of pages that were never shown it is what `Exposure` says.
         """
         if not self._answered:
             return np.ones(len(slots))
         if self._exposure is None:
-            self._exposure = _exposure(self.counts, self._state)
+            self._exposure = exposure_of(self.counts, self._state)
         found, read = self.counts.of(self._exposure.column, slots), self._state.table.record.take(slots) < NO_RECORD
         return np.where(found > 0, found, np.where(read, self._exposure.hidden, self._exposure.mean))
 
@@ -164,7 +157,7 @@ class Learned(Used):
         now = self.counts.questions, self._state.known.count, self._state.records.count
         before = self._fitted_of
         if now[0] < before[0] or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
-            self._fitted_of = now
+            self._fitted_of, self._exposure = now, None  # what could be shown grows with what was read
             self._fit()
         return len(self._theta) > 0
 
@@ -182,14 +175,15 @@ class Learned(Used):
         if not (importance.any() and importance.max() < MEASURELESS):
             self._fitted_of = _NEVER
             return
-        self._mean = float(times @ importance) / float(times.sum())
+        known = float(importance[: len(named)].mean()) if len(named) else 0.0
+        self._mean = known or float(times @ importance) / float(times.sum())
         rows, exposure = self._rows(slots, importance), self._exposures(slots)
         opened = self.counts.of(self._openings(), slots)
         told = self.counts.of(self.counts.shown, slots) > 0 if self._answered else np.ones(len(slots), np.bool_)
         prior, precision = (np.array(part) for part in zip(*_PRIOR, strict=True))
         self._theta = regression.fit(rows[told], opened[told], times[told], prior, precision, exposure[told])
         self._most = 2.0 * float(opened.max()) + 1.0
-        expected = np.minimum(exposure * regression.expectation(rows, self._theta), self._most)
+        expected = self._expected(slots, rows[:, 2:] @ self._theta[2:], importance)
         self._spread = regression.spread(opened[told], times[told], expected[told])
         self._sum = float(times @ (expected * (self._spread + opened) / (self._spread + expected)))
         self._level = np.full(self._state.known.count, np.nan, np.float32)
@@ -200,18 +194,6 @@ class Learned(Used):
 
 
 _PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len(NAMES))
-
-
-def _exposure(counts: UsageCounts, state: State) -> _Exposure:
-    shown_at = counts.shown_at
-    column = shown_at @ click_chances(counts.clicks_at, shown_at.sum(0, dtype=np.int64))
-    known = counts.slots()
-    times = counts.of(counts.shown, known)
-    known, times = known[times > 0], times[times > 0]
-    read = int(np.count_nonzero(state.table.record.take(known) < NO_RECORD))
-    total, could = float(counts.of(column, known).sum()), state.records.count + len(known) - read
-    mean, unseen = total / max(could, 1), (float(np.count_nonzero(times == 1)) + 1.0) / (float(times.sum()) + 1.0)
-    return _Exposure(column, mean, min(unseen * total / max(state.records.count - read, 1), mean))
 
 
 def _some(slots: Slots, most: int) -> Slots:

@@ -1,5 +1,7 @@
 """What people open teaches what pages are worth that nobody was ever shown."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from weighing import SITE, columns, every, importance, tell, url, worth
@@ -8,6 +10,8 @@ from evercrawl.crawl.learned_weight import Learned
 from evercrawl.crawl.usage import Question
 from evercrawl.crawl.weights import FLOOR
 from evercrawl.parse.digest import keys
+from evercrawl.schedule.base import Pages
+from evercrawl.types import Slots
 
 
 def test_openings_of_what_is_served_as_a_document_count_for_documents(made):
@@ -128,3 +132,47 @@ def test_a_few_openings_leave_it_to_importance(ten):
     ratio = worth(ten, "learned") / importance(ten)
     others = np.delete(ratio, 2)
     assert others.max() / others.min() < 1.5
+
+
+def _shown(made, count: int) -> list[str]:
+    """Have a crawl know of so many pages, the first ten of which are read, shown and opened, all alike."""
+    made.seed(f"{SITE}/")
+    names = [f"/{i:03}" for i in range(count)]
+    made.visit(f"{SITE}/", made.page("Home", *names))
+    for name in names[:10]:
+        made.visit(f"{SITE}{name}", made.page(name))
+    draw = np.random.default_rng(3)
+    for i in range(1000):
+        four = [f"{SITE}{names[place]}" for place in draw.permutation(10)[:4].tolist()]
+        tell(made, Question(float(i), "", tuple(four), (four[int(draw.integers(4))],)))
+    return names
+
+
+@pytest.mark.parametrize("count", [100, 1000, 10_000])
+def test_however_many_pages_nobody_read_they_share_what_importance_they_have(made, count):
+    """Openings have nothing to do with importance here, among those that were shown."""
+    _shown(made, count)
+    weight, plain = Learned(made.partition), columns(made)
+
+    def shared(slots: Slots) -> Pages:
+        """All that were not read have as much as one that was, together."""
+        known = np.concatenate([[1.0], np.logspace(-1, 0, 10), np.full(count - 10, 0.5 / (count - 10))])
+        return replace(plain(slots), importance=known[slots])
+
+    weight.begin(shared)
+    found = weight.worth(every(made), shared(every(made)).importance)
+    assert weight.coefficients["importance"] < 0.2
+    assert found[11:].sum() < 3.0 * found[1:11].mean()
+    assert found.sum() == pytest.approx(shared(every(made)).importance.sum())
+
+
+def test_a_crawl_that_goes_on_values_pages_as_one_that_begins_does(made):
+    """What could be shown grows with what is read, while nobody asks anything more."""
+    names = _shown(made, 300)
+    running = columns(made, Learned(made.partition))
+    running(every(made))
+    for name in names[10:250]:
+        made.visit(f"{SITE}{name}", made.page(name))
+        running(every(made)[-1:])
+    anew = columns(made, Learned(made.partition))(every(made)).importance
+    assert running(every(made)).importance == pytest.approx(anew, rel=0.2)

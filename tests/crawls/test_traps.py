@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evercrawl.crawl.usage import Question, UsageWriter
 from evercrawl.progress import Limits
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.price import Price
@@ -123,6 +124,30 @@ def test_a_trap_starves_beside_honest_sites(run, name):
     assert 0 < len(trapped) <= 0.05 * last
     everywhere = [url for url in order if url.startswith(TRAP)]
     assert len(everywhere) <= 0.15 * FETCHES  # also of what is left when all honest pages have been read
+
+
+@pytest.mark.parametrize("openings", [300, 3000])
+def test_a_trap_starves_by_learned_worth_too_and_going_on_changes_nothing(run, openings):
+    """Openings have nothing to do with links, nobody was shown a page of the trap, and no honest page changes."""
+    urls = [f"{site}/{f'p{number}' if number else ''}" for site in SITES for number in range(PAGES)]
+    draw = np.random.default_rng(5)
+    demand = draw.permutation(1.0 / np.arange(1, len(urls) + 1))
+    opened = draw.choice(len(urls), openings, p=demand / demand.sum()).tolist()
+    beside = draw.choice(len(urls), (openings, 4)).tolist()
+    asked = [
+        Question(float(at), "", tuple(dict.fromkeys(urls[number] for number in (page, *others))), (urls[page],))
+        for at, (page, others) in enumerate(zip(opened, beside, strict=True))
+    ]
+    run.directory.mkdir(exist_ok=True)
+    UsageWriter(run.directory).add(asked)
+    read = set[str]()
+    for _ in range(4):
+        limits = Limits(pages=FETCHES, seconds=3600)
+        ran = run(Beside(calendar), SEEDS, limits, policy=Price(), polite=False, weight="learned", **FAST)
+        order = [one.url for one in asked_for(ran)]
+        assert sum(url.startswith(TRAP) for url in order) <= 0.15 * FETCHES
+        read.update(order)
+    assert read >= set(urls)
 
 
 def test_a_busy_crawl_keeps_honest_sites_from_waiting_for_a_trap(run, monkeypatch):
