@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.cli import arguments, seeds, warm
 from evercrawl.cli.plain import fit, many
+from evercrawl.cli.why_weight import told
 from evercrawl.cli.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
@@ -64,6 +65,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *([("found", _found(found.found, at))] if found.found else []),
         *([("visited", _visited(found.history, at))] if found.history else []),
         *(_weight(found.weight) if found.weight else []),
+        *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
         *(_change(found.change) if found.change else []),
         *(_worth(found.worth, at) if found.worth else []),
     ]

@@ -151,6 +151,16 @@ class Columns:
         importance = self._plain(slots).importance
         return _times(self._weight.worth(slots, importance), importance)
 
+    def saw(self, slot: int) -> tuple[float, dict[str, float]]:
+        """Return how many times its importance a page counts by the weight itself, and what that goes by."""
+        weight = self._weight.alone if self._weight is not None else None
+        if weight is None:
+            return 1.0, {}
+        slots = np.array([slot], np.uint32)
+        importance = self._plain(slots).importance
+        times = float(_times(weight.worth(slots, importance), importance)[0])
+        return times, weight.saw(slot, float(importance[0]))
+
     def _back_scale_s(self, rows: NDArray[Any], slots: Slots) -> Floats | None:
         """Return how slowly pages come back that the last visit found gone, 0 of others; None where none is awaited."""
         gone = (rows["outcome"] == Outcome.GONE) & (rows["misses"] > 0)

@@ -64,6 +64,37 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """What `--weight` makes of a page.
+
+    Attributes
+    ----------
+    weight, times
+        Its name, and by how much it multiplies the page's importance; what lasts of its changes is left out.
+    opened, shown
+        How often people opened the page, and how often they were shown it.
+    expected
+        Openings that are to be expected: where it stood, or of its kind.
+    similar, usual
+        How like the page is to what people ask, and how like one is that has one of the words.
+    now, before
+        Its importance, in units of the mean page, and what it was when importance was looked at before.
+
+    What the weight does not go by, or does not know yet, is None.
+    """
+
+    weight: str
+    times: float
+    opened: float | None = None
+    shown: float | None = None
+    expected: float | None = None
+    similar: float | None = None
+    usual: float | None = None
+    now: float | None = None
+    before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Announcing:
     """What a page's site says of changes in its sitemaps and feeds.
 
@@ -188,6 +219,9 @@ class Why:
         What keeps it from being visited, or why it is as it is, a sentence each.
     alias
         The page that it only leads to, or that says nearly the same; "" where there is none.
+    weight, weighed
+        How much it matters by its links, and what the setting `weight` makes of that; the latter is None also where
+        the policy does not ask.
     """
 
     url: str
@@ -200,3 +234,4 @@ class Why:
     weight: Weight | None = None
     change: Belief | None = None
     worth: Worth | None = None
+    weighed: Weighed | None = None

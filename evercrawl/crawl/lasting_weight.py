@@ -48,6 +48,11 @@ class Lasting(Weight):
         self._state, self._weight = partition.state, weight
 
     @property
+    def alone(self) -> Weight | None:
+        """The other weight, without what lasts."""
+        return self._weight
+
+    @property
     def message(self) -> str:
         """What the other weight has to say."""
         return self._weight.message if self._weight is not None else ""
@@ -61,6 +66,10 @@ class Lasting(Weight):
         """Return what pages are worth, shape (n,)."""
         worth = importance if self._weight is None else self._weight.worth(slots, importance)
         return worth * counted(parts(self._state, slots))
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return what the other weight goes by."""
+        return {} if self._weight is None else self._weight.saw(slot, importance)
 
 
 def counted(lasts: Floats) -> Floats:

@@ -102,6 +102,14 @@ class Learned(Used):
         demand = expected * (self._spread + opened) / (self._spread + expected)
         return FLOOR * importance + (1.0 - FLOOR) * self.total * demand / self._sum
 
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return how often it was `opened`, and how often that was `expected` before, of its kind and exposure."""
+        opened = {"opened": self.count(self._openings(), slot)}
+        if not self._fitted():
+            return opened
+        slots = np.array([slot], np.uint32)
+        return opened | {"expected": float(self._expected(slots, self._levels(slots), np.array([importance]))[0])}
+
     def _openings(self) -> Ints:
         clicked = self.counts.clicked
         return clicked if clicked.any() else self.counts.shown

@@ -103,8 +103,7 @@ class Quality(Weight):
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
         """Return what pages are worth, shape (n,)."""
-        at = max(self._state.last_at(), self._state.epoch)
-        span_s = max(SPAN * (at - self._state.epoch), LEAST_S)
+        at, span_s = self._instant()
         if not self._looks or at >= self._looks[-1].at + span_s:
             self._look(at)
         before = self._looks[0]
@@ -115,6 +114,19 @@ class Quality(Weight):
         mean = self._mean()
         now = np.where(inside, importance, 0.0) / mean
         return np.where(inside, mean * quality(now, earlier, (at - before.at) / span_s), importance)
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return its importance `now` and as it was `before`, in units of the mean page; nothing where that is new."""
+        at, span_s = self._instant()
+        before = self._looks[0] if self._looks else None
+        if before is None or before.at + 0.5 * span_s > at or slot >= len(before.pages) or importance >= MEASURELESS:
+            return {}
+        return {"now": importance / self._mean(), "before": float(before.pages[slot])}
+
+    def _instant(self) -> tuple[float, float]:
+        """Return the crawl's last instant, and how far apart looks are then, in seconds."""
+        at = max(self._state.last_at(), self._state.epoch)
+        return at, max(SPAN * (at - self._state.epoch), LEAST_S)
 
     def _look(self, at: float) -> None:
         known, plain = self._state.known.count, self._plain

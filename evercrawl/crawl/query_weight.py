@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evercrawl.crawl.query_match import Similarity
 from evercrawl.crawl.query_words import QueryWords
 from evercrawl.crawl.usage_counts import Following
@@ -40,3 +42,7 @@ class QueryMatch(Weight):
         if stays >= 1.0 or not usual:
             return importance
         return importance * (stays + (1.0 - stays) * self._similarity.of(slots) / usual)
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return how `similar` the page is to the questions, and how similar is `usual` of one with a word of them."""
+        return {"similar": float(self._similarity.of(np.array([slot], np.uint32))[0]), "usual": self._words.usual}

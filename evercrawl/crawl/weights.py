@@ -54,6 +54,11 @@ class Weight(ABC):
         """A sentence for whoever watches the crawl begin; "" for none."""
         return ""
 
+    @property
+    def alone(self) -> Weight | None:
+        """The weight itself, without what else it is multiplied by; None for importance."""
+        return self
+
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
         """Be told how to learn the columns of any pages, with importance as it is."""
         return
@@ -61,6 +66,10 @@ class Weight(ABC):
     @abstractmethod
     def worth(self, slots: Slots, importance: Floats) -> Floats:
         """Return what pages are worth whose importance is as given, shape (n,)."""
+
+    @abstractmethod
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return what it goes by for a page of that importance, by name."""
 
 
 def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weight | None:
@@ -175,6 +184,10 @@ class Used(Weight):
             return importance
         return stays * importance + (1.0 - stays) * self.total * self.counts.of(share, slots)
 
+    def count(self, column: Ints | Floats, slot: int) -> float:
+        """Return what a column of rows of `counts` says of one page."""
+        return float(self.counts.of(column, np.array([slot], np.uint32))[0])
+
     @abstractmethod
     def demand(self) -> tuple[Floats, float]:
         """Return which share of the demand goes to the page of each row of `counts`, shape (rows,), and u."""
@@ -187,6 +200,13 @@ class Access(Used):
         """Return shares of the openings."""
         clicked = self.counts.clicked
         return _shares(clicked if clicked.any() else self.counts.shown)
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return how often it was `opened`, or `shown`, whichever counts."""
+        clicked = self.counts.clicked
+        if clicked.any():
+            return {"opened": self.count(clicked, slot)}
+        return {"shown": self.count(self.counts.shown, slot)}
 
 
 class Embarrassment(Used):
@@ -204,9 +224,19 @@ class Embarrassment(Used):
 
     def demand(self) -> tuple[Floats, float]:
         """Return shares of the openings that are to be expected."""
-        shown_at = self.counts.shown_at
-        expected = shown_at @ click_chances(self.counts.clicks_at, shown_at.sum(0, dtype=np.int64))
+        expected = self._expected()
         return expected / max(float(expected.sum()), 1e-300), _shares(self.counts.shown)[1]
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return how often it was `shown`, and the openings `expected` where it stood."""
+        return {
+            "shown": self.count(self.counts.shown, slot),
+            "expected": self.count(self._expected(), slot),
+        }
+
+    def _expected(self) -> Floats:
+        shown_at = self.counts.shown_at
+        return shown_at @ click_chances(self.counts.clicks_at, shown_at.sum(0, dtype=np.int64))
 
 
 def click_chances(clicks_at: Floats | Ints, shown_at: Floats | Ints) -> Floats:

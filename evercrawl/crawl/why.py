@@ -10,7 +10,7 @@ import numpy as np
 
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
-from evercrawl.crawl.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
+from evercrawl.crawl.explanation import Announcing, Belief, History, Origin, Weighed, Weight, Why, Worth
 from evercrawl.crawl.feeders import Feeder, feeders
 from evercrawl.crawl.focus import wanted
 from evercrawl.crawl.notices import Notices
@@ -58,6 +58,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         _weight(view, slot, pages, most, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
         _worth(view, policy, slot, view.candidates(slots)) if state != "retired" else None,
+        _weighed(view, slot) if state != "retired" and view.policy.weighs else None,
     )
 
 
@@ -137,6 +138,11 @@ def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> W
         tuple(giving[:most]),
         len(giving),
     )
+
+
+def _weighed(view: View, slot: int) -> Weighed:
+    times, saw = view.candidates.saw(slot)
+    return Weighed(view.config.weight, times, **saw)
 
 
 def _of_its_site(view: View, slot: int, cash: float, giving: list[Feeder]) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from weighing import columns, every, tell
 
 from evercrawl.change import gamma
 from evercrawl.cli.why import rows
@@ -15,9 +16,11 @@ from evercrawl.crawl.explanation import Why
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.outlook import _joined
 from evercrawl.crawl.policies import names
+from evercrawl.crawl.quality_weight import Quality
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.schemes import stored
 from evercrawl.crawl.switching import switch
+from evercrawl.crawl.usage import Question
 from evercrawl.crawl.view import View
 from evercrawl.crawl.why import why
 from evercrawl.parse.digest import keys
@@ -390,3 +393,60 @@ def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
     monkeypatch.setattr("evercrawl.schedule.marked_point_counts._HEAP_VISITS", 1)
     found, _ = ask("/a", policy="marked_point", policy_options=("split=greedy",))
     assert found.worth.unheeded == "a horizon has too many visits for split = greedy, so they are split by price"
+
+
+@pytest.mark.parametrize(
+    ("weight", "seen", "line"),
+    [
+        ("importance", {}, None),
+        ("access", {"opened": 12.0}, "opened 12 times"),
+        ("embarrassment", {"shown": 20.0, "expected": 20 * (12 + 4) / (20 + 10)}, "shown 20 times, where 11 openings"),
+        ("query_match", {"similar": 1.0, "usual": 0.5}, "2 times as like what is asked as a page with a word of it"),
+        ("learned", {"opened": 12.0}, "opened 12 times, where "),
+        ("quality", {"now": None, "before": None}, "it is not known how its importance grows"),
+    ],
+)
+def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight, seen, line):
+    for i in range(20):
+        tell(ten, Question(float(i), "page 3", (f"{SITE}/3",), (f"{SITE}/3",) * (i < 12)))
+    found, view = ask("/3", 0.0, weight=weight)
+    weighed = found.weighed
+    assert weighed.weight == weight
+    assert weighed.times == pytest.approx(view.candidates.weighed(np.array([slot_of(view, "/3")]))[0])
+    assert {name: getattr(weighed, name) for name in seen} == pytest.approx(seen)
+    told = dict(rows(found)).get("by")
+    if line is None:
+        assert told is None
+        assert weighed.times == 1.0
+    else:
+        assert told.startswith(f"{weight}: {line}")
+        assert told.endswith(f"; counts {weighed.times:.3g} times its importance")
+    if weight not in ("importance", "quality"):
+        assert weighed.times > 1.0
+        other = dict(rows(ask("/7", 0.0, weight=weight)[0]))["by"]
+        nothing = {"query_match": "0 times as like"}.get(weight, "never ")
+        assert other.startswith(f"{weight}: {nothing}")
+
+
+def test_how_importance_grew_is_told_once_it_was_looked_at(ten, ask):
+    ten.now += 1000.0
+    columns(ten, Quality(ten.partition))(every(ten))
+    ten.now += 1000.0
+    ten.visit(f"{SITE}/4", ten.page("Page 4", *[f"/{i}" for i in range(10)]))
+    found, _ = ask("/3", 0.0, weight="quality")
+    assert found.weighed.now > 0.0
+    assert found.weighed.before > 0.0
+    assert dict(rows(found))["by"].startswith(f"quality: {found.weighed.now:.3g} times the mean page's importance")
+
+
+def test_what_lasts_of_changes_is_no_part_of_what_the_weight_makes_of_a_page(ten, ask):
+    tell(ten, *(Question(float(i), "", (), (f"{SITE}/3",)) for i in range(20)))
+    alone, _ = ask("/3", 0.0, weight="access")
+    lasting, _ = ask("/3", 0.0, weight="access", lasting=True)
+    assert lasting.weighed == alone.weighed
+
+
+def test_a_weight_that_the_policy_does_not_ask_for_makes_nothing_of_a_page(ten, ask):
+    found, _ = ask("/3", 0.0, weight="access", policy="cycle")
+    assert found.weighed is None
+    assert "by" not in dict(rows(found))
