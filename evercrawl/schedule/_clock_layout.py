@@ -16,7 +16,7 @@ SIBLINGS: Final = 30
 """A name that more pages have says nothing."""
 GAINED: Final = 200.0
 """Visits to a site that what the whole crawl gained counts as."""
-GAIN_MOST: Final = 5.0
+GAIN_MOST: Final = 10.0
 """Nats that this is worth at most."""
 MARGIN: Final = 12.0
 """Nats by which clocks have to be ahead of time before they are believed: they have more to be wrong in."""

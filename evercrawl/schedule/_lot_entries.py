@@ -18,7 +18,7 @@ from evercrawl.schedule._lot_blocks import Store
 from evercrawl.schedule._lot_collect import Rows
 from evercrawl.schedule._lot_layout import ADDED, CONTROL, DUES, MOST_HOSTS, MOST_ROWS, NEWS, PLACES, RESTING
 
-_FLOATS, _INTS, _SLOTS = pointer(np.float64), pointer(np.int64), pointer(np.uint32)
+_FLOATS, _INTS, _SLOTS, _BYTES = (pointer(kind) for kind in (np.float64, np.int64, np.uint32, np.uint8))
 _lots_at: Final = pointer_at(layout.LOT)
 _entries_at: Final = pointer_at(layout.ENTRY)
 _slots_at: Final = pointer_at(np.uint32)
@@ -148,20 +148,21 @@ def rank(memory: Any, values: Any, n: int, least: float) -> int:
     return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (4, m))))
 
 
-@entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, i64, _SLOTS, i64, f64, i64)
+@entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, _BYTES, i64, _SLOTS, i64, f64, i64)
 def settle(
-    memory: Any, values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, n_chosen: int,
+    memory: Any, values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, busy: Any, n_chosen: int,
     out: Any, n_out: int, price: float, in_order: int,
 ) -> int:  # fmt: skip
     """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again.
 
-    The prices of the hosts follow, beside `price`, that of the crawl, nan for none.
+    The prices of the hosts follow, beside `price`, that of the crawl, nan for none; of each chosen row it is said
+    whether its host is `busy`, 1 or 0.
     """
     s = _store(memory)
     r = _rows(memory)
     ahead.see_rows(s, r, view(chosen, n_chosen), n_values - r.counts[2] + n_keys)
     if price > 0.0:
-        settling.price_hosts(s, r, view(chosen, n_chosen), view(values, n_values), price)
+        settling.price_hosts(s, r, view(chosen, n_chosen), view(busy, n_chosen), view(values, n_values), price)
     settling.take_rows(s, r, view(chosen, n_chosen))
     blocked = view(out, n_out)
     for i in range(n_out):

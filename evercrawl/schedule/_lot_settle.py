@@ -57,16 +57,21 @@ def rank(s: Store, r: Rows, values: Any) -> None:
 
 
 @compiled
-def price_hosts(s: Store, r: Rows, chosen: Any, values: Any, price: float) -> None:
+def price_hosts(s: Store, r: Rows, chosen: Any, busy: Any, values: Any, price: float) -> None:
     """Let the prices of the hosts of chosen rows follow what was chosen, and what had to wait.
 
     The price at which a host's pages want as many visits as it allows lies between the two; of all such prices the one
-    next to the crawl's is taken.
+    next to the crawl's is taken. A host that is not `busy` allows more visits than it gets: what waits there waits for
+    the crawl's budget, and its price is the crawl's.
     """
-    for i in chosen:
+    for k in range(len(chosen)):
+        i = chosen[k]
         lot = s.lots[whole(r.of[i])]
-        waits, made = r.next[lot.spot] / price, values[i] / price
-        goal = math.log(waits) if waits > 1.0 else math.log(max(made, _LEAST)) if made < 1.0 else 0.0
+        waits, made, goal = r.next[lot.spot] / price, values[i] / price, 0.0
+        if busy[k] and waits > 1.0:
+            goal = math.log(waits)
+        elif busy[k] and made < 1.0:
+            goal = math.log(max(made, _LEAST))
         goal = min(max(goal, -_FAR), _FAR)
         lot.dear += _STEP * min(max(goal - lot.dear, -_SURPRISE), _SURPRISE)
 

@@ -38,10 +38,10 @@ def trust(site: Floats, settings: Floats) -> Trust:
     >>> site, crawl = np.zeros(SITE_COLUMNS), np.zeros(SETTINGS)
     >>> crawl[ALL_ADVANTAGE], crawl[ALL_VISITS] = 900.0, 1000.0
     >>> trust(site, crawl)
-    Trust(nats=5.0, believed=False)
+    Trust(nats=10.0, believed=False)
     >>> site[ADVANTAGE] = 8.0
     >>> trust(site, crawl)
-    Trust(nats=13.0, believed=True)
+    Trust(nats=18.0, believed=True)
     """
     everywhere = GAINED * settings[ALL_ADVANTAGE] / max(settings[ALL_VISITS], GAINED)
     nats = float(site[ADVANTAGE] + min(max(everywhere, -GAIN_MOST), GAIN_MOST))

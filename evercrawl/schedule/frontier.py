@@ -260,8 +260,8 @@ class Frontier(Manners):
             pages = replace(self._columns(slots), dear=dear)
             values, keys, fresh = self._policy.assess(pages, now, valued, due_from)
         assert len(values) == valued, "a policy values every page"
-        rows, out = self._pick(values, now, most, least, chosen)
-        self._lots.settle(values, keys, rows, out, self._policy.usual)
+        rows, out, busy = self._pick(values, now, most, least, chosen)
+        self._lots.settle(values, keys, rows, busy, out, self._policy.usual)
         if rows and pages is not None:
             self._picked += chosen[-len(rows) :]
             taken = np.frombuffer(rows, np.int64)
@@ -294,18 +294,20 @@ class Frontier(Manners):
 
     def _pick(
         self, values: Floats, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]
-    ) -> tuple[array[int], array[int]]:
-        """Choose the best; return their rows, and the numbers of hosts that turn out not to be asked now.
+    ) -> tuple[array[int], array[int], array[int]]:
+        """Choose the best; return their rows, the numbers of hosts that turn out not to be asked now, and who is busy.
 
-        What begins with one host decides when the next of its address may be asked, so an address is asked once.
+        Busy is, of each row, a host that is asked again before it has rested twice as long as it has to. What begins
+        with one host decides when the next of its address may be asked, so an address is asked once.
         """
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
-        rows, out, fresh = array("q"), array("I"), 0
+        rows, out, busy, fresh = array("q"), array("I"), array("B"), 0
         for number, row, slot, new in self._lots.best(values, least):
             if len(rows) == most:
                 break
             host = hosts[number]
-            if host.held or host.in_flight >= per_host or host.ready_at > now:
+            ready_at = host.ready_at
+            if host.held or host.in_flight >= per_host or ready_at > now:
                 out.append(number)
                 self._rest(host)
                 continue
@@ -319,13 +321,15 @@ class Frontier(Manners):
                     self._gate(address, now)
                     continue
                 address.chosen = choices
+                ready_at = max(ready_at, address.ready_at)
+            busy.append(now - ready_at < host.delay_s)
             chosen.append((host, slot, new == 1))
             rows.append(row)
             fresh += new
         self._picked_new += fresh
         self._queued_new -= fresh
         self._queued_seen -= len(rows) - fresh
-        return rows, out
+        return rows, out, busy
 
     def _count(self, by: int, *, new: bool) -> None:
         if new:

@@ -193,13 +193,16 @@ class Lots:
         n = _KERNELS["rank"](self._memory, pointer(values), len(values), least)
         return zip(*self._lined[:, :n].tolist(), strict=True)
 
-    def settle(self, values: Floats, keys: Floats, chosen: array[int], out: array[int], price: float) -> None:
+    def settle(
+        self, values: Floats, keys: Floats, chosen: array[int], busy: array[int], out: array[int], price: float
+    ) -> None:
         """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place.
 
-        The prices of the hosts follow what was chosen, beside `price`, that of the crawl; nan where there is none.
+        The prices of the hosts follow what was chosen, beside `price`, that of the crawl; nan where there is none. Of
+        each chosen row `busy` says whether its host gets about as many visits as it allows, 1 or 0.
         """
         _KERNELS["settle"](
-            self._memory, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen),
+            self._memory, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen), pointer(busy),
             len(chosen), pointer(out), len(out), price, self._in_order,
         )  # fmt: skip
         self._owed = max(self._owed - _OWED_AT_ONCE, 0)

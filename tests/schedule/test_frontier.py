@@ -7,6 +7,7 @@ from evercrawl.schedule.base import Pages, Policy
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.greedy import Greedy
+from evercrawl.schedule.price import Price
 from evercrawl.types import Slots
 
 
@@ -411,3 +412,13 @@ def test_the_policy_is_told_of_visits_and_not_of_what_was_put_back_or_given_up()
     assert world.slots(101.0, most=1) == [9]
     assert world.slots(102.0) == [7]
     assert [(len(values), now, new) for values, now, new in policy.told[1:]] == [(1, 0.5, 1), (1, 101.0, 0)]
+
+
+@pytest.mark.parametrize(("pause_s", "dear"), [(10.0, True), (40.0, False)])
+def test_only_a_host_that_is_asked_as_often_as_it_allows_has_a_price_of_its_own(pause_s, dear) -> None:
+    world = World(1, Price(), delay_s=10.0, refresh_after_s=0.0)
+    world.frontier.add_new(0, range(30))
+    for k in range(60):
+        for slot in world.slots(k * pause_s, most=1):
+            world.visit(0, slot, k * pause_s)
+    assert (world.frontier._lots._lots["dear"][0] != 0.0) == dear

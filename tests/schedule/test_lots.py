@@ -149,17 +149,17 @@ def test_memory_follows_pages_that_come_and_go_at_random() -> None:
     assert used[-1] < 15 * 3000 + hosts * (LOT.itemsize + 2 * BLOCK * ENTRY.itemsize)
 
 
-def chosen(on: Lots, values: list[float], price: float) -> float:
+def chosen(on: Lots, values: list[float], price: float, busy: int = 1) -> float:
     """Wake pages of the one host, choose the best of them, and return how dear a visit there is from then on."""
     sleep(on, [0] * len(values), list(range(len(values))), [0.0] * len(values))
     for _ in range(2):  # they awake, and then are compared
         slots, valued, due_from, _ = on.collect(1.0, 1, array("I"), array("I"))
         assert valued == len(values)
         if due_from == 0:
-            on.settle(np.zeros(valued), np.zeros(valued), array("q"), array("I"), price)
+            on.settle(np.zeros(valued), np.zeros(valued), array("q"), array("B"), array("I"), price)
     worth = np.array(values)[slots[:valued].astype(np.int64)]
     (best,) = on.best(worth, -np.inf)
-    on.settle(worth, np.zeros(len(slots) - due_from), array("q", [best[1]]), array("I"), price)
+    on.settle(worth, np.zeros(len(slots) - due_from), array("q", [best[1]]), array("B", [busy]), array("I"), price)
     while on.take(0) is not None:
         pass
     on.rest(array("I", [0]), array("d", [0.0]))
@@ -180,6 +180,16 @@ def test_the_price_of_a_host_lies_between_the_visit_that_was_made_and_the_best_t
     found = [chosen(on, values, 1.0) for _ in range(300)]
     assert abs(np.log(found[0])) <= 0.1 * min(abs(np.log(goal)), 3.0) + 1e-12
     assert found[-1] == pytest.approx(goal, rel=1e-6)
+
+
+@pytest.mark.parametrize("values", [[5.0, 3.0, 0.1], [0.5, 0.2]])
+def test_a_host_that_allows_more_than_it_gets_has_the_price_of_the_crawl(values) -> None:
+    on = lots(1)
+    assert chosen(on, values, 1.0, busy=0) == 1.0
+    for _ in range(300):
+        chosen(on, values, 1.0)
+    found = [chosen(on, values, 1.0, busy=0) for _ in range(300)]
+    assert found[-1] == pytest.approx(1.0, rel=1e-6)
 
 
 def test_where_the_crawl_has_no_price_hosts_have_none() -> None:
