@@ -96,12 +96,14 @@ class View:
     def informed(self) -> Policy:
         """The policy with all that it learned from the visits, and a plan, where it makes one.
 
-        The whole journal is read, once, where nothing was kept of what it learned.
+        The whole journal is read, once, where nothing was kept of what it learned. The plan is that of the crawl's last
+        instant: one of now would begin what nobody has begun.
         """
         if self.believing.learns and not self._recalled:
             Lessons(self.policy, self.partition, self._upto)
         if self.policy.plans:
-            Planning(self.policy, self.state, self.candidates).turn(self.now, len(to_try(self.state)[0]))
+            at = min(self.now, self.state.last_at())
+            Planning(self.policy, self.state, self.candidates).turn(at, len(to_try(self.state)[0]))
         return self.policy
 
     @cached_property

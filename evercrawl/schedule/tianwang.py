@@ -216,7 +216,8 @@ class Tianwang(Policy):
             changes_per_day : changes a day
                 The rate of change that is estimated of all that.
         NextCrawlTime
-            The pages that wait for their instant, as of the last plan: it comes after the cycle under way began.
+            The pages that wait for their instant, that the cycle under way has taken up, or that are fetched as soon as
+            it has come: all that are neither left over nor given up.
 
             slot : page
                 Which it is.

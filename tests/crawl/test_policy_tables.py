@@ -23,7 +23,7 @@ class Counting(Policy):
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}
-        self.planned = 0
+        self.planned, self.planned_at = 0, 0.0
 
     def value(self, pages: Pages, now: float) -> Floats:
         return np.zeros(len(pages.slot))
@@ -33,7 +33,7 @@ class Counting(Policy):
             self.counts[slot] = self.counts.get(slot, 0) + 1
 
     def plan(self, pages: Pages, unread: int, now: float) -> float:
-        self.planned = len(pages.slot)
+        self.planned, self.planned_at = len(pages.slot), now
         return now
 
     def tables(self, now):
@@ -45,6 +45,7 @@ class Counting(Policy):
                 "visits": np.array([self.counts[slot] for slot in slots]),
                 "next_at": np.where(np.arange(count) == 0, now, np.nan), "at": np.arange(count) * 1e9,
                 "planned": np.full(count, self.planned),
+                "planned_at": np.full(count, self.planned_at),
                 "kind": np.full(count, "plain"), "often": np.arange(count) > 0,
             }
         }  # fmt: skip
@@ -70,10 +71,12 @@ def test_it_is_made_of_the_journal_and_names_pages(asked):
     assert values == {
         "url": [f"{SITE}/", f"{SITE}/b"], "site": ["example.org"] * 2, "visits": [2, 1],
         "next_at": [2e9, None], "at": [None, 1e9], "planned": [2, 2],
+        "planned_at": [asked.state.last_at()] * 2,
         "kind": ["plain", "plain"], "often": [False, True],
     }  # fmt: skip
     assert kinds == {
         "url": "string", "site": "string", "visits": "int", "next_at": "instant", "at": "instant", "planned": "int",
+        "planned_at": "instant",
         "kind": "string", "often": "bool",
     }  # fmt: skip
 
