@@ -67,7 +67,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *(_weight(found.weight) if found.weight else []),
         *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
         *(_change(found.change) if found.change else []),
-        *(_worth(found.worth, at) if found.worth else []),
+        *(_worth(found.worth, at, leads_on=found.state in {"alias", "redirect"}) if found.worth else []),
     ]
 
 
@@ -140,12 +140,12 @@ def _model(change: Belief) -> str:
     return f"by time alone: its folder's clock has foretold its site's changes {how} by {abs(nats):.1f} nats"
 
 
-def _worth(worth: Worth, at: float) -> list[tuple[str, str]]:
+def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
     return [
         ("worth", f"{_value(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
         *([("wanted", f"{worth.wanted:.3g} times as much as it matters: {worth.because}")] if worth.because else []),
         *([("unheeded", worth.unheeded)] if worth.unheeded else []),
-        ("due", _due(worth, at)),
+        ("due", _due(worth, at, leads_on=leads_on)),
         ("turn", f"worth more now: {many(worth.ahead, 'pages')}, {worth.ahead_on_host:,} on its host"),
     ]
 
@@ -161,11 +161,12 @@ def _value(worth: Worth) -> str:
     return f"{worth.value / worth.price:.2g} times the price, {worth.value:.3g} for {worth.price:.3g} a {worth.unit}"
 
 
-def _due(worth: Worth, at: float) -> str:
+def _due(worth: Worth, at: float, *, leads_on: bool) -> str:
     if worth.earliest_at is None:
         return "as soon as its turn comes"
     if worth.given_up:
         when = "never, as things are" if worth.price is not None else f"never: {worth.policy} has given it up"
+        when += "; it only leads to another page, and counts when links bring it something" if leads_on else ""
     elif worth.due_at is None:
         when = "not known"
     else:

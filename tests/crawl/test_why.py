@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -274,6 +275,14 @@ def test_each_kind_of_page_has_its_state(made, ask):
         "/private": "refused", "/cut": "held",
     }  # fmt: skip
     assert ask("/copy")[0].alias == ask("/moved")[0].alias == f"{SITE}/a"
+
+
+@pytest.mark.parametrize(("path", "leads_on"), [("/moved", True), ("/copy", True), ("/a", False)])
+def test_what_only_leads_to_another_page_says_when_it_counts(made, ask, path, leads_on):
+    made.fill()
+    found = ask(path)[0]
+    never = replace(found, worth=replace(found.worth, price=1.0, given_up=True, due_at=None))
+    assert ("it only leads to another page" in dict(rows(never))["due"]) == leads_on
 
 
 def test_failures_and_refusals_are_told_in_their_words(made, ask):
