@@ -159,7 +159,7 @@ class Readable:
             usual = (self.crawl.found[part] + 20) / (self.crawl.expected[part] + 20 / first[part])
             full.append((site.found[part] + 20) / (site.expected[part] + 20 / usual))
         full[:2] = (each / sum(full[:2]) for each in full[:2])
-        gains = [clip(200 * gain / max(self.crawl.visits, 200), -5, 5) for gain in self.crawl.gain]
+        gains = [clip(200 * gain / max(self.crawl.visits, 200), -10, 10) for gain in self.crawl.gain]
         counts = [f / (1 + math.exp(-clip(g + s, -30, 30))) for f, g, s in zip(full, gains, site.gain, strict=True)]
         return full, [1 - counts[1], *counts[1:]]
 
