@@ -18,6 +18,7 @@ from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.contents import body_of, contents
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
+from evercrawl.crawl.lessons import Lessons
 from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.reader import opened
 from evercrawl.crawl.recall import recall
@@ -27,6 +28,7 @@ from evercrawl.crawl.view import View
 from evercrawl.importance.push import Push
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
+from evercrawl.schedule import Policy
 from evercrawl.schedule.breadth_first import BreadthFirst
 from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.hosts import Host
@@ -40,7 +42,17 @@ SITE = "http://example.org"
 
 
 class HandMade:
-    """A crawl of which each visit is written out; `save` commits, `stop` also ends it as a crawl ends itself."""
+    """A crawl of which each visit is written out; `save` commits, `stop` also ends it as a crawl ends itself.
+
+    Attributes
+    ----------
+    scope, frontier, columns, changes
+        Which links are followed, where pages wait, what policies see of them, and what was learned of change.
+    learner
+        What takes in the visits; made anew by `limited`, `know` and `teach`.
+    lessons
+        What tells a policy of the visits; None before `teach`.
+    """
 
     def __init__(
         self,
@@ -59,18 +71,27 @@ class HandMade:
         save(self.config, directory)
         self.state = self.partition.state
         notices, judge = Notices(self.state.accounts), Push() if scheme is None else scheme_of(scheme)
-        changes = Changes(self.state, notices)
-        self.columns = Columns(self.state, judge, changes.priors, notices, in_bytes=True)
-        self._frontier = Frontier(BreadthFirst(), self.columns, self.state.visited_at)
+        self.changes = Changes(self.state, notices)
+        self.columns = Columns(self.state, judge, self.changes.priors, notices, in_bytes=True)
+        self.frontier = Frontier(BreadthFirst(), self.columns, self.state.visited_at)
         for name in self.state.hosts:
-            self._frontier.add_host(name)
-        self._learner = Learner(
-            self.partition, self._frontier, Scope(self.config, lambda _: 0), Cashier(self.state, judge), changes,
-            focus=focus, max_redirects=10, refresh_after_s=3600.0,
+            self.frontier.add_host(name)
+        self._cashier, self._focus = Cashier(self.state, judge), focus
+        self.lessons: Lessons | None = None
+        self._known: KnownGraph | None = None
+        self._budgets: Budgets | None = None
+        self.scope = Scope(self.config, lambda _: 0)
+        self.restart()
+
+    def restart(self) -> None:
+        """Have visits taken in from now on by a learner that knows what is stored, as after a restart."""
+        self.learner = Learner(
+            self.partition, self.frontier, self.scope, self._cashier, self.changes, None, self._budgets, self._known,
+            None, self.lessons, focus=self._focus, max_redirects=10, refresh_after_s=3600.0,
         )  # fmt: skip
 
     def seed(self, *urls: str) -> None:
-        self._learner.seed(urls, self.now)
+        self.learner.seed(urls, self.now)
 
     def visit(self, url: str, body: bytes = b"", status: int = 200, *, squeeze: bool = False, **more: object) -> None:
         """Take in one answer; `squeeze` sends it gzipped and in chunks.
@@ -129,14 +150,25 @@ class HandMade:
 
     def limited(self, **settings: object) -> Budgets:
         """Have other settings from now on."""
-        budgets = Budgets(self.state, Config(**settings))  # type: ignore[arg-type]
-        self._learner._budgets = self._learner._admission._budgets = budgets
-        return budgets
+        config = Config(**settings)  # type: ignore[arg-type]
+        self._budgets, self.scope = Budgets(self.state, config), Scope(config, lambda _: 0)
+        known = self.state.known.rows()
+        for number in set(known["host"][known["depth"] == 0].tolist()):
+            self.scope.add_root(self.state.hosts[number])
+        self.restart()
+        return self._budgets
 
     def know(self, graph: KnownGraph) -> KnownGraph:
         """Tell this of all links and pages from now on."""
-        self._learner._known = self._learner._events._known = graph
+        self._known = graph
+        self.restart()
         return graph
+
+    def teach(self, policy: Policy, **more: float) -> Lessons:
+        """Tell a policy of all visits from now on; `more` is passed to its lessons."""
+        self.lessons = Lessons(policy, self.partition, **more)
+        self.restart()
+        return self.lessons
 
     def stop(self) -> None:
         self.snapshot()
@@ -145,8 +177,8 @@ class HandMade:
 
     def _learn(self, url: str, read: Callable[..., reading.Reading]) -> None:
         slot = int(self.state.table.find(keys([url]))[0])
-        host = self._frontier.hosts[int(self.state.known.row(slot)["host"])]
-        self._learner.learn([read(host, slot, recall(self.partition, slot))])
+        host = self.frontier.hosts[int(self.state.known.row(slot)["host"])]
+        self.learner.learn([read(host, slot, recall(self.partition, slot))])
 
     @staticmethod
     def page(title: str, *links: str, text: str = "") -> bytes:

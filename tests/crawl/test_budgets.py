@@ -35,7 +35,6 @@ def test_a_host_has_no_more_unread_urls_than_its_backlog(begun):
 
 
 def test_nought_is_any_number(begun):
-    begun._learner._scope._kind = "any"
     begun.limited(max_backlog_per_host=0, max_pages_per_link=0, scope="any")
     begun.visit(f"{SITE}/", begun.page("Home", *paths(300), *paths(300, site="http://b.example")))
     assert begun.state.known.count == 601
@@ -61,7 +60,6 @@ def test_what_was_refused_comes_in_when_the_page_is_read_again(begun):
 
 def test_a_site_without_a_seed_has_a_budget_for_each_site_that_links_to_it(made):
     made.config = Config(scope="any")
-    made._learner._scope._kind = "any"
     budgets = made.limited(scope="any", max_pages_per_link=10)
     seeds = [f"http://{name}.example/" for name in "abc"]
     made.seed(*seeds)
@@ -78,7 +76,6 @@ def test_a_site_without_a_seed_has_a_budget_for_each_site_that_links_to_it(made)
 
 
 def test_names_below_a_domain_cost_nothing_and_bring_nothing(made):
-    made._learner._scope._kind = "any"
     made.limited(scope="any", max_pages_per_link=10)
     made.seed("http://a.example/")
     names = [f"http://n{number}.trap.example/" for number in range(100)]
@@ -89,7 +86,6 @@ def test_names_below_a_domain_cost_nothing_and_bring_nothing(made):
 
 
 def test_a_restart_counts_what_the_crawl_had_counted(made):
-    made._learner._scope._kind = "any"
     limits = {"scope": "any", "max_pages_per_link": 10, "max_backlog_per_host": 30}
     live = made.limited(**limits)
     made.seed("http://a.example/", "http://b.example/")
@@ -115,6 +111,6 @@ def test_a_seed_comes_in_whatever_is_full(begun):
 
 def test_a_sitemap_is_told_that_not_all_came_in(begun):
     begun.limited(max_backlog_per_host=10)
-    assert begun._learner.listed(paths(5), [None] * 5, begun.now)
-    assert not begun._learner.listed(paths(20, 5), [None] * 20, begun.now)
+    assert begun.learner.listed(paths(5), [None] * 5, begun.now)
+    assert not begun.learner.listed(paths(20, 5), [None] * 20, begun.now)
     assert begun.state.known.count == 10

@@ -122,16 +122,16 @@ def test_a_date_that_stays_while_the_page_changes_is_false(begun):
 
 
 def test_notices_are_held_against_what_the_visit_saw(begun):
-    notices = begun._learner._changes.notices
+    notices = begun.changes.notices
     begun.visit(PAGE, body("one"))
     slot = last(begun).slot
     for words, flag in (("two", LISTED_TRUE), ("two", LISTED_FALSE)):
-        begun._learner.listed([PAGE], [begun.now + 5.0], begun.now + 5.0)
+        begun.learner.listed([PAGE], [begun.now + 5.0], begun.now + 5.0)
         assert notices.date(slot) == begun.now + 5.0
         begun.visit(PAGE, body(words))
         assert last(begun).flags & LISTED == flag
         assert notices.date(slot) == 0.0
-    begun._learner.listed([PAGE], [begun.now - 5.0], begun.now + 1.0)
+    begun.learner.listed([PAGE], [begun.now - 5.0], begun.now + 1.0)
     assert notices.date(slot) == 0.0  # that was before the last visit
     row = begun.state.accounts.sites[0]
     assert (row["listed_true"], row["listed_false"]) == (1, 1)
@@ -154,14 +154,14 @@ def test_priors_are_the_same_from_the_records(begun):
     begun.visit(PAGE, body("0"))
     for number in range(30):
         begun.visit(PAGE, body(f"{number // 2}"))
-    learned, again = begun._learner._changes.priors, priors_of(begun.state)
+    learned, again = begun.changes.priors, priors_of(begun.state)
     assert again.prior(0)[0] == SHAPE
     assert again.scale_s(0) < SitePriors(1).scale_s(0)  # it changes far more often than is thought of pages unseen
     assert learned.scale_s(0) == pytest.approx(again.scale_s(0), rel=0.5)  # it was fitted a few visits ago
 
 
 def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_watched(begun):
-    changes = begun._learner._changes
+    changes = begun.changes
     begun.visit(PAGE, b"", 404)
     assert changes.notes() == {}, "it was never there"
     begun.visit(PAGE, body("one"))
@@ -179,7 +179,7 @@ def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_w
 
 
 def test_comebacks_are_pages_found_there_after_they_were_gone_by_the_time_in_which_they_could_be(begun):
-    changes, expected = begun._learner._changes, Comebacks()
+    changes, expected = begun.changes, Comebacks()
     begun.visit(PAGE, body("one"))
     begun.visit(PAGE, b"", 404)
     assert "back_pages" not in changes.notes()
@@ -209,7 +209,7 @@ def test_comebacks_are_pages_found_there_after_they_were_gone_by_the_time_in_whi
     ],
 )
 def test_a_page_once_gone_is_back_where_it_leads_to_what_was_not_to_be_had_meanwhile(begun, before, location, back):
-    changes = begun._learner._changes
+    changes = begun.changes
     begun.visit(f"{SITE}/", begun.page("Home", "/a", "/b"))
     begun.visit(f"{SITE}/b", body("another"))
     begun.visit(PAGE, body("one"))
@@ -229,33 +229,33 @@ def test_a_visit_that_an_announcement_brought_teaches_how_long_the_change_took_t
 
     Half of its changes, at first: as many again may have come in these 4 s, and nobody would know.
     """
-    notices = begun._learner._changes.notices
+    notices = begun.changes.notices
     begun.visit(PAGE, body("one"))
     assert notices.recall(np.zeros(1, np.uint32)) is None
     for after_s in (4.0, 7.0):
-        begun._learner.listed([PAGE], [begun.now + after_s], begun.now + after_s)
+        begun.learner.listed([PAGE], [begun.now + after_s], begun.now + after_s)
     begun.visit(PAGE, body("two"))
     assert evidence(begun) == pytest.approx((1.0, 2.0))
     part = notices.part(0)
     assert 0.0 < part < 1.0
     before = evidence(begun)
-    begun._learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
+    begun.learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
     begun.visit(PAGE, body("two"))
     assert 0.9 < evidence(begun)[0] <= before[0], "a false alarm is no change"
 
 
 def test_a_change_of_which_nothing_was_said_is_one_of_those_that_are_not_announced(begun):
     """It came at the rate of the others; of those that are announced it is known that none did."""
-    notices = begun._learner._changes.notices
+    notices = begun.changes.notices
     for number in range(8):
         begun.visit(PAGE, body(f"{number}"))
-        begun._learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
+        begun.learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
     begun.visit(PAGE, body("8"))
     part, held = notices.part(0), evidence(begun)
     assert part > 0.4
     begun.visit(PAGE, body("9"))
     kept = gamma.forget(*held, np.exp(-0.05))
-    prior = begun._learner._changes.priors.prior(0)
+    prior = begun.changes.priors.prior(0)
     quiet_s = part * 10.0
     expected = gamma.learn_evidence(kept[0], kept[1] + quiet_s, prior, 10.0 - quiet_s, True)
     assert evidence(begun) == pytest.approx(expected, rel=0.02)

@@ -82,8 +82,8 @@ def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
         exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
                             {"content-type": "text/html"})  # fmt: skip
         number = slot(begun, path)
-        batch.append(reading.read(exchange, begun._frontier.hosts[0], number, recall(begun.partition, number), "e"))
-    begun._learner.learn(batch)
+        batch.append(reading.read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number), "e"))
+    begun.learner.learn(batch)
     first, second = events(begun)[-2:]
     assert (first.found.urls, second.found.urls) == ([f"{SITE}/shared", f"{SITE}/a/own"], [f"{SITE}/b/own"])
     shared = slot(begun, "/shared")
@@ -106,10 +106,10 @@ def test_links_of_a_page_taken_for_gone_are_nobody_s(begun):
         exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
                             {"content-type": "text/html"})  # fmt: skip
         number = slot(begun, path)
-        batch.append(reading.read(exchange, begun._frontier.hosts[0], number, recall(begun.partition, number), "e"))
+        batch.append(reading.read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number), "e"))
         book.judge(batch[-1], begun.now)
     book.close()
-    begun._learner.learn(batch)
+    begun.learner.learn(batch)
     first, second = events(begun)[-2:]
     assert (first.outcome, first.found, first.targets) == (Outcome.GONE, None, b"")
     assert decode_slots(second.targets).tolist() == [slot(begun, "/c"), slot(begun, "/d")]
@@ -293,13 +293,13 @@ def test_what_is_archived_how(made):
 
 @pytest.mark.parametrize("trouble", [{"status": 503}, {"status": 0, "error": "reset"}])
 def test_a_page_in_trouble_is_tried_twice_more_and_then_waits(begun, trouble):
-    host = begun._frontier.hosts[0]
-    while begun._frontier.take_first(host) is not None:
+    host = begun.frontier.hosts[0]
+    while begun.frontier.take_first(host) is not None:
         pass
     for waiting in (1, 1, 0):
         begun.visit(f"{SITE}/a", **trouble)
-        assert [on[host.number] for on in begun._frontier.waiting_on()] == [waiting, 1 - waiting]
-        assert begun._frontier.take_first(host) == (slot(begun, "/a"), bool(waiting))
+        assert [on[host.number] for on in begun.frontier.waiting_on()] == [waiting, 1 - waiting]
+        assert begun.frontier.take_first(host) == (slot(begun, "/a"), bool(waiting))
 
 
 def test_counts(begun):
@@ -307,7 +307,7 @@ def test_counts(begun):
     begun.visit(f"{SITE}/b", ONE)
     begun.visit(f"{SITE}/a", TWO)
     begun.visit(f"{SITE}/c", b"", 0, error="dns")
-    learner = begun._learner
+    learner = begun.learner
     assert learner.outcomes == {"ok": 3, "duplicate": 1, "error": 1}
     assert learner.errors == {"dns": 1}
     assert learner.changed == 1

@@ -53,7 +53,7 @@ class Listener(Policy):
 @pytest.fixture
 def listener(made):
     policy = Listener()
-    made._learner._lessons = policy.lessons = Lessons(policy, made.partition)
+    policy.lessons = made.teach(policy)
     return policy
 
 
@@ -99,7 +99,7 @@ def test_where_nobody_counted_the_text_the_size_is_that_of_the_content(made, lis
 def test_a_page_of_many_links_and_few_words_is_index_like_whatever_its_markup(made):
     made.seed(f"{SITE}/")
     policy = Tianwang()
-    made._learner._lessons = lessons = Lessons(policy, made.partition)
+    lessons = made.teach(policy)
     for day in range(2):
         items = "".join(f"<li class='item {'wide ' * 100}'><a href=/{day}/{i}>{i}</a>" for i in range(40))
         made.visit(f"{SITE}/", f"<title>News</title><ul>{items}</ul>".encode())
@@ -160,8 +160,7 @@ def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):
 
 def test_it_is_time_to_tell_of_many_visits_or_of_one_that_was_a_while_ago(made, listener, monkeypatch):
     monkeypatch.setattr(lessons, "MANY", 3)
-    told_soon = Lessons(listener, made.partition, patience_s=0.25)
-    made._learner._lessons = told_soon
+    told_soon = made.teach(listener, patience_s=0.25)
     made.seed(f"{SITE}/")
     assert not told_soon.ripe(made.now + 1e6)
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
@@ -170,7 +169,7 @@ def test_it_is_time_to_tell_of_many_visits_or_of_one_that_was_a_while_ago(made, 
     told_soon.tell()
     assert len(listener.column("slot")) == 1
     assert not told_soon.ripe(began + 1e6)
-    patient = made._learner._lessons = Lessons(listener, made.partition, patience_s=1e9)
+    patient = made.teach(listener, patience_s=1e9)
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
     made.visit(f"{SITE}/a", made.page("A"))
     assert not patient.ripe(made.now)
@@ -221,8 +220,8 @@ def test_read_back_it_is_the_same(made, listener, monkeypatch):
 @pytest.fixture
 def taught(made):
     """A crawl whose policy learns as it goes: two folders of a site, of which each changes as a whole now and then."""
-    made._learner._lessons = made.lessons = Lessons(policy := Price(), made.partition)
-    made.policy, made.texts = policy, [0, 0]
+    made.policy, made.texts = Price(), [0, 0]
+    made.teach(made.policy)
     made.seed(*(f"{SITE}/{folder}/{page}" for folder in "ab" for page in range(8)))
     draw = np.random.default_rng(1)
     for _ in range(8):

@@ -108,8 +108,8 @@ def test_visits_say_whether_the_copy_was_fresh(made):
     said = {**{path: {"body": body} for path, (body, _) in ways.items()}, "gone": {"status": 404},
             "moved": {"status": 302, "location": "/new"}, "error": {"status": 0, "error": "timeout"},
             "cut": {"body": made.page("A", text="three"), "truncated": True}}  # fmt: skip
-    learn = made._learner._changes.learn
-    made._learner._changes.learn = lambda reading, flags: fresh.setdefault(
+    learn = made.changes.learn
+    made.changes.learn = lambda reading, flags: fresh.setdefault(
         reading.exchange.request.url.rpartition("/")[2], learn(reading, flags)
     )
     for path, answer in said.items():

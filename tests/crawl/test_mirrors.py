@@ -24,7 +24,7 @@ def hosts(made):
 
     def make(*seeds: str, other=words) -> Mirrors:
         for name in "ab":
-            made._learner._scope.add_root(f"{name}.example")
+            made.scope.add_root(f"{name}.example")
         made.seed(f"{LIST}/", *seeds)
         made.visit(f"{LIST}/", made.page("List", *(f"{host}/{i}" for i in range(40) for host in (A, B))))
         for i in range(10):

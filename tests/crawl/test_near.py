@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from evercrawl.crawl.near import NearDuplicates
+from evercrawl.crawl._near_layout import BLOCKS, VALUES, WORDS
+from evercrawl.kernels import Library, pointer
 from evercrawl.parse.digest import keys
 from evercrawl.parse.simhash import distance
 from evercrawl.store.events import HAS_LINKS, NEAR, Visit
@@ -13,6 +14,7 @@ from evercrawl.store.records import MEMBER
 from evercrawl.store.records import NEAR as MARKED
 from evercrawl.types import NO_SLOT, Outcome
 
+KERNELS = Library("evercrawl.crawl._near_kernel")
 SITE, MIRROR = "http://example.org", "http://mirror.example"
 
 
@@ -46,11 +48,15 @@ def near(made) -> str:
     return made.state.urls.get(event.near) if event.near != NO_SLOT else ""
 
 
-@pytest.fixture
-def begun(made):
+def begin(made):
     made.seed(f"{SITE}/", f"{MIRROR}/")
     paths = [f"{SITE}/{name}" for name in ("a", "b", "c", "a?sid=1", "a?sid=2", "a;s=3")]
     made.visit(f"{SITE}/", page("welcome", *paths, f"{MIRROR}/a", f"{MIRROR}/b"))
+
+
+@pytest.fixture
+def begun(made):
+    begin(made)
     return made
 
 
@@ -128,28 +134,35 @@ def test_it_stays_one_while_nothing_changes_and_no_longer_than_the_original(begu
     assert near(begun) == f"{SITE}/b"
 
 
-def test_a_restart_makes_the_index_that_the_crawl_had(begun):
+@pytest.mark.parametrize("restarts", [7, 40])
+def test_a_restart_finds_what_the_crawl_would_have_found(begun, tmp_path, restarts):
+    other = type(begun)(tmp_path / "other")
+    begin(other)
+    for number, visit in enumerate(visits()):
+        begun.visit(*visit)
+        other.visit(*visit)
+        if number % restarts == restarts - 1:
+            other.restart()
+    found = [[event.near for _, _, event in each.partition.journal.replay() if isinstance(event, Visit)]
+             for each in (begun, other)]  # fmt: skip
+    other.partition.close()
+    assert found[0] == found[1]
+    assert len(set(found[0])) > 3
+
+
+def visits():
+    """Return 120 visits of seven pages with four texts, some of which change a little, and some of which are gone."""
     draw = random.Random(5)
     urls = [f"{SITE}/{name}" for name in ("a", "b", "c", "a?sid=1", "a?sid=2", "a;s=3")] + [f"{MIRROR}/a"]
     for _ in range(120):
-        what = draw.randrange(8)
-        body, status = (page(text(draw.randrange(4)) + " end" * draw.randrange(2)), 200) if what else (b"", 404)
-        begun.visit(draw.choice(urls), body, status)
-    live = begun._learner._near
-    again = NearDuplicates(begun.partition)
-    count = 5 * begun.state.records.count
-    in_use = live._nodes[:count].reshape(-1, 5)[:, 0] != 0
-    assert in_use.any()
-    nodes = [index._nodes[:count].reshape(-1, 5)[in_use] for index in (live, again)]
-    assert np.array_equal(*nodes)
-    assert np.array_equal(live._heads, again._heads)
-    assert not again._nodes[:count].reshape(-1, 5)[~in_use, 0].any()
+        body, status = (
+            (page(text(draw.randrange(4)) + " end" * draw.randrange(2)), 200) if draw.randrange(8) else (b"", 404)
+        )
+        yield draw.choice(urls), body, status
 
 
 def test_the_index_finds_what_comparing_all_finds(begun):
     """Hashes a few bits apart, against every other one by one; of each up to as many as fit."""
-    from evercrawl.crawl.near import _KERNELS
-
     draw, rows, n = np.random.default_rng(2), begun.state.records.rows, 400
     first = begun.state.records.count
     begun.state.records.resize(first + n)
@@ -158,12 +171,19 @@ def test_the_index_finds_what_comparing_all_finds(begun):
     part["simhash"][200:] = part["simhash"][:200] ^ (np.uint64(1) << draw.integers(0, 64, 200, np.uint64))
     part["digest"], part["alias"], part["outcome"], part["size_bytes"] = 1, NO_SLOT, 1, 1000
     part["words"], part["slot"] = np.arange(n), np.arange(n)
-    near, hashes = NearDuplicates(begun.partition), part["simhash"].tolist()
+    nodes, heads, out = (
+        np.zeros((first + n, WORDS), np.uint64),
+        np.zeros(BLOCKS * VALUES, np.uint32),
+        np.zeros(5, np.int64),
+    )
+    index, order = (pointer(nodes), len(nodes), pointer(heads)), np.arange(first, first + n)
+    KERNELS["fill"](*index, pointer(order), n, pointer(rows))
+    hashes = part["simhash"].tolist()
     for i, mine in enumerate(hashes):
-        asked = first + i, mine, 1 << 31, 1000, 1 << 30, 1, 3, near._found, 4
-        found = _KERNELS["like"](*near._index, near._rows, *asked)
+        asked = first + i, mine, 1 << 31, 1000, 1 << 30, 1, 3, pointer(out), 4
+        found = KERNELS["like"](*index, pointer(rows), *asked)
         expected = [first + j for j in range(i) if distance(hashes[j], mine) <= 3]
-        assert sorted(near._out[:found].tolist()) == expected
+        assert sorted(out[:found].tolist()) == expected
         assert i < 200 or first + i - 200 in expected
 
 

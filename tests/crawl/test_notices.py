@@ -38,7 +38,7 @@ def test_a_visit_settles_it():
 def announce(made, paths, *, so_s=5.0):
     """Let a sitemap say that pages changed, so long after the last visit."""
     at = made.now + so_s
-    made._learner.listed([f"{SITE}/{path}" for path in paths], [at] * len(paths), at)
+    made.learner.listed([f"{SITE}/{path}" for path in paths], [at] * len(paths), at)
 
 
 @pytest.fixture(name="told")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evercrawl.crawl.retirees import Retirees
 from evercrawl.crawl.waits import wait_s
 from evercrawl.types import RETIRED
 
@@ -27,16 +28,20 @@ def retired(made):
 
 def gone(made, path):
     """Visit a page that is gone, and return how many more wait then."""
-    before = made._frontier.seen_count
+    before = made.frontier.seen_count
     made.visit(f"{SITE}/{path}", b"no", 404)
-    return made._frontier.seen_count - before
+    return made.frontier.seen_count - before
+
+
+def slots_of(made):
+    return {url: slot for slot, url in enumerate(made.state.urls.get_many(range(made.state.known.count)))}
 
 
 def announced(made, path, ago_s):
     """Announce that a page changed so long ago, and return how many more wait then."""
-    before = made._frontier.seen_count
-    made._learner.listed([f"{SITE}/{path}"], [made.now - ago_s], made.now)
-    return made._frontier.seen_count - before
+    before = made.frontier.seen_count
+    made.learner.listed([f"{SITE}/{path}"], [made.now - ago_s], made.now)
+    return made.frontier.seen_count - before
 
 
 @pytest.mark.parametrize("path", ["once", "never"])
@@ -51,10 +56,15 @@ def test_a_retired_page_waits_no_more_and_once_it_is_dated_anew_it_does_again(re
 
 
 def test_where_it_is_gone_again_it_waits_twice_as_long_each_time(retired):
-    waits = []
+    waits, frontier, slots = [], retired.frontier, slots_of(retired)
+    while frontier.take_first(frontier.hosts[0]) is not None:
+        pass
+    for path in ("", "other"):
+        frontier.take_page(frontier.hosts[0], slots[f"{SITE}/{path}"])
     for _ in range(3):
         assert announced(retired, "once", -1.0) == 1
-        waits.append(retired._frontier._seen_until[-1] - retired.now)
+        waits.append(frontier.next_at() - retired.now)
+        assert frontier.take_page(frontier.hosts[0], slots[f"{SITE}/once"])
         gone(retired, "once")
     assert waits == pytest.approx(wait_s(np.arange(RETIRED, RETIRED + 3), HOUR_S), rel=0.01)
 
@@ -64,13 +74,13 @@ def test_a_page_that_was_not_retired_is_not_queued_twice(retired):
 
 
 def test_who_links_to_it_anew_has_it_asked_for(retired):
-    before = retired._frontier.seen_count
+    before = retired.frontier.seen_count
     retired.visit(f"{SITE}/other", retired.page("Other", "/once", text="it changed"))
-    assert retired._frontier.seen_count - before == 1, "only itself: the link is an old one"
+    assert retired.frontier.seen_count - before == 1, "only itself: the link is an old one"
     retired.visit(f"{SITE}/other", retired.page("Other", "/once", "/never"))
-    assert retired._frontier.seen_count - before == 3, "itself, and what it had not linked to"
+    assert retired.frontier.seen_count - before == 3, "itself, and what it had not linked to"
     retired.visit(f"{SITE}/other", retired.page("Other", "/once", "/never", text="once more"))
-    assert retired._frontier.seen_count - before == 4
+    assert retired.frontier.seen_count - before == 4
 
 
 def test_a_page_dated_before_it_was_found_gone_is_no_news(made):
@@ -87,12 +97,12 @@ def test_a_page_dated_before_it_was_found_gone_is_no_news(made):
 
 
 def test_a_crawl_that_goes_on_knows_who_is_retired(retired):
-    slot = retired.state.urls.get_many(range(retired.state.known.count)).index(f"{SITE}/once")
-    again = type(retired._learner._retirees)(retired.state, retired._frontier, HOUR_S)
-    before = retired._frontier.seen_count
+    slot = slots_of(retired)[f"{SITE}/once"]
+    again = Retirees(retired.state, retired.frontier, HOUR_S)
+    before = retired.frontier.seen_count
     again.announced(slot, retired.now + 1.0)
-    assert retired._frontier.seen_count == before + 1
-    again = type(retired._learner._retirees)(retired.state, retired._frontier, HOUR_S)
+    assert retired.frontier.seen_count == before + 1
+    again = Retirees(retired.state, retired.frontier, HOUR_S)
     again.queued(np.array([slot], np.uint32))
     again.announced(slot, retired.now + 1.0)
-    assert retired._frontier.seen_count == before + 1, "who is named waits already"
+    assert retired.frontier.seen_count == before + 1, "who is named waits already"

@@ -59,8 +59,8 @@ def test_nought_is_any_number(begun):
 
 
 def test_a_form_says_nothing_of_another_site(begun):
-    begun._learner._scope.add_root("b.example")
     begun.limited(max_search_results=5)
+    begun.scope.add_root("b.example")
     there = results(20, site="http://b.example")
     begun.visit(f"{SITE}/", begun.page("Home", *there, text="<form action=http://b.example/find><input name=q></form>"))
     assert known(begun, there) == 20

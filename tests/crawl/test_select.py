@@ -75,7 +75,7 @@ def test_what_has_no_importance_is_not_kept():
 
 def test_pages_and_sizes_are_those_that_there_are_to_keep(made):
     """Of a.example two pages are held and one was never read; what is gone or only leads elsewhere takes no room."""
-    made._learner._scope.add_root("b.example")
+    made.scope.add_root("b.example")
     made.seed("http://a.example/")
     links = ("/big", "/later", "/gone", "/moved", "/copy", "http://b.example/", "http://b.example/x")
     made.visit("http://a.example/", made.page("Home", *links))

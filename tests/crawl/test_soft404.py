@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evercrawl.crawl.reading import Before
 from evercrawl.crawl.soft404 import (
     Answer,
     folder_of,
@@ -106,11 +107,13 @@ def test_what_is_known_outlives_the_process_for_a_week(tmp_path):
     book.keep(f"{SITE}/honest/", now, ())
     book.close()
     again = Soft404Book(path)
-    assert again._of == {SITE: {f"{SITE}/x/": (now, kept), f"{SITE}/honest/": (now, ())}}
     assert not again.wanted(f"{SITE}/x/goats", now)
     assert not again.wanted(f"{SITE}/honest/goats", now + KEPT_S - 1)
     assert again.wanted(f"{SITE}/honest/goats", now + KEPT_S + 1)
     assert again.wanted(f"{SITE}/other/", now)
+    held = Before(depth=1, digest=1, size_bytes=kept[0].size_bytes)
+    assert again.doubts(f"{SITE}/honest/goats", held, now)
+    assert not again.doubts(f"{SITE}/honest/goats", held, now + KEPT_S + 1)
     again.close()
 
 

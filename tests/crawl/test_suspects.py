@@ -19,7 +19,7 @@ FARM = [f"http://farm{i}.example" for i in range(9)]
 def web(made, *, back: bool = True) -> None:
     """Thirty sites in a ring of two steps, one of which links to the first of nine that link to it, and it to them."""
     for site in HONEST + FARM:
-        made._learner._scope.add_root(site.removeprefix("http://"))
+        made.scope.add_root(site.removeprefix("http://"))
     made.seed(*(f"{site}/" for site in HONEST))
     for i, site in enumerate(HONEST):
         others = [f"{HONEST[(i + step) % 30]}/" for step in (1, 2)]
@@ -81,7 +81,7 @@ def words(of: str, count: int = 250) -> str:
 
 def site_of(made, site: str, pages: int, text, links=lambda number: ()) -> None:
     """Make pages of a site: what each says and links to."""
-    made._learner._scope.add_root(site.removeprefix("http://"))
+    made.scope.add_root(site.removeprefix("http://"))
     made.seed(*(f"{site}/{number}" for number in range(pages)))
     for number in range(pages):
         url = f"{site}/{number}"

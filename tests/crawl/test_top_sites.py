@@ -14,7 +14,7 @@ A, B, C, D = (f"http://{name}.example" for name in "abcd")
 @pytest.fixture(autouse=True)
 def everything_belongs(made) -> None:
     for name in "abcd":
-        made._learner._scope.add_root(f"{name}.example")
+        made.scope.add_root(f"{name}.example")
 
 
 def visit(made, url: str, *links: str, text: str = "") -> None:

@@ -141,7 +141,7 @@ def test_what_a_site_announces_is_told(made, ask):
     made.visit(f"{SITE}/", made.page("Home", "/a"))
     for turn in range(4):
         made.visit(f"{SITE}/a", made.page("a", text=f"turn {turn // 2 * 2}"))
-        made._learner.listed([f"{SITE}/a"], [made.now + 5.0], made.now + 5.0)
+        made.learner.listed([f"{SITE}/a"], [made.now + 5.0], made.now + 5.0)
     made.visit(f"{SITE}/a", made.page("a", text="in the end"))
     made.visit(f"{SITE}/a", made.page("a", text="and in silence"))
     found, view = ask("/a")
@@ -335,7 +335,7 @@ def test_but_once_it_has_not_been_there_for_a_month(made, ask):
 
 def test_a_host_left_alone_keeps_its_pages_waiting(made, ask):
     made.seed(f"{SITE}/")
-    made._frontier.hosts[0].stay_away(made.now + 2 * DAY_S, "back-off")
+    made.frontier.hosts[0].stay_away(made.now + 2 * DAY_S, "back-off")
     made.visit(f"{SITE}/", b"", 503)
     assert any("example.org is left alone until 2023-11-16" in reason for reason in ask("/")[0].reasons)
 
