@@ -46,7 +46,7 @@ DAY = 86400.0
 TOLD = 4096  # visits at once, when a crawl begins
 COLUMNS = np.dtype(
     [("visited_at", "f8"), ("importance", "f8"), ("spare", "f8"), ("shape", "f8"), ("scale_s", "f8"), ("cost", "f8"),
-     ("cost_changed", "f8"), ("notice", "f8"), ("host", "u4"), ("filled", "u4")]
+     ("cost_changed", "f8"), ("neg_log_unchanged", "f8"), ("host", "u4"), ("filled", "u4")]
 )  # fmt: skip
 
 OF_A_PAGE = (
@@ -77,7 +77,7 @@ def waiting(policy: Policy, on: Slots) -> Frontier:
 
 def queued_bytes(frontier: Frontier) -> int:
     """Return what the queues of all hosts take."""
-    return frontier._lots.size_bytes()  # pyright: ignore[reportPrivateUsage]
+    return frontier._queues.size_bytes()  # pyright: ignore[reportPrivateUsage]
 
 
 def page_bytes(policy: Policy, pages: int = 200_000) -> float:
@@ -142,7 +142,7 @@ class World:
         rows = self.rows.take(slots)
         return Pages(
             slots, rows["visited_at"], rows["importance"], self.cash.take(slots), rows["shape"], rows["scale_s"],
-            rows["cost"], rows["cost_changed"], rows["notice"],
+            rows["cost"], rows["cost_changed"], rows["neg_log_unchanged"],
         )  # fmt: skip
 
     def _visited_at(self, slot: int) -> float:
@@ -167,7 +167,7 @@ class World:
         """Let the world go on: what is not the scheduler's work."""
         slots = [slot for _, slot, _ in self.underway]
         for slot in slots:
-            self.frontier.said.pop(slot, None)  # whoever makes the visit takes it away
+            self.frontier.predicted_fresh.pop(slot, None)  # whoever makes the visit takes it away
         self.before_at = self.rows["visited_at"][slots]
         self.rows["visited_at"][slots] = self.now
         self.now += self.step_s
@@ -306,9 +306,9 @@ def told(world: World, fetches: int) -> list[Figure]:
     """Return what it takes to learn, and to choose by what was learned of pages and believed of their folders."""
     world.teach()
     choosing, learning = world.learning_s(fetches)
-    memory = {name: rows.copy() for name, rows in world.policy.memory().items()}
+    memory = {name: rows.copy() for name, rows in world.policy.state().items()}
     memory["sites"][:, ADVANTAGE] = 1e6
-    world.policy.recall(memory)
+    world.policy.restore(memory)
     believed, _ = world.learning_s(fetches)
     of_page, of_folder = learned_bytes(memory)
     return [
@@ -335,7 +335,7 @@ def split(world: World, fetches: int) -> None:
     names = {
         "politeness": (world.frontier, ["began", "ended", "add_seen", "add_found", "_flush", "_pick", "_open_gates"]),
         "choice": (world.frontier, ["_round"]),
-        "kernels": (frontier._lots, ["collect", "best", "settle"]),
+        "kernels": (frontier._queues, ["collect", "best", "settle"]),
         "values": (world.policy, ["assess", "fresh", "chosen"]),
     }
     for name, (owner, methods) in names.items():

@@ -112,7 +112,7 @@ class Candidates:
         columns = self._columns(self._pool)
         values = self._policy.value(columns, now)
         places = best(values, most)
-        places = places[values[places] >= self._policy.least]
+        places = places[values[places] >= self._policy.min_value]
         return Choice(self._pool[places], values[places], np.isnan(columns.visited_at[places]))
 
     def took(self, choice: Choice, at: Floats) -> None:

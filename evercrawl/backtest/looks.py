@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from evercrawl.backtest.setting import Setting
-    from evercrawl.schedule.base import Policy, Swaying
+    from evercrawl.schedule.base import InvalidatedBy, Policy
 
 
 class Looks(NamedTuple):
@@ -32,7 +32,7 @@ class Looks(NamedTuple):
     stirred: bool = False
 
 
-_LOOKS: Final[dict[Swaying, Looks]] = {
+_LOOKS: Final[dict[InvalidatedBy, Looks]] = {
     "everything": Looks(1, 0.0),
     "nothing": Looks(15, 1.0, steady=True),
     "plans": Looks(6, 2.0),
@@ -52,5 +52,5 @@ def looks(policy: Policy, setting: Setting) -> Looks:
     """
     if policy.clairvoyant or setting.lastmod > 0:
         return _LOOKS["everything"]
-    found = _LOOKS[policy.swayed_by]
+    found = _LOOKS[policy.invalidated_by]
     return _LOOKS["plans"] if found.steady and setting.discovery != "born" else found

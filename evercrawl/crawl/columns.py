@@ -120,12 +120,16 @@ class Columns:
         never = None if unread is None else self._never(unread, slots)
         worth = cash if never is None else np.where(never, self._expected(cash, cells), cash)
         importance = self._importance(worth, rows, slots, cells)
-        back_scale_s = None
+        comeback_scale_s = None
         if (misses := rows["misses"]).any():
-            back_scale_s = self._back_scale_s(rows, slots)
-            back = RETURNS ** np.where(back_scale_s > 0, 0, misses) if back_scale_s is not None else RETURNS**misses
+            comeback_scale_s = self._comeback_scale_s(rows, slots)
+            back = (
+                RETURNS ** np.where(comeback_scale_s > 0, 0, misses)
+                if comeback_scale_s is not None
+                else RETURNS**misses
+            )
             importance, cash = importance * back, cash * back
-        importance, cash, weighed = self._wanted(slots, never, importance, cash)
+        importance, cash, weight_ratio = self._wanted(slots, never, importance, cash)
         cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
@@ -136,15 +140,15 @@ class Columns:
             scale_s=scale_s,
             cost=cost,
             cost_changed=cost_changed,
-            notice=self._notices.of(slots, sites),
-            recall=self._notices.recall(sites),
+            neg_log_unchanged=self._notices.of(slots, sites),
+            announced_share=self._notices.announced_share(sites),
             found_at=None if unread is None else np.where(unread, self._found_at(slots), np.nan),
-            weighed=weighed,
-            back_scale_s=back_scale_s,
+            weight_ratio=weight_ratio,
+            comeback_scale_s=comeback_scale_s,
             **self._asked(slots),
         )
 
-    def weighed(self, slots: Slots) -> Floats:
+    def weight_ratio(self, slots: Slots) -> Floats:
         """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
         if self._weight is None:
             return np.ones(len(slots))
@@ -161,7 +165,7 @@ class Columns:
         times = float(_times(weight.worth(slots, importance), importance)[0])
         return times, weight.saw(slot, float(importance[0]))
 
-    def _back_scale_s(self, rows: NDArray[Any], slots: Slots) -> Floats | None:
+    def _comeback_scale_s(self, rows: NDArray[Any], slots: Slots) -> Floats | None:
         """Return how slowly pages come back that the last visit found gone, 0 of others; None where none is awaited."""
         gone = (rows["outcome"] == Outcome.GONE) & (rows["misses"] > 0)
         if self._comebacks is None or not gone.any():
@@ -202,22 +206,22 @@ class Columns:
     def _wanted(
         self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats
     ) -> tuple[Floats, Floats, Floats | None]:
-        """Return what pages are worth, and their cash in proportion, times how much more they are wanted; and weighed.
+        """Return what pages are worth, and their cash in proportion, times how much more they are wanted.
 
-        `never` are those that were never read.
+        Last comes the weight's ratio; `never` are those that were never read.
         """
-        weighed = None
+        weight_ratio = None
         if self._weight is not None:
             worth = self._weight.worth(slots, importance)
-            weighed = _times(worth, importance)
-            importance, cash = worth, cash * weighed
+            weight_ratio = _times(worth, importance)
+            importance, cash = worth, cash * weight_ratio
         news = never if self._new_weight != 1.0 else None
         if news is None and self._focus is None:
-            return importance, cash, weighed
+            return importance, cash, weight_ratio
         weights = np.ones(len(slots)) if self._focus is None else self._focus.weights(slots)
         if news is not None:
             weights[news] *= self._new_weight
-        return importance * weights, cash * weights, weighed
+        return importance * weights, cash * weights, weight_ratio
 
     def _unread(self, slots: Slots, cells: Slots) -> Pages:
         """Return the columns of pages none of which was ever read."""
@@ -229,7 +233,7 @@ class Columns:
         importance = self._scheme.importance(
             self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots), self._guess()
         )
-        importance, cash, weighed = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
+        importance, cash, weight_ratio = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
         return Pages(
             slot=slots,
             visited_at=np.full(count, np.nan),
@@ -239,9 +243,9 @@ class Columns:
             scale_s=np.full(count, self._priors.crawl_scale_s),
             cost=np.full(count, size),
             cost_changed=zeros,
-            notice=zeros,
+            neg_log_unchanged=zeros,
             found_at=self._found_at(slots),
-            weighed=weighed,
+            weight_ratio=weight_ratio,
             **self._asked(slots),
         )
 

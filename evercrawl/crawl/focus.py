@@ -211,7 +211,7 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         times *= entry.weight
         reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
     if weighs(view.config):
-        times *= float(view.candidates.weighed(np.array([slot], np.uint32))[0])
+        times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
         reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
         reasons += ["what lasts of its changes"] if view.config.lasting else []
     if never and view.config.discovery != EVEN:

@@ -26,7 +26,7 @@ class HeadChecks:
     Parameters
     ----------
     policy
-        Its `validity` says whether heads are asked for at all.
+        Its `freshness_check` says whether heads are asked for at all.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -39,7 +39,7 @@ class HeadChecks:
         if slot in self._cleared:
             self._cleared.discard(slot)
             return False
-        return bool(validators) and host not in self._refusing and self._policy.validity == "head"
+        return bool(validators) and host not in self._refusing and self._policy.freshness_check == "head"
 
     def visited(self, exchange: Exchange, host: int, slot: int, before: Before) -> bool:
         """Return whether the answer to a HEAD is all there is to a visit; else the page is yet to be asked for.

@@ -43,7 +43,7 @@ _DATED: Final = np.dtype([("true", "u4"), ("false", "u4")])
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
-     ("folder", "u8"), ("name", "u8"), ("said", "f8"), ("host", "u4")]
+     ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4")]
 )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ class Lessons:
         Whether the journal is read from its beginning where nothing was kept of what the policy had learned. Otherwise
         it is told of nothing then.
     patience_s
-        How long after a visit at the latest it is time to `tell`.
+        How long after a visit at the latest it is time to `flush`.
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ class Lessons:
 
         None where the policy has nothing that would be kept.
         """
-        self.tell()
-        memory = self._policy.memory()
+        self.flush()
+        memory = self._policy.state()
         if not memory:
             return None
         memory |= {_PAGES: self._held.upto(0), _DATES: self._dates.upto(0)}
@@ -115,7 +115,7 @@ class Lessons:
             held, of_sites = kept.memory.pop(_PAGES, None), kept.memory.pop(_DATES, None)
             with contextlib.suppress(ValueError, KeyError):
                 if _is(held, _HELD) and _is(of_sites, _DATED):
-                    self._policy.recall(kept.memory)
+                    self._policy.restore(kept.memory)
                     self._held, self._dates = Kept(_HELD, rows=held), Kept(_DATED, rows=of_sites)
                     return kept.position, troubles
         return None, troubles
@@ -127,20 +127,20 @@ class Lessons:
                 self.learned(event)
             elif isinstance(event, Lost):
                 self._forget(event.slot)
-        self.tell()
+        self.flush()
 
     def learned(self, event: Visit) -> None:
-        """Take note of a visit, which the policy is told of at the next `tell`, or before."""
+        """Take note of a visit, which the policy is told of at the next `flush`, or before."""
         if event.slot in self._rows or len(self._rows) == BATCH:
-            self.tell()
+            self.flush()
         self._rows[event.slot] = self._row(event)
         self._told_by = min(self._told_by, event.at + self._patience_s)
 
-    def ripe(self, now: float) -> bool:
-        """Whether it is time to `tell`: there are many visits, or one of them was a while ago."""
+    def due(self, now: float) -> bool:
+        """Whether it is time to `flush`: there are many visits, or one of them was a while ago."""
         return now >= self._told_by or len(self._rows) >= MANY
 
-    def tell(self) -> None:
+    def flush(self) -> None:
         """Tell the policy of the visits that it was not told of yet."""
         if self._rows:
             rows = np.array(list(self._rows.values()), _VISIT)
@@ -199,7 +199,7 @@ class Lessons:
 
     def _forget(self, slot: int) -> None:
         """Take a page for one that was never read: its content was lost."""
-        self.tell()
+        self.flush()
         self._held.upto(slot + 1)[slot] = np.zeros((), _HELD)
 
 

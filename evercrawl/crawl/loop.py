@@ -112,7 +112,7 @@ class Crawl:
         self._storing, self._settling = parts.storing, parts.settling
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._reported_at = 0.0
-        self._reason = self._unheeded = ""
+        self._reason = self._ineffective = ""
         self._limits = Limits()
         self._until = float("inf")
         resume(partition, self.frontier, parts.scope, clock.now(), config.delay_s)
@@ -145,7 +145,7 @@ class Crawl:
         if about_worth and not only:
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=about_worth))
         if not only:
-            self._say_unheeded(begun_at)
+            self._report_ineffective(begun_at)
         for trouble in self._lessons.troubles if self._lessons is not None else ():
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=trouble))
         while not self._over(self._clock.now()):
@@ -156,11 +156,12 @@ class Crawl:
         await self._finish()
         return self._summary()
 
-    def _say_unheeded(self, now: float) -> None:
+    def _report_ineffective(self, now: float) -> None:
         """Say which parameter of the policy changes nothing, unless that was said."""
-        before, self._unheeded = self._unheeded, self._policy.unheeded(in_bytes=counts_bytes(self._config))
-        if self._unheeded and self._unheeded != before:
-            self._watch(Progress(at=now, known=self._state.known.count, message=self._unheeded))
+        before = self._ineffective
+        self._ineffective = self._policy.ineffective_option(in_bytes=counts_bytes(self._config))
+        if self._ineffective and self._ineffective != before:
+            self._watch(Progress(at=now, known=self._state.known.count, message=self._ineffective))
 
     # Choose and fetch
 
@@ -170,17 +171,17 @@ class Crawl:
                 self._pace.started(now)
         for _ in range(self._probes.start(now, self._free(now))):
             self._pace.started(now)
-        if self._lessons is not None and (self._planning is not None or self._lessons.ripe(now)):
-            self._lessons.tell()
-        if self._policy.reconsiders(now):
+        if self._lessons is not None and (self._planning is not None or self._lessons.due(now)):
+            self._lessons.flush()
+        if self._policy.wants_rescan(now):
             self.frontier.planned()
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
-            self._say_unheeded(now)
+            self._report_ineffective(now)
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
-            self.frontier.said[drawn[1]] = self._random_probes.said(drawn[1], now)
+            self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
-        least, most = self._leisure.least(self._policy.usual), self._config.connections
+        least, most = self._leisure.least(self._policy.typical_value), self._config.connections
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, min(free, most), least)
             if not chosen and least > -math.inf and not self._network.in_flight:

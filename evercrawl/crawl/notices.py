@@ -83,7 +83,7 @@ class Notices:
         """Return which part of its changes a site announces; 0 where it never did."""
         return float(announcements.part(self._know(), *_counts(self._accounts.sites[site : site + 1]))[0])
 
-    def recall(self, sites: Slots) -> Floats | None:
+    def announced_share(self, sites: Slots) -> Floats | None:
         """Return which part of their changes sites announce, shape (n,); None where none ever did."""
         rows = self._accounts.sites.take(sites)
         return announcements.part(self._know(), *_counts(rows)) if rows["heard"].any() else None

@@ -236,11 +236,11 @@ def _slots(view: View, number: int | None) -> Iterator[Slots]:
 
 def _joined(pieces: list[Pages]) -> Pages:
     """Return columns one after another, but for those that only some policies need."""
-    names = "slot", "visited_at", "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "notice"
+    names = "slot", "visited_at", "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged"
     columns: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
-    back = [piece.back_scale_s for piece in pieces]
+    back = [piece.comeback_scale_s for piece in pieces]
     if any(each is not None for each in back):
-        columns["back_scale_s"] = np.concatenate([
+        columns["comeback_scale_s"] = np.concatenate([
             np.zeros(len(piece.slot)) if each is None else each for piece, each in zip(pieces, back, strict=True)
         ])  # fmt: skip
     return Pages(**columns)

@@ -114,7 +114,7 @@ class Choosing:
             Columns(state, scheme, changes.priors, notices, in_bytes=False),
             share=config.probe_share,
             refresh_after_s=config.refresh_after_s,
-            tell=self.lessons.tell if self.lessons is not None else lambda: None,
+            tell=self.lessons.flush if self.lessons is not None else lambda: None,
         )
 
 

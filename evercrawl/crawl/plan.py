@@ -133,7 +133,7 @@ class Curve:
     def __init__(self, held: Held, harmonic: float = HARMONIC, policy: Price | None = None) -> None:
         self._held = held
         count = len(held.times)
-        self._pages = replace(held.pages, visited_at=np.zeros(count), notice=np.zeros(count))
+        self._pages = replace(held.pages, visited_at=np.zeros(count), neg_log_unchanged=np.zeros(count))
         self._policy = policy or Price(harmonic=harmonic, close=_CLOSE)
         self._share = held.times * np.where(held.copies, held.pages.importance, 0.0)
         self._worth = float(self._share.sum())

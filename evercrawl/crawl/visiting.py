@@ -117,7 +117,7 @@ class Visiting:
             self._refuse(host, slot, Exchange(Request(url), now), leave, new=new)
 
     def _refuse(self, host: Host, slot: int, nothing: Exchange, why: str, *, new: bool) -> None:
-        self._frontier.said.pop(slot, None)
+        self._frontier.predicted_fresh.pop(slot, None)
         before = recall(self._partition, slot)
         if new and before.depth and before.outcome == Outcome.REFUSED and why.startswith("robots:"):
             self._frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
@@ -131,7 +131,7 @@ class Visiting:
         validators = () if self._soft404.doubts(url, before, now) else _validators(before)
         head = self._heads.wanted(host.number, slot, validators)
         asked = () if head else validators
-        tag = VisitTag(host, slot, before, self._frontier.said.pop(slot, math.nan))
+        tag = VisitTag(host, slot, before, self._frontier.predicted_fresh.pop(slot, math.nan))
         request = Request(url, tag, asked, size, size, deadline_s, packed=True, head=head)
         if self._planning is not None and (noted := self._planning.noted(now)) is not None:
             self._partition.remember(noted)

@@ -210,7 +210,7 @@ def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
         here,
         *wanted(view, slot, never=math.isnan(pages.visited_at[0])),
         math.isinf(due_at),
-        view.policy.unheeded(in_bytes=view.in_bytes),
+        view.policy.ineffective_option(in_bytes=view.in_bytes),
         policy.place(pages, view.now),
         known(view.now - pages.visited_at[0]),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Swaying, Visits
+    from evercrawl.schedule.base import InvalidatedBy, Pages, Visits
     from evercrawl.types import Floats, Slots
 
 ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
@@ -62,7 +62,7 @@ class Planned(Policy):
 
     learns: ClassVar[bool] = True
     plans: ClassVar[bool] = True
-    swayed_by: ClassVar[Swaying] = "plans"
+    invalidated_by: ClassVar[InvalidatedBy] = "plans"
     reviews: ClassVar[int] = 8  # pages whose due times follow a new plan, for each visit: all, until the next plan
 
     def __init__(self, new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125) -> None:

@@ -45,7 +45,7 @@ class Adaptive(Policy):
         if work_conserving not in (0, 1):
             raise ConfigError(f"work_conserving must be 0 or 1, not {work_conserving!r}")
         self._fixed_s = math.nan if start == CYCLE else seconds("start", start, LEAST_S, f" or {CYCLE}")
-        self.least = -math.inf if work_conserving else 0.0
+        self.min_value = -math.inf if work_conserving else 0.0
         self._kept = Kept(_PAGE, (math.nan, math.nan, math.nan, 0))
         self._rounds = _Rounds()
 

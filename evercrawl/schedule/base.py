@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Flags: TypeAlias = NDArray[np.bool_]
 
-Swaying: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
+InvalidatedBy: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
 
 Need: TypeAlias = Literal[
     "in_links", "rank", "backlog", "site", "retrieved", "clicked", "facts", "host", "host_backlog"
@@ -51,7 +51,7 @@ class Pages:
     cost, cost_changed
         What a visit costs in any case, and what it costs in addition if the page has changed; in units of the budget
         (fetches, or bytes). A page never visited costs both.
-    notice
+    neg_log_unchanged
         Evidence from outside that it changed since the last visit (a sitemap's date): -ln of the probability that it
         did not; 0 for none.
     in_links
@@ -71,23 +71,23 @@ class Pages:
         Number of the page's host; a site may have many.
     host_backlog
         How many pages of the page's host were never read.
-    recall
+    announced_share
         Which part of its changes the page's site announces (rho): of a page of which nothing is said, only the others
         are to be feared. None where no site is known to announce any.
     found_at
         About when each page was found that was never visited, in seconds since the epoch; nan of others. None where
         nobody knows, or all were visited.
-    dear
+    host_price_ratio
         How many times the crawl's price a unit costs on the page's host: more where the host allows fewer visits than
         would be worth it, less where it has nothing that is. None where hosts are not told apart.
-    weighed
+    weight_ratio
         How many times its importance by links each is worth, where the crawl weighs pages by something else (`weight`);
         None where it does not. Importance and cash are times that already. So a policy that was published without a
         weight can leave things as published unless one is asked for.
-    back_scale_s
+    comeback_scale_s
         Of pages whose last visit found them gone, how slowly they are thought to come back, in seconds: within t of
-        that visit with probability 1 - (1 + t / back_scale_s)^-a (see `change.comebacks`); 0 of others. None where none
-        was found gone, or the policy does not reckon with it (`Policy.awaits`).
+        that visit with probability 1 - (1 + t / comeback_scale_s)^-a (see `change.comebacks`); 0 of others. None where
+        none was found gone, or the policy does not use it (`Policy.awaits`).
     """
 
     slot: Slots
@@ -98,7 +98,7 @@ class Pages:
     scale_s: Floats
     cost: Floats
     cost_changed: Floats
-    notice: Floats
+    neg_log_unchanged: Floats
     in_links: Floats | None = None
     rank: Floats | None = None
     backlog: Floats | None = None
@@ -108,11 +108,11 @@ class Pages:
     facts: Facts | None = None
     host: Slots | None = None
     host_backlog: Floats | None = None
-    recall: Floats | None = None
+    announced_share: Floats | None = None
     found_at: Floats | None = None
-    dear: Floats | None = None
-    weighed: Floats | None = None
-    back_scale_s: Floats | None = None
+    host_price_ratio: Floats | None = None
+    weight_ratio: Floats | None = None
+    comeback_scale_s: Floats | None = None
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
@@ -186,7 +186,7 @@ class Visits:
     folder, name
         Keys of the page's folder (its host, and its path up to the last slash), and of its site and what follows that
         slash; 0 for pages that were read before, which keep them for ever. None where nobody is going to ask.
-    said
+    predicted_fresh
         How likely the copy was said to be fresh, before the visit, by the policy itself; nan where nothing was said.
         None where nothing ever was.
     host
@@ -208,7 +208,7 @@ class Visits:
     found: Ints
     folder: Keys | None = None
     name: Keys | None = None
-    said: Floats | None = None
+    predicted_fresh: Floats | None = None
     host: Slots | None = None
 
     def __len__(self) -> int:
@@ -255,8 +255,8 @@ class Policy(ABC):
     and then. Where the crawl weighs pages, and the policy `weighs`, new pages of a host are valued all the same."""
 
     weighs: ClassVar[bool] = True
-    """Whether it asks what pages are worth: by their importance or cash, or by `Pages.weighed`. What is set of that
-    changes nothing for a policy that by its definition does not, and whoever crawls by it is told so."""
+    """Whether it uses what pages are worth: their importance or cash, or `Pages.weight_ratio`. A weight changes nothing
+    for a policy that by its definition does not, and whoever crawls by it is told so."""
 
     reviews: ClassVar[int] = 1
     """How many new pages are ranked anew for each page that is chosen, where they are ranked at all."""
@@ -281,25 +281,25 @@ class Policy(ABC):
     """Whether what it notes, in `notes`, when it has planned must hold though the crawl is killed: the journal keeps it
     then, before the first visit by each plan, and not only snapshots do."""
 
-    swayed_by: ClassVar[Swaying] = "everything"
+    invalidated_by: ClassVar[InvalidatedBy] = "everything"
     """What changes the order in which it visits pages again, within the time that a few visits take: `nothing`, where
     the page comes next that has waited longest; its own `plans`; `batches` of changes, beside prices that move slowly;
     or anything that visits find. Whoever replays it need not ask it anew meanwhile for what nothing has swayed."""
 
     clairvoyant: ClassVar[bool] = False
-    """Whether it is told in `Pages.notice` which copies are stale (infinity) and which are not (0): a yardstick for
+    """Whether `Pages.neg_log_unchanged` says which copies are stale (infinity) and which are not (0): a yardstick for
     recorded or made-up histories, which no crawl can follow."""
 
     awaits: ClassVar[bool] = False
-    """Whether it reckons itself with how likely a page that was found gone is to be back, by `Pages.back_scale_s`;
+    """Whether it reckons itself with how likely a page that was found gone is to be back, by `Pages.comeback_scale_s`;
     otherwise such pages come with less importance and cash, half as much for each visit in a row that was in vain."""
 
-    least: float = -math.inf
+    min_value: float = -math.inf
     """Pages of which a visit is worth less, by `value`, are left alone for now, even where nothing else is to be done.
     The policies that do so were published so; they say in `due` from which instant on a page is worth as much, where
     they know it. When nothing is, the frontier looks again at that instant, or after a second."""
 
-    validity: str = "get"
+    freshness_check: str = "get"
     """How the crawl finds out whether a copy is still good: `get`, by a request that brings the page if it is not; or
     `head`, by asking for the page's head first."""
 
@@ -342,11 +342,13 @@ class Policy(ABC):
         policy believes something else of change, it says so here.
         """
         age_s = np.maximum(now - pages.visited_at, 0.0)
-        doubt = pages.notice + self.deaths_per_s * age_s
+        doubt = pages.neg_log_unchanged + self.deaths_per_s * age_s
         found = survival(pages.shape, pages.scale_s, age_s) * np.exp(-doubt)
-        if pages.recall is None:
+        if pages.announced_share is None:
             return found
-        return found / survival(pages.shape, pages.scale_s, pages.recall * age_s)  # what would have been announced
+        return found / survival(
+            pages.shape, pages.scale_s, pages.announced_share * age_s
+        )  # what would have been announced
 
     def learn(self, visits: Visits) -> None:
         """Take note of what came of visits, in order, where the policy `learns`; by default nothing.
@@ -369,29 +371,29 @@ class Policy(ABC):
         """
         return math.inf
 
-    def reconsiders(self, now: float) -> bool:
+    def wants_rescan(self, now: float) -> bool:
         """Return whether so much was learned since it last said so that all pages are to be looked at again.
 
         By default never: pages fall due when they were said to.
         """
         return False
 
-    def memory(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned from visits, as arrays that may be kept on disk; by default nothing.
 
         Who keeps nothing is told of all visits again when the crawl goes on.
         """
         return {}
 
-    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `memory` returned, in place of being told of those visits.
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` returned, in place of being told of those visits.
 
         Raises
         ------
         ValueError, KeyError
-            It is not the memory of this policy as it is now; then nothing was recalled.
+            It is not the state of this policy as it is now; then nothing was recalled.
         """
-        raise ValueError(f"{type(self).__name__} keeps no memory")
+        raise ValueError(f"{type(self).__name__} keeps no state")
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
         """Take other values for parameters of the constructor, while the crawl runs; by default none may change.
@@ -404,7 +406,7 @@ class Policy(ABC):
         if options:
             raise ConfigError(f"{type(self).__name__} takes no other {', '.join(options)} while it runs; start again")
 
-    def unheeded(self, *, in_bytes: bool) -> str:
+    def ineffective_option(self, *, in_bytes: bool) -> str:
         """Return which parameter changes nothing in this crawl, and why, as a sentence; "" by default: all are heeded.
 
         Whoever crawls by it is told so when a run begins, and when a plan has made it so.
@@ -442,7 +444,7 @@ class Policy(ABC):
         return
 
     @property
-    def usual(self) -> float:
+    def typical_value(self) -> float:
         """What a visit has been worth of late, by `value`; nan where the policy does not learn it."""
         return math.nan
 

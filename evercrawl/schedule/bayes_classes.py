@@ -97,14 +97,14 @@ class BayesClasses(Price):
         likely = self._beliefs.probabilities(pages.slot, pages.site)
         parts = [slice(first, first + _TOGETHER) for first in range(0, len(likely), _TOGETHER)]
         age_s = np.concatenate([self._age_when_due(pages.take(part), likely[part]) for part in parts] or [np.zeros(0)])
-        seen_s = pages.notice / (likely * self._beliefs.rates).sum(1)  # as old as a notice makes a page look
+        seen_s = pages.neg_log_unchanged / (likely * self._beliefs.rates).sum(1)  # as old as a notice makes a page look
         return np.asarray(pages.visited_at + np.maximum(age_s - seen_s, 0.0))
 
     def _age_when_due(self, pages: Pages, likely: Floats) -> Floats:
         """Return the age at which a visit to each page is worth the price; infinity where none is."""
         worth_s, dear = (np.einsum("nk,kg->ng", likely, of) for of in (self._worth_at, self._dear_at))
         earned = pages.importance[:, None] * worth_s
-        price = self.price * (1.0 if pages.dear is None else pages.dear[:, None])
+        price = self.price * (1.0 if pages.host_price_ratio is None else pages.host_price_ratio[:, None])
         asked = price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
         enough = earned >= asked
         first, rows = np.maximum(enough.argmax(1), 1), np.arange(len(likely))
@@ -116,7 +116,7 @@ class BayesClasses(Price):
         return np.where(enough[:, -1], age_s, np.inf)
 
     def _worth(self, pages: Pages, likely: Floats, age_s: Floats, new: NDArray[np.bool_]) -> Floats:
-        notice = np.where(new, 0.0, pages.notice)
+        notice = np.where(new, 0.0, pages.neg_log_unchanged)
         worth_s, dear = self._of_classes(np.minimum(age_s[:, None] / self.periods_s + notice[:, None], 1e15))
         cost = pages.cost + pages.cost_changed * np.where(new, 1.0, (likely * dear).sum(1))
         return np.asarray(pages.importance * (likely * worth_s).sum(1) / cost)

@@ -124,7 +124,7 @@ class Chile(Policy):
         new = np.isnan(pages.visited_at)
         before, after = represented(pages, new, self._usual)
         left_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
-        fresh = np.exp(-self._number("c") * (self._rate(pages) * left_s + np.where(new, 0.0, pages.notice)))
+        fresh = np.exp(-self._number("c") * (self._rate(pages) * left_s + np.where(new, 0.0, pages.neg_log_unchanged)))
         b = self._number("b")
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
@@ -152,7 +152,7 @@ class Chile(Policy):
         most = self._worth(pages) * held ** self._number("b")
         part = np.divide(self._least, most, out=np.ones(len(most)), where=most > self._least)
         never = part >= 1
-        level = -np.log1p(-np.where(never, 0.0, part)) / self._number("c") - pages.notice
+        level = -np.log1p(-np.where(never, 0.0, part)) / self._number("c") - pages.neg_log_unchanged
         with np.errstate(divide="ignore", over="ignore"):
             wait_s = np.maximum(level, 0.0) / self._rate(pages)
         wait_s = np.maximum(np.where(np.isnan(wait_s), 0.0, wait_s), self._soonest_s)

@@ -52,7 +52,7 @@ class Cohorts:
         keys, groups = self._by_key.keys()[used], self.groups.all()[used]
         self._by_key = Numbering()
         self._by_key.of(keys)
-        self.groups.recall(groups)
+        self.groups.restore(groups)
         self._most.all()[0] = 2 * len(used) + _FEW
 
     def tables(self) -> dict[str, Rows]:

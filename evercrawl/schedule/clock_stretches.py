@@ -50,14 +50,14 @@ class Stretches:
         """How long it takes to visit all known pages once."""
         return self._pace.cycle_s(self.known)
 
-    def memory(self) -> tuple[float, ...]:
-        """Return all there is to it; `recall` takes it."""
-        return self._visits, self._paced, self.known, *self._pace.memory()
+    def state(self) -> tuple[float, ...]:
+        """Return all there is to it; `restore` takes it."""
+        return self._visits, self._paced, self.known, *self._pace.state()
 
-    def recall(self, visits: float, paced: float, known: float, *pace: float) -> None:
-        """Go on from what `memory` returned."""
+    def restore(self, visits: float, paced: float, known: float, *pace: float) -> None:
+        """Go on from what `state` returned."""
         self._visits, self._paced, self.known = int(visits), int(paced), int(known)
-        self._pace.recall(*pace)
+        self._pace.restore(*pace)
 
     def _every(self) -> int:
         return _SHORT if self._visits < _EARLY else _EARLY

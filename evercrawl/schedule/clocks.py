@@ -215,36 +215,36 @@ class Clocks:
         folder = self._places.folders.all()[int(rows["folder"][slot])]
         return trust(self._places.sites.all()[int(folder["site"])], self._settings)
 
-    def memory(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned, as arrays; `recall` goes on from there."""
-        told = np.array([*self._stretches.memory(), self._rings.width_s, *self._settings])
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned, as arrays; `restore` goes on from there."""
+        told = np.array([*self._stretches.state(), self._rings.width_s, *self._settings])
         tables = {name: table.upto(0) for name, table in self._tables().items()}
         keys = {name: numbers.keys() for name, numbers in self._numberings().items()}
         return {"told": told, "pages": self._pages.upto(0), **tables, **keys}
 
-    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `memory` returned.
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` returned.
 
         Raises
         ------
         ValueError, KeyError
-            It is not the memory of clocks as they are now; then nothing was recalled.
+            It is not the state of clocks as they are now; then nothing was recalled.
         """
-        now = self.memory()
-        if any(_kind(memory[name]) != _kind(rows) for name, rows in now.items()) or len(memory["told"]) != len(
+        now = self.state()
+        if any(_kind(state[name]) != _kind(rows) for name, rows in now.items()) or len(state["told"]) != len(
             now["told"]
         ):
-            raise ValueError("the memory is of clocks of another make")
+            raise ValueError("the state is of clocks of another make")
         self._counts = ()
-        told = memory["told"].tolist()
+        told = state["told"].tolist()
         split = len(told) - len(self._settings)
-        self._stretches.recall(*told[: split - 1])
+        self._stretches.restore(*told[: split - 1])
         self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
-        self._pages = Kept(PAGE, _NEW_PAGE, rows=memory["pages"])
+        self._pages = Kept(PAGE, _NEW_PAGE, rows=state["pages"])
         for name, table in self._tables().items():
-            table.recall(memory[name])
+            table.restore(state[name])
         for name, numbers in self._numberings().items():
-            numbers.of(memory[name])
+            numbers.of(state[name])
 
     def _learn(self, visits: Visits) -> None:
         self._note_gone(visits.slot[visits.gone])
@@ -274,7 +274,11 @@ class Clocks:
         columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-        claims = np.full(len(visits), np.nan) if visits.said is None else np.ascontiguousarray(visits.said, np.float64)
+        claims = (
+            np.full(len(visits), np.nan)
+            if visits.predicted_fresh is None
+            else np.ascontiguousarray(visits.predicted_fresh, np.float64)
+        )
         _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), *self.pointers())
 
     def _tables(self) -> dict[str, Rows]:

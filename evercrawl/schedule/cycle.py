@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages, Swaying
+    from evercrawl.schedule.base import InvalidatedBy, Pages
     from evercrawl.types import Floats
 
 _NEW = 1e12  # seconds: longer than anybody has waited
@@ -37,7 +37,7 @@ class Cycle(Policy):
 
     in_order: ClassVar[bool] = True
     weighs: ClassVar[bool] = False
-    swayed_by: ClassVar[Swaying] = "nothing"
+    invalidated_by: ClassVar[InvalidatedBy] = "nothing"
 
     def value(self, pages: Pages, now: float) -> Floats:
         """Return how long each page has waited (s)."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule.lots import Lots
-from evercrawl.schedule.manners import Manners
+from evercrawl.schedule.lots import HostQueues
+from evercrawl.schedule.manners import PoliteHosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ _HOSTS_OWN: Final = 0.8  # part of a visit's worth beyond the crawl's price, in 
 _NOTHING: Final = np.zeros(0)
 
 
-class Frontier(Manners):
+class Frontier(PoliteHosts):
     """Hosts, each with its waiting pages; offers only pages of hosts that have rested.
 
     Parameters
@@ -54,7 +54,7 @@ class Frontier(Manners):
         By number.
     addresses
         By their text.
-    said
+    predicted_fresh
         Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
     """
 
@@ -82,7 +82,7 @@ class Frontier(Manners):
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
         self._in_order = policy.in_order and not (weighed and policy.weighs)
-        self._lots = Lots(in_order=self._in_order, reviews=policy.reviews)
+        self._queues = HostQueues(in_order=self._in_order, reviews=policy.reviews)
         self._choices = 0
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
         self._picked_at, self._picked_new = 0.0, 0
@@ -91,11 +91,11 @@ class Frontier(Manners):
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self._queued_new, self._queued_seen = 0, 0  # pages in the lots
-        self.said = dict[int, float]()
+        self.predicted_fresh = dict[int, float]()
 
     def add_host(self, name: str) -> Host:
         """Add the host with the next number."""
-        self._lots.add_host()
+        self._queues.add_host()
         return super().add_host(name)
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
@@ -131,14 +131,14 @@ class Frontier(Manners):
             self._rest(self.hosts[number])
         self._count(len(slots), new=new)
         if new:
-            self._lots.append(numbers, slots)
+            self._queues.append(numbers, slots)
         else:
             for first in range(0, len(slots), _FILL):
                 part = slice(first, first + _FILL)
                 until = self._columns(slots[part]).visited_at + self._refresh_after_s
                 if not_before is not None:
                     until = np.maximum(until, not_before[part])
-                self._lots.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
+                self._queues.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
 
     def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
@@ -150,19 +150,19 @@ class Frontier(Manners):
         """
         chosen = list[tuple["Host", int, bool]]()
         self._tell()
-        least = max(least, self._policy.least)
+        least = max(least, self._policy.min_value)
         self._open_gates(now)
         self._choices += 1
-        going, owing = most > 0, self._lots.owing
+        going, owing = most > 0, self._queues.owing
         while going and len(chosen) < most:
             added = len(self._new)
             self._flush()
-            if not added and self._lots.next_at(self._left_alone_until) > now:
+            if not added and self._queues.next_at(self._left_alone_until) > now:
                 break
             self._left_alone_until = 0.0
             going = self._round(now, most - len(chosen), least, chosen)
-        if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.least > -math.inf:
-            due_at = self._lots.due_at()
+        if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
+            due_at = self._queues.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
             if owing:  # what was looked at again may be wanted
                 self._left_alone_until = now
@@ -170,27 +170,27 @@ class Frontier(Manners):
 
     def planned(self) -> None:
         """Ask anew when pages fall due: the policy has looked at all of them, and may have changed its mind."""
-        self._lots.look_again(self.seen_count)
+        self._queues.look_again(self.seen_count)
         self._left_alone_until = 0.0
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
         """Put a chosen page back in front of its host's: something else has to come first."""
         self._returned.add(slot)
-        self.said.pop(slot, None)
+        self.predicted_fresh.pop(slot, None)
         self._count(1, new=new)
-        self._lots.put_back(host.number, slot, new=new)
+        self._queues.put_back(host.number, slot, new=new)
         self._rest(host)
 
     def give_up(self, host: Host, slot: int) -> None:
         """Let a chosen page go without a visit; it waits no more."""
         self._returned.add(slot)
-        self.said.pop(slot, None)
+        self.predicted_fresh.pop(slot, None)
         self.release(host)
 
     def take_first(self, host: Host) -> tuple[int, bool] | None:
         """Take a page that a host would offer next, rested or not, and say whether it is new; None when it has none."""
         self._flush(valued=False)
-        taken = self._lots.take(host.number)
+        taken = self._queues.take(host.number)
         if taken is not None:
             self._count(-1, new=taken[1])
         return taken
@@ -201,7 +201,7 @@ class Frontier(Manners):
         As with `choose`, the caller begins a visit, puts it back with `put_first`, or gives it up with `give_up`.
         """
         self._flush()
-        taken = self._lots.remove(host.number, slot)
+        taken = self._queues.remove(host.number, slot)
         self._count(-int(taken), new=False)
         return taken
 
@@ -210,7 +210,7 @@ class Frontier(Manners):
         self._flush()
         added = [self.hosts[number].ready_at for number in set(self._new_hosts)]
         gates = [self._gates[0][0]] if self._gates else []
-        return min([self._lots.next_at(self._left_alone_until), *gates, *added])
+        return min([self._queues.next_at(self._left_alone_until), *gates, *added])
 
     @property
     def new_count(self) -> int:
@@ -224,7 +224,7 @@ class Frontier(Manners):
 
     def waiting_on(self) -> tuple[Ints, Ints]:
         """Return how many pages wait on each host, by number: new ones, and those to be refreshed."""
-        (new, seen), hosts = self._lots.waiting(), len(self.hosts)
+        (new, seen), hosts = self._queues.waiting(), len(self.hosts)
         new += np.bincount(np.array(self._new_hosts, np.int64), minlength=hosts)
         seen += np.bincount(np.array(self._seen_hosts, np.int64), minlength=hosts)
         return new, seen
@@ -252,30 +252,30 @@ class Frontier(Manners):
     def _round(self, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]) -> bool:
         """Collect candidates, have them valued, and choose; return whether another round may find more."""
         added = len(self._new)
-        slots, valued, due_from, dear = self._lots.collect(now, most, self._new_hosts, self._new)
+        slots, valued, due_from, ratio = self._queues.collect(now, most, self._new_hosts, self._new)
         self._queued_new += added
         del self._new_hosts[:], self._new[:]
         values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
         if len(slots):
-            pages = replace(self._columns(slots), dear=dear)
+            pages = replace(self._columns(slots), host_price_ratio=ratio)
             values, keys, fresh = self._policy.assess(pages, now, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out, busy = self._pick(values, now, most, least, chosen)
-        self._lots.settle(values, keys, rows, busy, out, self._policy.usual)
+        self._queues.settle(values, keys, rows, busy, out, self._policy.typical_value)
         if rows and pages is not None:
             self._picked += chosen[-len(rows) :]
             taken = np.frombuffer(rows, np.int64)
-            self._picked_values.append(values.take(taken) / np.maximum(dear.take(taken), 1.0) ** _HOSTS_OWN)
+            self._picked_values.append(values.take(taken) / np.maximum(ratio.take(taken), 1.0) ** _HOSTS_OWN)
             self._picked_at = now
             self._note_fresh(pages, taken, fresh, now)
-        return bool(rows or out or added or self._lots.arrived)
+        return bool(rows or out or added or self._queues.arrived)
 
     def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, now: float) -> None:
         """Note how likely the copies of chosen pages are to be fresh; ask the policy where it did not say."""
         rows = rows[pages.visited_at.take(rows) <= now]
         if len(rows):
             likely = self._policy.fresh(pages.take(rows), now) if fresh is None else fresh.take(rows)
-            self.said.update(zip(pages.slot.take(rows).tolist(), likely.tolist(), strict=True))
+            self.predicted_fresh.update(zip(pages.slot.take(rows).tolist(), likely.tolist(), strict=True))
 
     def _tell(self) -> None:
         """Tell the policy which of the pages that it chose the last time were not put back."""
@@ -302,7 +302,7 @@ class Frontier(Manners):
         """
         choices, hosts, per_host = self._choices, self.hosts, self._per_host
         rows, out, busy, fresh = array("q"), array("I"), array("B"), 0
-        for number, row, slot, new in self._lots.best(values, least):
+        for number, row, slot, new in self._queues.best(values, least):
             if len(rows) == most:
                 break
             host = hosts[number]
@@ -340,13 +340,13 @@ class Frontier(Manners):
     def _flush(self, *, valued: bool = True) -> None:
         """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
         if self._rested:
-            self._lots.rest(self._rested, self._rested_at)
+            self._queues.rest(self._rested, self._rested_at)
             del self._rested[:], self._rested_at[:]
         if self._seen:
-            self._lots.sleep(self._seen_hosts, self._seen, self._seen_until)
+            self._queues.sleep(self._seen_hosts, self._seen, self._seen_until)
             self._queued_seen += len(self._seen)
             del self._seen_hosts[:], self._seen[:], self._seen_until[:]
         if self._new and (self._in_order or not valued or len(self._new) > _VALUED_MOST):
-            self._lots.append(self._new_hosts, self._new)
+            self._queues.append(self._new_hosts, self._new)
             self._queued_new += len(self._new)
             del self._new_hosts[:], self._new[:]

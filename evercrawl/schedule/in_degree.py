@@ -36,6 +36,6 @@ class InDegree(Discovery):
 
     def promise(self, pages: Pages) -> Floats:
         """Return the number of known links, weighed where the crawl weighs pages."""
-        if pages.in_links is None or pages.weighed is None:
+        if pages.in_links is None or pages.weight_ratio is None:
             return counted(pages.in_links, pages)
-        return counted((pages.in_links + 1.0) * pages.weighed, pages)
+        return counted((pages.in_links + 1.0) * pages.weight_ratio, pages)

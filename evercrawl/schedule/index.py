@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
     fresh: Floats
     harmonic: Floats
-    dear: Floats
+    p_changed: Floats
 
 
 def survival(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Floats:
@@ -45,7 +45,9 @@ def survival(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Floats:
 
 
 def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Parts:
-    """Return `fresh` = int S - t S, `harmonic` = t - int S, and `dear` = 1 - S + t S', the marginal cost of a change.
+    """Return `fresh` = int S - t S, `harmonic` = t - int S, and `p_changed` = 1 - S + t S'.
+
+    The last is the marginal cost of a change.
 
     All by the age t, in seconds; -S' is the density of the first change.
 
@@ -167,7 +169,7 @@ def index(
     """
     part = parts(shape, scale_s, age_s)
     worth = (1 - harmonic) * part.fresh + harmonic * part.harmonic
-    return np.asarray(weight) * worth / (np.asarray(cost) + np.asarray(cost_changed) * part.dear)
+    return np.asarray(weight) * worth / (np.asarray(cost) + np.asarray(cost_changed) * part.p_changed)
 
 
 def due_after_s(

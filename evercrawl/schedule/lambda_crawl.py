@@ -24,10 +24,10 @@ _HALVINGS: Final = 100
 class LambdaCrawl(Spaced):
     """Visit pages at the rates that make the sum of w E[1 + 1/2 + ... + 1/m] least, m being the changes missed.
 
-    A page of which a change was announced (`Pages.notice`) is visited at once with probability min(1, w / (P lam)), as
-    if it were known that all its changes are announced; by lot, once after each visit. What such visits take, the
-    others do without. The published crawler leaves part of its budget unused, when random moments fall together; here
-    the next moment is not waited for.
+    A page of which a change was announced (`Pages.neg_log_unchanged`) is visited at once with probability
+    min(1, w / (P lam)), as if it were known that all its changes are announced; sampled once after each visit. What
+    such visits take, the others do without. The published crawler leaves part of its budget unused, when random moments
+    fall together; here the next moment is not waited for.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class LambdaCrawl(Spaced):
     def _called_for(self, pages: Pages) -> Flags:
         """Return of which pages an announced change is to be visited."""
         limit = np.maximum(pages.importance, 0.0) * pages.scale_s / (self._price * pages.shape)
-        return (pages.notice > 0) & (drawn(pages.slot, pages.visited_at, _SALT) < limit)
+        return (pages.neg_log_unchanged > 0) & (drawn(pages.slot, pages.visited_at, _SALT) < limit)
 
 
 def harmonic_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocation:

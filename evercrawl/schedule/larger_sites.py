@@ -37,6 +37,6 @@ class LargerSites(Discovery):
 
     def promise(self, pages: Pages) -> Floats:
         """Return how many pages of the site wait, and less than 1 for what the page is worth, where that is asked."""
-        if pages.backlog is None or pages.weighed is None:
+        if pages.backlog is None or pages.weight_ratio is None:
             return counted(pages.backlog, pages)
         return pages.backlog + among_equals(pages.importance)

@@ -63,7 +63,7 @@ _FULL: Final = 0.75  # of the address space: the next call may need much at once
 _POOL: Final = 3  # rows to be compared, about, for each page that is to be chosen
 
 
-class Lots:
+class HostQueues:
     """The pages that wait, host by host, and the hosts, in order.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Manners: which hosts may be asked, and from when on; no host and no machine is asked too often."""
+"""Politeness: which hosts may be asked, and from when on; no host and no machine is asked too often."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOK_S: Final = 0.1  # how soon, at the soonest, to look again whether a busy ho
 GATE_S: Final = 1.0  # after which the next of them are
 
 
-class Manners:
+class PoliteHosts:
     """The hosts and the addresses behind them; takes note of what begins and ends, and of who has rested.
 
     Parameters

@@ -101,7 +101,7 @@ class MarkedPoint(Planned):
             found[random] = counts.each * (left / visits)
         return found
 
-    def unheeded(self, *, in_bytes: bool) -> str:
+    def ineffective_option(self, *, in_bytes: bool) -> str:
         """Return that the last plan had too many visits to be split as was asked for."""
         fits = marked_point_counts.fits(self.split, *self._last)
         return "" if fits else f"a horizon has too many visits for split = {self.split}, so they are split by price"

@@ -43,7 +43,7 @@ class Notices(Policy):
     def value(self, pages: Pages, now: float) -> Floats:
         """Return importance times how long a copy will be fresh, for what is stale; for what is fresh less than 0."""
         new = np.isnan(pages.visited_at)
-        fresh = ~new & np.isfinite(pages.notice)
+        fresh = ~new & np.isfinite(pages.neg_log_unchanged)
         waited_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
         lasts_s = parts(pages.shape, pages.scale_s, _AHEAD_S).fresh
         lasts_s = lasts_s + _AHEAD_S * survival(pages.shape, pages.scale_s, _AHEAD_S)

@@ -64,10 +64,10 @@ class Optimal(Planned):
             return _in_bytes(pages, weight, lam, budget_per_s)
         return allocation.optimum(weight, lam, budget_per_s, OBJECTIVES[self.objective]).rate
 
-    def unheeded(self, *, in_bytes: bool) -> str:
+    def ineffective_option(self, *, in_bytes: bool) -> str:
         """Return that bytes are not reckoned with where all visits cost alike.
 
-        >>> Optimal(objective="bytes").unheeded(in_bytes=False)
+        >>> Optimal(objective="bytes").ineffective_option(in_bytes=False)
         'the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes'
         """
         return _FETCHES if self.objective == "bytes" and not in_bytes else ""

@@ -39,12 +39,12 @@ class Pace:
         self._visits = self._visits * kept + visits
         self._passed_s = self._passed_s * kept + passed_s
 
-    def memory(self) -> tuple[float, float, float]:
-        """Return all there is to it; `recall` takes it."""
+    def state(self) -> tuple[float, float, float]:
+        """Return all there is to it; `restore` takes it."""
         return self._at, self._visits, self._passed_s
 
-    def recall(self, at: float, visits: float, passed_s: float) -> None:
-        """Go on from what `memory` returned."""
+    def restore(self, at: float, visits: float, passed_s: float) -> None:
+        """Go on from what `state` returned."""
         self._at, self._visits, self._passed_s = at, visits, passed_s
 
     @property

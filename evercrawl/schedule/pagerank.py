@@ -42,4 +42,4 @@ class Pagerank(Discovery):
         """Return the rank, times what pages are weighed; of equal ones the page found first promises more."""
         assert pages.rank is not None, "who gathers the columns asks what the policy needs"
         found: Floats = pages.rank * (1 - pages.slot * _TIE)
-        return found if pages.weighed is None else found * pages.weighed
+        return found if pages.weight_ratio is None else found * pages.weight_ratio

@@ -17,7 +17,7 @@ from evercrawl.schedule.parameters import one_of, within
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Swaying, Visits
+    from evercrawl.schedule.base import InvalidatedBy, Pages, Visits
     from evercrawl.schedule.clock_trust import Trust
     from evercrawl.types import Floats
 
@@ -100,7 +100,7 @@ class Price(Policy):
     learns: ClassVar[bool] = True
     places: ClassVar[bool] = True
     awaits: ClassVar[bool] = True
-    swayed_by: ClassVar[Swaying] = "batches"
+    invalidated_by: ClassVar[InvalidatedBy] = "batches"
     _given: ClassVar[float] = 1e6
     """Rates of a larger shape were given, in seconds, and not learned."""
 
@@ -154,7 +154,7 @@ class Price(Policy):
         values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
         dear, found, back = (
             _NONE if column is None else np.ascontiguousarray(column, np.float64)
-            for column in (pages.dear, pages.found_at, pages.back_scale_s)
+            for column in (pages.host_price_ratio, pages.found_at, pages.comeback_scale_s)
         )
         likely = np.empty(valued if fresh else 0)
         _KERNELS["assess"](
@@ -169,7 +169,7 @@ class Price(Policy):
         """Let the clocks of folders learn."""
         self._clocks.learn(visits)
 
-    def reconsiders(self, now: float) -> bool:
+    def wants_rescan(self, now: float) -> bool:
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
         return self._clocks.jumped(now)
 
@@ -177,13 +177,13 @@ class Price(Policy):
         """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
         return self._clocks.trust(slot)
 
-    def memory(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """Return what the clocks have learned."""
-        return self._clocks.memory()
+        return self._clocks.state()
 
-    def recall(self, memory: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on with what the clocks had learned."""
-        self._clocks.recall(memory)
+        self._clocks.restore(state)
 
     def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
@@ -198,7 +198,7 @@ class Price(Policy):
         self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(known), _PATIENCE_S[0]), most_s)
 
     @property
-    def usual(self) -> float:
+    def typical_value(self) -> float:
         """The price."""
         return self.price
 
@@ -216,9 +216,10 @@ class Price(Policy):
 def _columns(pages: Pages) -> tuple[Any, Any, int, Any, int]:
     """Return the columns that the kernels take, in one piece but for the slots, and how long they are; and recall."""
     columns = (
-        pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed, pages.notice,
+        pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed,
+        pages.neg_log_unchanged,
     )  # fmt: skip
     whole = np.concatenate(columns, dtype=np.float64)
-    heard = whole[:0] if pages.recall is None else np.ascontiguousarray(pages.recall, np.float64)
+    heard = whole[:0] if pages.announced_share is None else np.ascontiguousarray(pages.announced_share, np.float64)
     slots = np.ascontiguousarray(pages.slot, np.uint32)
     return pointer(slots), pointer(whole), len(slots), pointer(heard), len(heard)

@@ -42,7 +42,7 @@ class Rows:
         self._count = max(self._count, count)
         return self._rows[: self._count]
 
-    def recall(self, rows: NDArray[Any]) -> None:
+    def restore(self, rows: NDArray[Any]) -> None:
         """Take these rows in place of those there are; they are copied."""
         self._rows = np.zeros((max(len(rows), 8), *self._rows.shape[1:]), self._rows.dtype)
         self._rows[: len(rows)] = rows

@@ -83,7 +83,7 @@ class Rpuc(Policy):
     >>> pages = Pages(rows, zero, np.array([9.0, 1.0]), one, one, one, one, zero, zero)
     >>> policy = Rpuc(matrix="0,1,0,0; 0,0,0,0", thresholds="0.5,0", periods="1h,1d", scale="rank")
     >>> next_at = policy.plan(pages, unread=0, now=7200.0)
-    >>> policy.value(pages, now=7200.0) >= policy.least
+    >>> policy.value(pages, now=7200.0) >= policy.min_value
     array([ True, False])
 
     References
@@ -96,7 +96,7 @@ class Rpuc(Policy):
     plans: ClassVar[bool] = True
     reviews: ClassVar[int] = 16
     needs: ClassVar[frozenset[Need]] = frozenset({"retrieved", "clicked"})
-    least: float = _NOT_YET + 0.5
+    min_value: float = _NOT_YET + 0.5
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Rpuc(Policy):
         new_share: float = 0.5,
     ) -> None:
         self._options = Options(types, matrix, thresholds, periods, scale, validity, demand, drop_after, new_share)
-        self.validity = validity
+        self.freshness_check = validity
         self._checked, self._capacity, self._turns = Checked(), Capacity(), Turns(new_share)
         self._capacity.begin(0.0)
         self._scale: Scale | None = None
@@ -122,7 +122,7 @@ class Rpuc(Policy):
     def adjust(self, options: Mapping[str, float | str]) -> None:
         """Take other values; matrix, thresholds and periods from the next look at all pages on."""
         self._options = replace(self._options, **options)  # type: ignore[arg-type]
-        self._turns.share, self.validity = self._options.new_share, self._options.validity
+        self._turns.share, self.freshness_check = self._options.new_share, self._options.validity
 
     def learn(self, visits: Visits) -> None:
         """Keep how often pages were found changed, and gone."""
@@ -145,7 +145,7 @@ class Rpuc(Policy):
         return now + self._round_s / _ROUND
 
     def value(self, pages: Pages, now: float) -> Floats:
-        """Return how late each is for its period, new pages in their turns; below `least` what is not to be visited."""
+        """Return how late each is for its period, new pages in their turns; below `min_value` who is left alone."""
         rows, at, period_s = self._due(pages, now)
         new = np.isnan(pages.visited_at)
         late = np.where(new, 1.0 / (1.0 + pages.slot), np.maximum(now - at, 0.0) / period_s)

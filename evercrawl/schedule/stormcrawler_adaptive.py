@@ -123,7 +123,7 @@ class StormcrawlerAdaptive(Adaptive):
         New pages are all alike, or, where the crawl weighs pages, come by what they are worth.
         """
         new, late = np.isnan(pages.visited_at), late_s / _DAY_S
-        if pages.weighed is not None:
+        if pages.weight_ratio is not None:
             late = np.where(new, np.maximum(pages.importance, 0.0), late)
         return self._turns.order(late, new)
 

@@ -81,7 +81,7 @@ class Tianwang(Policy):
     >>> policy = Tianwang(capacity=1, new_percent=0)
     >>> seen = Pages(np.arange(2, dtype=np.uint32), np.array([1.0, 2.0]), one, one, one, one, one, none, none)
     >>> next_at = policy.plan(seen, unread=1, now=100.0)
-    >>> policy.value(seen, now=100.0) >= policy.least
+    >>> policy.value(seen, now=100.0) >= policy.min_value
     array([ True, False])
 
     References
@@ -126,7 +126,7 @@ class Tianwang(Policy):
         self._set_least()
 
     def _set_least(self) -> None:
-        self.least = _SPARE if self._options.work_conserving else _LATER
+        self.min_value = _SPARE if self._options.work_conserving else _LATER
 
     def learn(self, visits: Visits) -> None:
         """Keep what visits show of changes, links and pages that are gone; those of a cycle that goes on count."""
@@ -164,7 +164,7 @@ class Tianwang(Policy):
         late = (now - next_at) / self._cycle.round_s
         spare = _SPARE + np.where(late > 0, 0.75, 0.25) + 0.24 * late / (1.0 + np.abs(late))
         value = np.where(taken, planned, np.where(self._given_up(rows), _GONE, spare))
-        later = pages.slot * _TIE if pages.weighed is None else 0.5 - 0.5 * among_equals(pages.importance)
+        later = pages.slot * _TIE if pages.weight_ratio is None else 0.5 - 0.5 * among_equals(pages.importance)
         new = 2.9 - later if self._cycle.room_new > 0 else 0.5 - 0.4 * later
         return np.where(np.isnan(pages.visited_at), new, value)
 

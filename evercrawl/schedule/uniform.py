@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.schedule._planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages, Swaying
+    from evercrawl.schedule.base import InvalidatedBy, Pages
     from evercrawl.types import Floats
 
 
@@ -39,14 +39,14 @@ class Uniform(Planned):
     Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 4.
     """
 
-    swayed_by: ClassVar[Swaying] = "nothing"
+    invalidated_by: ClassVar[InvalidatedBy] = "nothing"
 
     def __init__(self, new_share: float = 0.5, replan: float = 0.125) -> None:
         super().__init__(new_share, replan=replan)
 
     def promise(self, pages: Pages) -> Floats:
         """Return more for pages found earlier; where the crawl weighs pages, what they are worth."""
-        if pages.weighed is not None:
+        if pages.weight_ratio is not None:
             return super().promise(pages)
         return 1.0 / (1.0 + pages.slot.astype(np.float64))
 

@@ -78,7 +78,7 @@ class Xyleme(Policy):
     def value(self, pages: Pages, now: float) -> Floats:
         """Return cash x (0.5 + P(changed)) of each page, in whichever direction the cash moves; more of the cycle's."""
         waited_s = now - pages.visited_at
-        same = survival(pages.shape, pages.scale_s, np.maximum(waited_s, 0.0)) * np.exp(-pages.notice)
+        same = survival(pages.shape, pages.scale_s, np.maximum(waited_s, 0.0)) * np.exp(-pages.neg_log_unchanged)
         worth = np.abs(pages.cash) * (1.5 - np.where(np.isnan(waited_s), 0.0, same))
         return np.where(waited_s >= self.cycle_s, OVERDUE + waited_s, np.minimum(worth, OVERDUE))
 

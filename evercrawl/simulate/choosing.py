@@ -72,7 +72,7 @@ class Exhaustive(Chooser):
         """Return the pages of highest value, none below the policy's least."""
         pool, values = self._pool, self._values(self._pool, now)
         places = self._best(values, now, most)
-        places = places[values[places] >= self._policy.least]
+        places = places[values[places] >= self._policy.min_value]
         rows = places if pool is None else pool[places].astype(np.int64)
         if len(rows):
             fresh = int(np.isnan(self._visited_at[rows]).sum())

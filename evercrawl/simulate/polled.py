@@ -79,7 +79,7 @@ class Held:
         self._now = now
         signals = self._world.pass_to(now)
         if self._policy.clairvoyant:
-            self._trust.notice[:] = np.where(self._world.stale(now), math.inf, 0.0)
+            self._trust.neg_log_unchanged[:] = np.where(self._world.stale(now), math.inf, 0.0)
         elif signals is not None:
             self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at), now)
         self.beliefs.refresh()
@@ -98,17 +98,18 @@ class Held:
         """Return what a policy is told of some pages, or of all."""
         rows: Any = slice(None) if slots is None else slots
         weight, visited_at = self._world.weight[rows], self.visited_at[rows]
-        back_scale_s = self._back_scale_s(rows) if self._awaits and self._deaths_per_s else None
+        comeback_scale_s = self._comeback_scale_s(rows) if self._awaits and self._deaths_per_s else None
         if self._deaths_per_s and not self._awaits:
             weight = weight * RETURNS ** self._misses[rows]
         cash = weight * (self._now - np.fmax(visited_at, self._began_at - self._cycle_s))
         return Pages(
             self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
-            self._cost[rows], self._cost_changed[rows], self._trust.notice[rows], **self._extra(rows),
-            recall=self._trust.recall(rows), found_at=self._found_at[rows], back_scale_s=back_scale_s,
+            self._cost[rows], self._cost_changed[rows], self._trust.neg_log_unchanged[rows], **self._extra(rows),
+            announced_share=self._trust.announced_share(rows), found_at=self._found_at[rows],
+            comeback_scale_s=comeback_scale_s,
         )  # fmt: skip
 
-    def _back_scale_s(self, rows: Any) -> Floats | None:
+    def _comeback_scale_s(self, rows: Any) -> Floats | None:
         """Return how slowly pages come back that were found gone, 0 of others; None where none was."""
         gone = self._misses[rows] > 0
         if not gone.any():

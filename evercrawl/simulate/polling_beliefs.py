@@ -116,7 +116,7 @@ class Trust:
 
     Attributes
     ----------
-    notice
+    neg_log_unchanged
         -ln of the probability that what was announced of a page since its last visit is all false, shape (n,).
     """
 
@@ -127,19 +127,21 @@ class Trust:
         self._recall = announcements.Recall(hosts)
         self._count = np.zeros(len(host))
         self._first_at = np.full(len(host), math.nan)
-        self.notice = np.zeros(len(host))
+        self.neg_log_unchanged = np.zeros(len(host))
 
     def announce(self, count: Ints, now: float) -> None:
         """Take in how often each page was announced, shape (n,)."""
         self._first_at[(count > 0) & (self._count == 0)] = now
         self._count += count
-        self.notice[:] = self._count * -np.log1p(-np.minimum(self._share(), dates.MOST_PRECISION))[self._host]
+        self.neg_log_unchanged[:] = (
+            self._count * -np.log1p(-np.minimum(self._share(), dates.MOST_PRECISION))[self._host]
+        )
 
     def announced(self, rows: Ints) -> NDArray[np.bool_]:
         """Return which of some pages were announced since their last visits, shape (n,)."""
         return np.asarray(self._count[rows] > 0)
 
-    def recall(self, rows: Any) -> Floats | None:
+    def announced_share(self, rows: Any) -> Floats | None:
         """Return which part of their changes the hosts of some pages announce; None where none ever did."""
         return self._recall.of(self._host[rows]) if self._recall.any else None
 
@@ -162,7 +164,7 @@ class Trust:
             self._recall.learn(hosts, told, changed & ~np.isnan(interval_s), listened, looked)
         self._good += np.bincount(hosts[told & changed], minlength=len(self._good))
         self._bad += np.bincount(hosts[told & ~changed], minlength=len(self._bad))
-        self._count[rows] = self.notice[rows] = 0.0
+        self._count[rows] = self.neg_log_unchanged[rows] = 0.0
         self._first_at[rows] = math.nan
 
     def _share(self) -> Floats:

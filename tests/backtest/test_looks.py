@@ -9,7 +9,7 @@ from evercrawl.backtest.looks import looks
 from evercrawl.backtest.setting import Setting
 from evercrawl.crawl.policies import names, policy_of
 from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule.base import Swaying
+from evercrawl.schedule.base import InvalidatedBy
 from evercrawl.types import Floats
 
 
@@ -19,7 +19,7 @@ class Plain(Policy):
 
 
 class Still(Plain):
-    swayed_by: ClassVar[Swaying] = "nothing"
+    invalidated_by: ClassVar[InvalidatedBy] = "nothing"
 
 
 def test_who_says_nothing_is_asked_at_each_tick():

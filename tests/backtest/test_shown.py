@@ -27,7 +27,7 @@ class Told(Cycle):
     """Remembers what it was told of visits."""
 
     learns = True
-    swayed_by = "everything"
+    invalidated_by = "everything"
 
     def __init__(self) -> None:
         self.visits = []
@@ -103,7 +103,18 @@ def test_only_who_asks_looks_at_it(name):
     none = dict.fromkeys(("received", "size", "links", "relinked", "found"))
     key, slot = np.arange(1, 3, dtype=np.uint64), np.arange(2, dtype=np.uint32)
     visits = Visits(
-        slot, 0 * slot, 9 * one, one, ~no, no, ~no, one * np.nan, folder=key, name=key, said=0.5 * one, **none
+        slot,
+        0 * slot,
+        9 * one,
+        one,
+        ~no,
+        no,
+        ~no,
+        one * np.nan,
+        folder=key,
+        name=key,
+        predicted_fresh=0.5 * one,
+        **none,
     )
     policy = POLICIES[name]()
     if policy.counts_links:

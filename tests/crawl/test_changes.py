@@ -231,7 +231,7 @@ def test_a_visit_that_an_announcement_brought_teaches_how_long_the_change_took_t
     """
     notices = begun.changes.notices
     begun.visit(PAGE, body("one"))
-    assert notices.recall(np.zeros(1, np.uint32)) is None
+    assert notices.announced_share(np.zeros(1, np.uint32)) is None
     for after_s in (4.0, 7.0):
         begun.learner.listed([PAGE], [begun.now + after_s], begun.now + after_s)
     begun.visit(PAGE, body("two"))

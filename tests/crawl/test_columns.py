@@ -85,20 +85,20 @@ def test_a_page_that_vanished_matters_as_much_as_ever_to_who_awaits_its_return(m
                        comebacks=comebacks)  # fmt: skip
     made.seed(f"{SITE}/", f"{SITE}/x")
     made.visit(f"{SITE}/", made.page("Home", "/x"))
-    assert awaiting(slots).back_scale_s is None
+    assert awaiting(slots).comeback_scale_s is None
     made.visit(f"{SITE}/x", b"", 404)
-    assert awaiting(slots).back_scale_s == pytest.approx([0.0, comebacks.scale_s + 20.0]), "gone since it was found"
+    assert awaiting(slots).comeback_scale_s == pytest.approx([0.0, comebacks.scale_s + 20.0]), "gone since it was found"
     made.visit(f"{SITE}/x", made.page("X"))
-    assert awaiting(slots).back_scale_s is None
+    assert awaiting(slots).comeback_scale_s is None
     for gone_s in (10.0, 20.0):
         made.visit(f"{SITE}/x", b"", 404)
         found = awaiting(slots)
-        assert found.back_scale_s == pytest.approx([0.0, comebacks.scale_s + gone_s])
+        assert found.comeback_scale_s == pytest.approx([0.0, comebacks.scale_s + gone_s])
         assert found.importance[1] > 0
         assert found.importance[1] == pytest.approx(columns(made).importance[1] * 2 ** (gone_s / 10.0))
-        assert columns(made).back_scale_s is None
+        assert columns(made).comeback_scale_s is None
     made.visit(f"{SITE}/x", b"", 503)
-    assert awaiting(slots).back_scale_s is None, "nobody knows"
+    assert awaiting(slots).comeback_scale_s is None, "nobody knows"
     assert awaiting(slots).importance.tolist() == columns(made).importance.tolist()
 
 

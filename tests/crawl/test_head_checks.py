@@ -8,7 +8,7 @@ from evercrawl.crawl.head_checks import HeadChecks
 from evercrawl.types import Exchange, Outcome, Request
 
 DATE, TAG = "Mon, 01 Jan 2024 00:00:00 GMT", '"1"'
-POLICY = SimpleNamespace(validity="head")
+POLICY = SimpleNamespace(freshness_check="head")
 
 
 def answer(status: int, **headers: str) -> Exchange:
@@ -56,4 +56,4 @@ def test_a_host_that_refuses_is_not_asked_again(status, again):
 
 def test_nothing_is_asked_of_a_copy_that_has_neither_tag_nor_date_or_where_the_policy_does_not_want_it():
     assert not HeadChecks(POLICY).wanted(0, 7, ())
-    assert not HeadChecks(SimpleNamespace(validity="get")).wanted(0, 7, (("If-None-Match", TAG),))
+    assert not HeadChecks(SimpleNamespace(freshness_check="get")).wanted(0, 7, (("If-None-Match", TAG),))

@@ -66,7 +66,7 @@ def test_what_flickers_counts_next_to_nothing_and_what_is_unread_in_full(four):
     assert expected[1:].tolist() == [1.0, 1.0, 1.0]
     assert weighed.importance == pytest.approx(plain.importance * expected)
     assert weighed.cash == pytest.approx(plain.cash * expected)
-    assert weighed.weighed == pytest.approx(expected)
+    assert weighed.weight_ratio == pytest.approx(expected)
 
 
 def test_it_goes_with_any_other_weight(four):
@@ -79,7 +79,7 @@ def test_it_goes_with_any_other_weight(four):
 def test_nothing_is_weighed_unless_it_is_asked_for(four):
     assert Config().lasting is False
     assert weight_of("importance", four.partition) is None
-    assert columns(four)(slots(four.state, FLICKERS)).weighed is None
+    assert columns(four)(slots(four.state, FLICKERS)).weight_ratio is None
 
 
 def test_the_choice_is_another(four):

@@ -58,7 +58,7 @@ def listener(made):
 
 
 def told(policy: Listener) -> dict[str, list]:
-    policy.lessons.tell()
+    policy.lessons.flush()
     return {each.name: policy.column(each.name) for each in fields(Visits)}
 
 
@@ -103,7 +103,7 @@ def test_a_page_of_many_links_and_few_words_is_index_like_whatever_its_markup(ma
     for day in range(2):
         items = "".join(f"<li class='item {'wide ' * 100}'><a href=/{day}/{i}>{i}</a>" for i in range(40))
         made.visit(f"{SITE}/", f"<title>News</title><ul>{items}</ul>".encode())
-    lessons.tell()
+    lessons.flush()
     assert policy.tables(made.now)["ParsedURLs"]["index_like"].tolist() == [True]
 
 
@@ -155,26 +155,26 @@ def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):
     made.seed(f"{SITE}/")
     for page, said in (("Home", np.nan), ("Home", 0.25), ("House", 0.75)):
         made.visit(f"{SITE}/", made.page(page), said=said)
-    assert told(listener)["said"] == pytest.approx([np.nan, 0.25, 0.75], nan_ok=True)
+    assert told(listener)["predicted_fresh"] == pytest.approx([np.nan, 0.25, 0.75], nan_ok=True)
 
 
 def test_it_is_time_to_tell_of_many_visits_or_of_one_that_was_a_while_ago(made, listener, monkeypatch):
     monkeypatch.setattr(lessons, "MANY", 3)
     told_soon = made.teach(listener, patience_s=0.25)
     made.seed(f"{SITE}/")
-    assert not told_soon.ripe(made.now + 1e6)
+    assert not told_soon.due(made.now + 1e6)
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
     began = made.state.last_at()
-    assert [told_soon.ripe(began + after_s) for after_s in (0.0, 0.24, 0.25)] == [False, False, True]
-    told_soon.tell()
+    assert [told_soon.due(began + after_s) for after_s in (0.0, 0.24, 0.25)] == [False, False, True]
+    told_soon.flush()
     assert len(listener.column("slot")) == 1
-    assert not told_soon.ripe(began + 1e6)
+    assert not told_soon.due(began + 1e6)
     patient = made.teach(listener, patience_s=1e9)
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
     made.visit(f"{SITE}/a", made.page("A"))
-    assert not patient.ripe(made.now)
+    assert not patient.due(made.now)
     made.visit(f"{SITE}/b", made.page("B"))
-    assert patient.ripe(made.now)
+    assert patient.due(made.now)
 
 
 def test_a_visit_in_vain_does_not_begin_an_interval(made, listener):
@@ -259,7 +259,7 @@ def learned(made, read: list) -> tuple[Lessons, dict[str, np.ndarray], int]:
     """Return what a start learns, and how many events it reads for it."""
     read.clear()
     again = Lessons(policy := Price(), made.partition)
-    return again, policy.memory(), len(read)
+    return again, policy.state(), len(read)
 
 
 def same(memory: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
@@ -273,10 +273,10 @@ def test_what_was_kept_spares_the_journal(taught, read):
     keep(taught)
     taught.texts[0] += 1
     look(taught, 0, pages=3)
-    taught.lessons.tell()
+    taught.lessons.flush()
     again, memory, events = learned(taught, read)
     assert (again.recalled, again.troubles, events) == (True, [], 3)
-    same(memory, taught.policy.memory())
+    same(memory, taught.policy.state())
 
 
 def test_a_copy_is_of_the_instant_at_which_it_was_made(taught, read):
@@ -284,10 +284,10 @@ def test_a_copy_is_of_the_instant_at_which_it_was_made(taught, read):
     look(taught, 1)
     taught.save()
     written()
-    taught.lessons.tell()
+    taught.lessons.flush()
     again, memory, events = learned(taught, read)
     assert (again.recalled, events) == (True, 8)
-    same(memory, taught.policy.memory())
+    same(memory, taught.policy.state())
 
 
 def damaged(file: Path, how: str) -> None:
@@ -306,7 +306,7 @@ def test_damage_gives_way_to_the_older_and_that_to_the_journal(taught, read, how
     older, all_of_it = keep(taught), taught.partition.journal.sequence
     look(taught, 1)
     newer = keep(taught)
-    expected = taught.policy.memory()
+    expected = taught.policy.state()
     damaged(newer, how)
     again, memory, events = learned(taught, read)
     assert events == 8
@@ -365,7 +365,7 @@ def test_lessons_of_another_history_do_not_fit(taught, read):
     head = msgspec.msgpack.decode(pieces(file.read_bytes(), lessons_file.MAGIC)[0], type=lessons_file.Head)
     look(taught, 0)
     taught.save()
-    fewer, memory = head.sequence - 2, taught.policy.memory()
+    fewer, memory = head.sequence - 2, taught.policy.state()
     other = lessons_file.file_of(msgspec.structs.replace(head, sequence=fewer), memory)
     lessons_file.keep(taught.partition.disk, fewer, other)
     file.unlink()
@@ -399,7 +399,7 @@ def test_questions_believe_what_the_clocks_say(taught, read):
     keep(taught)
     taught.texts[0] += 1
     look(taught, 0, pages=4)
-    taught.lessons.tell()
+    taught.lessons.flush()
     taught.stop()
     crawl = opened(taught.directory)
     view = View(crawl, Config(), taught.now + 100.0)
@@ -420,7 +420,7 @@ def test_questions_believe_what_the_clocks_say(taught, read):
 
 
 def test_where_nothing_was_kept_questions_believe_the_rates_until_they_have_read_the_journal(taught, read):
-    taught.lessons.tell()
+    taught.lessons.flush()
     taught.stop()
     crawl = opened(taught.directory)
     view = View(crawl, Config(), taught.now + 100.0)
@@ -440,6 +440,6 @@ def test_a_question_to_a_crawl_that_runs_sees_no_further_than_its_own_pages(taug
     keep(taught)
     view = View(crawl, Config(), taught.now)
     view.fresh(view.columns(np.arange(16, dtype=np.uint32)))
-    assert view.believing.memory()["pages"].tolist() != taught.policy.memory()["pages"].tolist()
+    assert view.believing.state()["pages"].tolist() != taught.policy.state()["pages"].tolist()
     assert not read, "nothing had come since, as far as it knows"
     crawl.close()

@@ -65,13 +65,13 @@ def test_how_much_a_site_announces_is_told_once_it_did(made):
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c"))
     for turn in range(3):
         made.visit(f"{SITE}/a", made.page("a", text=f"in silence {turn}"))
-    assert notices.recall(site) is None
+    assert notices.announced_share(site) is None
     assert counts(made.state) == [0.0] * 4, "of a site that announces nothing there is nothing to count"
     for turn in range(8):
         announce(made, "a")
         made.visit(f"{SITE}/a", made.page("a", text=f"announced {turn}"))
     assert counts(made.state)[0] == 8
-    believed = notices.recall(site)
+    believed = notices.announced_share(site)
     assert 0.5 < believed[0] == believed[1] == notices.part(0) < 1.0
 
 

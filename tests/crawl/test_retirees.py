@@ -88,12 +88,12 @@ def test_a_page_dated_before_it_was_found_gone_is_no_news(made):
     made.visit(f"{SITE}/", made.page("Home"))
     slots = np.zeros(1, np.uint32)
     announced(made, "", -5.0)
-    assert made.columns(slots).notice[0] > 0
+    assert made.columns(slots).neg_log_unchanged[0] > 0
     made.visit(f"{SITE}/", b"no", 404)
     announced(made, "", 5.0)
-    assert made.columns(slots).notice[0] == 0
+    assert made.columns(slots).neg_log_unchanged[0] == 0
     announced(made, "", -5.0)
-    assert made.columns(slots).notice[0] > 0
+    assert made.columns(slots).neg_log_unchanged[0] > 0
 
 
 def test_a_crawl_that_goes_on_knows_who_is_retired(retired):

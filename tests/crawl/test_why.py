@@ -188,7 +188,7 @@ def test_when_a_page_falls_due_is_told_as_its_policy_has_it(made, ask):
     made.visit(f"{SITE}/", made.page("Home"))
     options = {"policy": "rpuc", "policy_options": ["types=2", "periods=1d,7d"]}
     found, view = ask("/", after_s=2 * HOUR_S, **options)
-    assert found.worth.value < view.policy.least, "it is not its time yet"
+    assert found.worth.value < view.policy.min_value, "it is not its time yet"
     assert (found.worth.due_at, found.worth.earliest_at) == (made.now + 7 * DAY_S, made.now + HOUR_S)
     assert "not before" in dict(rows(found))["due"]
     assert ask("/", after_s=9 * DAY_S, **options)[0].worth.due_at == found.worth.due_at
@@ -381,13 +381,13 @@ def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
     made.visit(f"{SITE}/gone", b"", 404)
     slots = np.arange(2, dtype=np.uint32)
     awaiting, other = (ask("/gone", policy=policy)[1].candidates(slots) for policy in ("price", "rpuc"))
-    assert (awaiting.back_scale_s > 0).tolist() == [False, True]
-    assert other.back_scale_s is None
+    assert (awaiting.comeback_scale_s > 0).tolist() == [False, True]
+    assert other.comeback_scale_s is None
     assert awaiting.importance[1] == pytest.approx(2 * other.importance[1])
     pieces = [awaiting.take(slots[:1]), awaiting.take(slots[1:])]
-    assert _joined(pieces).back_scale_s.tolist() == awaiting.back_scale_s.tolist()
-    assert _joined([other, awaiting]).back_scale_s.tolist() == [0.0, 0.0, *awaiting.back_scale_s]
-    assert _joined([other]).back_scale_s is None
+    assert _joined(pieces).comeback_scale_s.tolist() == awaiting.comeback_scale_s.tolist()
+    assert _joined([other, awaiting]).comeback_scale_s.tolist() == [0.0, 0.0, *awaiting.comeback_scale_s]
+    assert _joined([other]).comeback_scale_s is None
 
 
 def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
@@ -421,7 +421,7 @@ def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight,
     found, view = ask("/3", 0.0, weight=weight)
     weighed = found.weighed
     assert weighed.weight == weight
-    assert weighed.times == pytest.approx(view.candidates.weighed(np.array([slot_of(view, "/3")]))[0])
+    assert weighed.times == pytest.approx(view.candidates.weight_ratio(np.array([slot_of(view, "/3")]))[0])
     assert {name: getattr(weighed, name) for name in seen} == pytest.approx(seen)
     told = dict(rows(found)).get("by")
     if line is None:

@@ -21,11 +21,11 @@ def watched(kind, told):
         """Notes the slowest return that is awaited."""
 
         def value(self, pages: Pages, now: float) -> Floats:
-            told.append(None if pages.back_scale_s is None else float(pages.back_scale_s.max()))
+            told.append(None if pages.comeback_scale_s is None else float(pages.comeback_scale_s.max()))
             return super().value(pages, now)
 
         def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
-            told.append(None if pages.back_scale_s is None else float(pages.back_scale_s.max()))
+            told.append(None if pages.comeback_scale_s is None else float(pages.comeback_scale_s.max()))
             return super().assess(pages, now, valued, due_from)
 
     return Watched()

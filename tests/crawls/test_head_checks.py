@@ -16,7 +16,7 @@ URL = "http://a.example/"
 class Checking(Cycle):
     """Page by page, and by the head first."""
 
-    validity = "head"
+    freshness_check = "head"
 
 
 def page(run, asked, changes, headers, at):

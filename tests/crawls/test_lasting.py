@@ -44,8 +44,8 @@ class Watching(PriceGamma):
         self._told = told
 
     def _assess(self, pages, now, valued, due_from, *, fresh=False):  # noqa: ANN202
-        if pages.weighed is not None:
-            self._told += pages.weighed[(pages.slot == SLOT) & ~np.isnan(pages.visited_at)].tolist()
+        if pages.weight_ratio is not None:
+            self._told += pages.weight_ratio[(pages.slot == SLOT) & ~np.isnan(pages.visited_at)].tolist()
         return super()._assess(pages, now, valued, due_from, fresh=fresh)
 
 

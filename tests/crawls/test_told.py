@@ -281,7 +281,7 @@ class Batches(Policy):
         wanted = np.isnan(pages.visited_at) | self._heard & (pages.slot == self._concerned)
         return 1000.0 * wanted - pages.slot
 
-    def reconsiders(self, now: float) -> bool:
+    def wants_rescan(self, now: float) -> bool:
         news, self._heard = not self._heard and now >= self._heard_at, now >= self._heard_at
         return news
 

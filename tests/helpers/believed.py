@@ -6,9 +6,9 @@ from evercrawl.schedule.clocks import Clocks
 
 def sure(clocks: Clocks) -> Clocks:
     """Return the same clocks, believed on all sites."""
-    memory = clocks.memory()
+    memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
     memory["sites"][:, ADVANTAGE] = 1e6
     other = Clocks()
-    other.recall(memory)
+    other.restore(memory)
     return other

@@ -33,11 +33,11 @@ def visits(slot, interval_s, changed, site=0, age_s=np.nan, read=True):
     )  # fmt: skip
 
 
-def pages(count, age_s=DAY_S, weight=1.0, cost_changed=0.0, notice=0.0, site=0):
+def pages(count, age_s=DAY_S, weight=1.0, cost_changed=0.0, neg_log_unchanged=0.0, site=0):
     one = np.ones(count)
     return Pages(
         np.arange(count, dtype=np.uint32), 1e9 - age_s * one, weight * one, one, one, one, one, cost_changed * one,
-        notice * one, site=np.full(count, site, np.uint32),
+        neg_log_unchanged * one, site=np.full(count, site, np.uint32),
     )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_each_answer_tells():
     told = pages(3, DAY_S)
     value = policy.value(told, 1e9)
     assert value[0] > value[2] > value[1]
-    assert (policy.value(pages(3, DAY_S, notice=2.0), 1e9) > value).all()
+    assert (policy.value(pages(3, DAY_S, neg_log_unchanged=2.0), 1e9) > value).all()
     assert (policy.value(pages(3, DAY_S, cost_changed=5.0), 1e9) < value).all()
 
 
@@ -204,7 +204,7 @@ def test_a_notice_makes_a_page_due_sooner():
     policy = BayesClasses()
     policy.learn(drawn(100, 1))
     policy.chosen(policy.value(pages(100, 3 * DAY_S), 1e9)[:5], 1e9, 100)
-    plain, noticed = policy.due(pages(100), 1e9), policy.due(pages(100, notice=1.0), 1e9)
+    plain, noticed = policy.due(pages(100), 1e9), policy.due(pages(100, neg_log_unchanged=1.0), 1e9)
     finite = np.isfinite(plain)
     assert (noticed[finite] < plain[finite]).all()
     assert (noticed >= pages(100).visited_at).all()
@@ -213,7 +213,7 @@ def test_a_notice_makes_a_page_due_sooner():
 def test_a_host_has_a_price_of_its_own_and_an_unread_page_is_as_old_as_it_has_waited():
     policy = BayesClasses()
     policy.price = 1e4
-    told = replace(pages(2), dear=np.array([1.0, 3.0]))
+    told = replace(pages(2), host_price_ratio=np.array([1.0, 3.0]))
     due = policy.due(told, 1e9)
     assert due[0] == policy.due(pages(2), 1e9)[0]
     policy.price *= 3

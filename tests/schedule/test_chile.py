@@ -22,15 +22,15 @@ def column(value, n):
     return np.broadcast_to(np.asarray(value, float), (n,)).copy()
 
 
-def made(n=2, *, age_s=DAY, weight=1.0, rate_per_day=1.0, site=None, shown=None, clicked=None, backlog=None, notice=0.0,
-         host=None, **facts: object):  # fmt: skip
+def made(n=2, *, age_s=DAY, weight=1.0, rate_per_day=1.0, site=None, shown=None, clicked=None, backlog=None,
+         neg_log_unchanged=0.0, host=None, **facts: object):  # fmt: skip
     """Pages of known rates; an age of nan is that of a page never read. A site has one host unless others are given."""
     one, none = np.ones(n), np.zeros(n)
     told = {"depth": 1, "url_bytes": 64, "dynamic": 0, "anchor_bytes": 64, "similarity": 0} | facts
     told = {"index_bytes": 4096, "abstract_bytes": 64, "text_bytes": 4096} | told
     return Pages(
         np.arange(n, dtype=np.uint32), NOW - column(age_s, n), column(weight, n), none, 1e12 * one,
-        1e12 * DAY / column(rate_per_day, n), one, none, column(notice, n),
+        1e12 * DAY / column(rate_per_day, n), one, none, column(neg_log_unchanged, n),
         site=None if site is None else np.array(site, np.uint32),
         host=None if site is None else np.array(site if host is None else host, np.uint32),
         host_backlog=None if backlog is None else column(backlog, n),
@@ -130,7 +130,8 @@ def test_a_new_page_is_expected_to_bring_what_is_usual():
 
 
 @pytest.mark.parametrize(
-    "part", [{"age_s": [DAY, 3 * DAY]}, {"rate_per_day": [0.1, 1]}, {"notice": [0, 1]}, {"age_s": [DAY, math.nan]}]
+    "part",
+    [{"age_s": [DAY, 3 * DAY]}, {"rate_per_day": [0.1, 1]}, {"neg_log_unchanged": [0, 1]}, {"age_s": [DAY, math.nan]}],
 )
 def test_freshness_decides(part):
     assert first(made(**part)) == 1
@@ -158,7 +159,9 @@ def test_with_all_exponents_one_it_is_the_myopic_rule():
 
 
 def test_a_page_falls_due_when_a_visit_adds_as_much_as_the_last_of_a_batch():
-    pages = made(4, weight=[1, 2, 4, 0.1], rate_per_day=[1, 0.5, 3, 1], notice=[0, 0, 0.01, 0], text_bytes=4096)
+    pages = made(
+        4, weight=[1, 2, 4, 0.1], rate_per_day=[1, 0.5, 3, 1], neg_log_unchanged=[0, 0, 0.01, 0], text_bytes=4096
+    )
     policy = Chile(a=1.5, b=0.5, c=2.0, soonest="1s")
     assert policy.due(pages, NOW).tolist() == pages.visited_at.tolist()  # nothing is known before the first batch
     policy.plan(made(4, weight=[1, 0.1, 0.1, 0.1], text_bytes=4096), 0, NOW)

@@ -363,6 +363,6 @@ def test_the_kernels_say_what_the_readable_version_says(seed):
         assert (found.shape[i], found.scale_s[i]) == pytest.approx((shape, unit * scale), rel=CLOSE), slot
         exposure = unit * readable.exposure(page, visited_at[slot], now)
         assert found.exposure_s[i] == pytest.approx(exposure, rel=CLOSE), slot
-    sites = clocks.memory()["sites"]
+    sites = clocks.state()["sites"]
     for row, site in zip(sites, readable.sites.values(), strict=True):
         assert row[ADVANTAGE] == pytest.approx(site.advantage, rel=CLOSE, abs=CLOSE)

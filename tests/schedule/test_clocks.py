@@ -99,11 +99,11 @@ def test_a_batch_is_told_of_once_and_pages_that_change_as_foretold_are_no_batch(
 
 def test_where_clocks_are_not_believed_no_batch_is_told_of():
     clocks, seen_at = watched(rate=0.005, rounds=3)
-    memory = clocks.memory()
+    memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
     memory["sites"][:, ADVANTAGE] = -1e6
     doubted, site = Clocks(CYCLE), np.arange(0, 40, 2)
-    doubted.recall(memory)
+    doubted.restore(memory)
     now = seen_at.max() + 3 * BIN
     doubted.learn(visits(site, now, seen_at[site], changed=True, site=0, folder=1))
     assert not doubted.jumped(now)
@@ -113,11 +113,11 @@ def test_where_clocks_are_not_believed_no_batch_is_told_of():
 @pytest.mark.parametrize("everywhere", [-1e4, 0.0, 1e4])
 def test_whether_clocks_are_trusted_is_told_as_it_decides(advantage, everywhere):
     clocks, seen_at = watched(rate=0.005, rounds=3)
-    memory = clocks.memory()
+    memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
     memory["sites"][:, ADVANTAGE] = advantage
     memory["told"][ALL_ADVANTAGE - SETTINGS] = everywhere
-    clocks.recall(memory)
+    clocks.restore(memory)
     found = clocks.exposures(asked([0], seen_at[:1]), seen_at.max() + BIN)
     trust = clocks.trust(0)
     assert trust.nats == advantage + min(max(everywhere, -10.0), 10.0)
@@ -216,7 +216,7 @@ def test_a_page_that_is_gone_is_not_told_of_and_comes_back_to_its_folder_as_one_
     clocks.learn(visits([4], seen_at.max() + 3 * DAY, folder=77))
     again = sure(clocks).exposures(asked([4], seen_at.max() + 3 * DAY), seen_at.max() + 4 * DAY)
     assert again.shape[0] != 1.0
-    folders = clocks.memory()["folders"]
+    folders = clocks.state()["folders"]
     assert folders["pages"].tolist() == [0.0, 20.0, 20.0], "a page stays where it was, and is counted once"
 
 
@@ -247,7 +247,7 @@ def test_how_visits_are_parted_and_who_asks_meanwhile_makes_no_difference(size):
     for one, other in zip(sure(whole).exposures(columns, now), sure(parted).exposures(columns, now), strict=True):
         np.testing.assert_array_equal(one, other)
     for name in ("names", "cohorts"):
-        one, other = (clocks.memory()[name].tobytes() for clocks in (whole, parted))
+        one, other = (clocks.state()[name].tobytes() for clocks in (whole, parted))
         assert one == other, name
 
 
@@ -280,7 +280,7 @@ def test_where_nobody_says_in_which_folder_pages_are_a_site_is_one_folder():
 
 def test_what_a_page_and_a_folder_take():
     clocks, _ = watched()
-    memory = clocks.memory()
+    memory = clocks.state()
     ring_bytes = sum(memory[name][0].nbytes for name in ("heads", "done", "at", "changes", "expected", "clock"))
     assert PAGE.itemsize <= 40
     assert ring_bytes + FOLDER.itemsize <= 4000
@@ -293,7 +293,7 @@ def test_sites_far_apart_take_no_more_than_sites_side_by_side():
     slots = np.arange(40)
     clocks.learn(visits(slots, BEGAN, site=sites[slots // 5], folder=slots // 5 + 1))
     clocks.learn(visits([200_000], BEGAN, site=77, folder=99))
-    memory = clocks.memory()
+    memory = clocks.state()
     assert len(memory["sites"]) == 9
     assert len(memory["heads"]) == 1 + 8 + 8, "the site of a single page has no clock"
     assert memory["pages"].nbytes < 20e6
@@ -306,7 +306,7 @@ def test_cohorts_that_nobody_is_in_are_forgotten_and_those_that_are_stay():
         age = np.where(slots < 48, 0.0, at - BEGAN - 60.0)  # two have been as they are since the beginning
         clocks.learn(visits(slots, at, seen_at, (slots < 48) & (k > 0), age))
         seen_at = at
-    memory = clocks.memory()
+    memory = clocks.state()
     assert len(memory["cohorts"]) < 2 * 50 + 1024 + 256
     pages = memory["pages"][:50]
     assert pages["cohort"].max() < len(memory["cohorts"])
@@ -324,9 +324,9 @@ def test_a_memory_of_another_make_is_not_recalled():
     clocks, seen_at = watched()
     pages = asked(np.arange(40), seen_at)
     before = sure(clocks).exposures(pages, seen_at.max() + DAY)
-    memory = Clocks(CYCLE).memory()
+    memory = Clocks(CYCLE).state()
     with pytest.raises(ValueError, match="another make"):
-        clocks.recall(memory | {"changes": np.zeros((3, 7), np.float32)})
+        clocks.restore(memory | {"changes": np.zeros((3, 7), np.float32)})
     with pytest.raises(KeyError):
-        clocks.recall({name: rows for name, rows in memory.items() if name != "sites"})
+        clocks.restore({name: rows for name, rows in memory.items() if name != "sites"})
     np.testing.assert_array_equal(sure(clocks).exposures(pages, seen_at.max() + DAY), before)

@@ -88,7 +88,7 @@ class World:
             self.policy.value(self.columns(np.arange(len(self.visits), dtype=np.uint32)), self.now)
         ).all()
         assert not np.isnan(self.policy.due(self.columns(seen), self.now)).any()
-        for host, slot, _ in self.frontier.choose(self.now, 1, self.policy.least):
+        for host, slot, _ in self.frontier.choose(self.now, 1, self.policy.min_value):
             self.frontier.began(host, self.now)
             self.frontier.ended(host, self.now)
             self.visit(slot)

@@ -11,10 +11,10 @@ from evercrawl.schedule.uniform import Uniform
 NOW = 1e6
 
 
-def pages(age_s: np.ndarray, shape: float = 0.4, scale_s: float = 1000.0, notice: float = 0.0) -> Pages:
+def pages(age_s: np.ndarray, shape: float = 0.4, scale_s: float = 1000.0, neg_log_unchanged: float = 0.0) -> Pages:
     one = np.ones(len(age_s))
     slots = np.arange(len(age_s), dtype=np.uint32)
-    return Pages(slots, NOW - age_s, one, 0 * one, shape * one, scale_s * one, one, 0 * one, notice * one)
+    return Pages(slots, NOW - age_s, one, 0 * one, shape * one, scale_s * one, one, 0 * one, neg_log_unchanged * one)
 
 
 @pytest.mark.parametrize("shape", [0.4, 1.0, 30.0])
@@ -32,7 +32,7 @@ def test_pages_drawn_from_the_belief_are_as_old_on_the_mean() -> None:
 
 
 def test_what_is_announced_is_taken_to_have_happened_at_once() -> None:
-    assert expected_age_s(Uniform(), pages(np.array([60.0]), notice=50.0), NOW).item() == pytest.approx(60.0)
+    assert expected_age_s(Uniform(), pages(np.array([60.0]), neg_log_unchanged=50.0), NOW).item() == pytest.approx(60.0)
 
 
 def test_a_page_that_was_never_visited_has_none() -> None:

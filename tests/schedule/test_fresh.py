@@ -10,10 +10,10 @@ FOUND = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
 NOW = 1_000_000.0
 
 
-def pages(visited_at: np.ndarray, notice: np.ndarray) -> Pages:
+def pages(visited_at: np.ndarray, neg_log_unchanged: np.ndarray) -> Pages:
     one, none = np.ones(len(visited_at)), np.zeros(len(visited_at))
     slots = np.arange(len(visited_at), dtype=np.uint32)
-    return Pages(slots, visited_at, one, none, one, 1000 * one, one, none, notice)
+    return Pages(slots, visited_at, one, none, one, 1000 * one, one, none, neg_log_unchanged)
 
 
 @pytest.mark.parametrize("name", sorted(FOUND))

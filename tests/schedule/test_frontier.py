@@ -293,10 +293,10 @@ def test_the_page_to_give_up_is_a_new_one_if_there_is_one() -> None:
 
 def test_unread_pages_take_little_memory() -> None:
     frontier = World(50).frontier
-    before = frontier._lots.size_bytes()
+    before = frontier._queues.size_bytes()
     draw = np.random.default_rng(3)
     frontier.fill(draw.integers(0, 50, 200_000).astype(np.uint32), np.arange(200_000, dtype=np.uint32), new=True)
-    assert (frontier._lots.size_bytes() - before) / 200_000 < 5
+    assert (frontier._queues.size_bytes() - before) / 200_000 < 5
 
 
 def test_a_host_with_more_new_pages_than_are_ranked_at_once() -> None:
@@ -339,7 +339,7 @@ def test_what_is_worth_less_than_asked_for_waits() -> None:
 class Patient(Policy):
     """A policy that leaves a page alone for 500 s, and new pages until 700."""
 
-    least = 0.0
+    min_value = 0.0
 
     def value(self, pages: Pages, now: float) -> np.ndarray:
         return np.where(np.isnan(pages.visited_at), now - 700.0, now - pages.visited_at - 500.0)
@@ -421,4 +421,4 @@ def test_only_a_host_that_is_asked_as_often_as_it_allows_has_a_price_of_its_own(
     for k in range(60):
         for slot in world.slots(k * pause_s, most=1):
             world.visit(0, slot, k * pause_s)
-    assert (world.frontier._lots._lots["dear"][0] != 0.0) == dear
+    assert (world.frontier._queues._lots["dear"][0] != 0.0) == dear

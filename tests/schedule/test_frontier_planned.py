@@ -13,7 +13,7 @@ PAGES = 5000
 class OneOfMany(Policy):
     """A policy that has one page visited, of its choice, and says so of no other."""
 
-    least = 1.0
+    min_value = 1.0
     wanted = -1
 
     def value(self, pages: Pages, now: float) -> Floats:

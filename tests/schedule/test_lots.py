@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.schedule._lot_layout import BLOCK, ENTRY, LOT
-from evercrawl.schedule.lots import Lots
+from evercrawl.schedule.lots import HostQueues
 
 HOSTS = 3
 _SLEEP, _APPEND, _PUT_NEW, _PUT_SEEN, _TAKE, _REMOVE = range(6)
@@ -28,7 +28,7 @@ class Plain:
         self.awake, self.asleep = list[int](), list[tuple[float, int]]()
 
     def take(self) -> tuple[int, bool] | None:
-        """Take the first page, as `Lots.take` does."""
+        """Take the first page, as `HostQueues.take` does."""
         if self.short:
             self.short.sort()
             return self.short.pop(0), True
@@ -48,14 +48,14 @@ class Plain:
         return len(self.awake) + len(self.asleep) < before
 
 
-def lots(hosts: int) -> Lots:
-    made = Lots(capacity=1 << 20)
+def lots(hosts: int) -> HostQueues:
+    made = HostQueues(capacity=1 << 20)
     for _ in range(hosts):
         made.add_host()
     return made
 
 
-def sleep(on: Lots, hosts: list[int], slots: list[int], until: list[float]) -> None:
+def sleep(on: HostQueues, hosts: list[int], slots: list[int], until: list[float]) -> None:
     on.sleep(array("I", hosts), array("I", slots), array("d", until))
 
 
@@ -149,7 +149,7 @@ def test_memory_follows_pages_that_come_and_go_at_random() -> None:
     assert used[-1] < 15 * 3000 + hosts * (LOT.itemsize + 2 * BLOCK * ENTRY.itemsize)
 
 
-def chosen(on: Lots, values: list[float], price: float, busy: int = 1) -> float:
+def chosen(on: HostQueues, values: list[float], price: float, busy: int = 1) -> float:
     """Wake pages of the one host, choose the best of them, and return how dear a visit there is from then on."""
     sleep(on, [0] * len(values), list(range(len(values))), [0.0] * len(values))
     for _ in range(2):  # they awake, and then are compared

@@ -9,11 +9,11 @@ from evercrawl.schedule.notices import Notices
 def order(weight, rate_per_s, stale, visited_at) -> list[int]:
     n = len(weight)
     one, none = np.ones(n), np.zeros(n)
-    notice = np.where(stale, np.inf, 0.0)
+    neg_log_unchanged = np.where(stale, np.inf, 0.0)
     scale_s = 1e12 / np.array(rate_per_s)
     pages = Pages(
         np.arange(n, dtype=np.uint32), np.array(visited_at), np.array(weight), none, 1e12 * one, scale_s, one, none,
-        notice,
+        neg_log_unchanged,
     )  # fmt: skip
     value = Notices().value(pages, now=100.0)
     assert np.isfinite(value).all()

@@ -28,7 +28,7 @@ SURE = 1e12
 def known(weight, lam, at=0.0, **columns: np.ndarray) -> Pages:
     lam = np.asarray(lam, np.float64)
     one, none = np.ones(len(lam)), np.zeros(len(lam))
-    usual = {"notice": none, "cost": one, "cost_changed": none} | columns
+    usual = {"neg_log_unchanged": none, "cost": one, "cost_changed": none} | columns
     return Pages(np.arange(len(lam), dtype=np.uint32), at + none, weight * one, none, SURE * one, SURE / lam, **usual)
 
 
@@ -251,7 +251,7 @@ def test_parameters_may_change_while_it_runs_and_wrong_ones_change_nothing() -> 
     policy.chosen(np.ones(1), 0.0, 2, 0)
     new = np.array([False, True])
     mixed = Pages(pages.slot, np.where(new, np.nan, 0.0), *(getattr(pages, n) for n in (
-        "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "notice")))  # fmt: skip
+        "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged")))  # fmt: skip
     assert policy.value(mixed, 10.0).argmax() == 0, "new pages have no share any more"
 
 
@@ -280,7 +280,7 @@ def test_random_moments_are_exponential_and_the_same_after_a_restart() -> None:
 def test_announced_changes_are_visited_by_lot() -> None:
     weight = np.repeat([100.0, 10.0], 2000)
     notice = np.tile([1.0, 0.0], 2000)
-    policy, pages = LambdaCrawl(), known(weight, np.full(4000, 1.0), notice=notice)
+    policy, pages = LambdaCrawl(), known(weight, np.full(4000, 1.0), neg_log_unchanged=notice)
     planned(policy, pages, 2000.0)
     at_once = policy.due(pages, 0.0) == 0.0
     assert not at_once[notice == 0].any()

@@ -111,7 +111,7 @@ def one(visited_at: float, **columns: float) -> Pages:
         "scale_s": DAY,
         "cost": 1.0,
         "cost_changed": 0.0,
-        "notice": 0.0,
+        "neg_log_unchanged": 0.0,
     }
     return Pages(
         np.zeros(1, np.uint32), np.array([visited_at]), **{k: np.array([v]) for k, v in (usual | columns).items()}
@@ -138,14 +138,14 @@ def test_a_new_page_that_surely_changes_seldom_is_worth_all_the_time_that_its_co
 
 def test_a_notice_makes_a_visit_worth_more_and_due_sooner() -> None:
     policy = Price(close=1e-6)
-    plain, noticed = one(0.0), one(0.0, notice=0.5)
+    plain, noticed = one(0.0), one(0.0, neg_log_unchanged=0.5)
     assert policy.value(noticed, DAY) > policy.value(plain, 1.5 * DAY)
     policy.price = float(policy.value(plain, 3 * DAY)[0])
     assert policy.due(plain, 0.0)[0] == pytest.approx(3 * DAY, rel=1e-3)
     sooner = float(policy.due(noticed, 0.0)[0])
     assert 0.0 <= sooner < 2.8 * DAY
     assert policy.value(noticed, max(sooner, 1.0))[0] >= policy.price * (1 - 1e-3)
-    assert policy.due(one(7.0, notice=50.0), 0.0)[0] == 7.0
+    assert policy.due(one(7.0, neg_log_unchanged=50.0), 0.0)[0] == 7.0
 
 
 def test_what_matters_to_nobody_is_never_due() -> None:

@@ -17,12 +17,12 @@ DAY = 86_400.0
 DEATHS = 1 / (300 * DAY)
 
 
-def pages(back_scale_s: list[float], shape: float = 2.0) -> Pages:
-    count = len(back_scale_s)
+def pages(comeback_scale_s: list[float], shape: float = 2.0) -> Pages:
+    count = len(comeback_scale_s)
     one, none = np.ones(count), np.zeros(count)
     return Pages(
         np.arange(count, dtype=np.uint32), none, 3.0 * one, none, shape * one, 20 * DAY * one, one, 0.5 * one, none,
-        back_scale_s=np.array(back_scale_s),
+        comeback_scale_s=np.array(comeback_scale_s),
     )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def test_the_constant_below_is_that_of_the_belief():
 def test_a_visit_is_worth_what_the_return_is_while_the_page_lives():
     """V = w S(t*) (int R - tau R), by numpy: S of a page that may change or vanish, R that it is still gone."""
     policy, back, age = priced(), 40 * DAY, 9 * DAY
-    held = replace(pages([0.0]), back_scale_s=None)
+    held = replace(pages([0.0]), comeback_scale_s=None)
     due = policy.due(held, 0.0).item()
     rate = DEATHS * held.scale_s[0] / held.shape[0]  # as `dying` has it
     a, b = held.shape[0] * (1 + rate) ** 2, held.scale_s[0] * (1 + rate)
@@ -57,7 +57,7 @@ def test_a_visit_is_worth_what_the_return_is_while_the_page_lives():
 @pytest.mark.parametrize(("notice", "at_once"), [(0.0, 0), (0.2, 2), (2.0, 3)])
 def test_when_it_is_due_a_visit_is_worth_the_price_or_more_where_an_announcement_makes_it_due_at_once(notice, at_once):
     policy = priced()
-    gone = replace(pages([5 * DAY, 40 * DAY, 300 * DAY]), notice=np.full(3, notice))
+    gone = replace(pages([5 * DAY, 40 * DAY, 300 * DAY]), neg_log_unchanged=np.full(3, notice))
     due = policy.due(gone, 0.0)
     assert np.count_nonzero(due == 0.0) == at_once
     for i in range(3):
@@ -71,7 +71,7 @@ def test_the_longer_a_page_has_been_gone_the_later_it_is_looked_for_and_an_annou
     due, values = policy.due(gone, 0.0), policy.value(gone, 20 * DAY)
     assert list(due) == sorted(set(due))
     assert list(values) == sorted(set(values), reverse=True)
-    told = replace(gone, notice=np.full(3, 2.0))
+    told = replace(gone, neg_log_unchanged=np.full(3, 2.0))
     assert (policy.value(told, 20 * DAY) > values).all()
     assert (policy.due(told, 0.0) < due).all()
 
@@ -90,7 +90,7 @@ def test_a_page_too_quick_to_be_held_is_not_looked_for_and_one_without_a_price_f
 def test_nothing_at_all_is_another_where_no_page_is_gone(make):
     policy = make()
     policy.price, policy.deaths_per_s = 2 * DAY, DEATHS
-    without, told = replace(pages([0.0] * 4), back_scale_s=None), pages([0.0] * 4)
+    without, told = replace(pages([0.0] * 4), comeback_scale_s=None), pages([0.0] * 4)
     some = pages([0.0, 0.0, 30 * DAY, 0.0])
     here = [0, 1, 3]
     for one, other in ((policy.value, DAY), (policy.due, 0.0), (policy.fresh, DAY)):

@@ -54,7 +54,7 @@ def test_a_visit_is_worth_what_the_probability_of_freshness_says(shape, within, 
     age_s = np.linspace(0.0, 0.1, count) ** 2 / 0.1 * YEAR_S
     held = pages(shape, rate_per_year, count)
     likely = policy.fresh(Pages(held.slot, -age_s, *(getattr(held, name) for name in (
-        "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "notice"))), 0.0)  # fmt: skip
+        "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged"))), 0.0)  # fmt: skip
     expected = np.trapezoid(likely, age_s) - age_s[-1] * likely[-1]
     found = policy.value(pages(shape, rate_per_year), float(age_s[-1])).item()
     assert found == pytest.approx(expected, rel=within + 1e-5)

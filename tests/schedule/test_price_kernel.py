@@ -38,10 +38,10 @@ def policy(request: pytest.FixtureRequest) -> Price:
     policy._close = 1e-7
     for k in range(ROUNDS):
         policy._clocks.learn(visits(BEGAN + k * DAY, k == 0, draw))
-    memory = {name: rows.copy() for name, rows in policy.memory().items()}
+    memory = {name: rows.copy() for name, rows in policy.state().items()}
     memory["sites"][:, ADVANTAGE] = 1e6 if request.param == "clocks" else -1e6
     memory["sites"][:, LEVEL], memory["sites"][:, SLOPE] = 0.5, 0.3
-    policy.recall(memory)
+    policy.restore(memory)
     for k in range(200):
         policy.chosen(np.full(1, 5e4), BEGAN + k * DAY / 30, PAGES)
     return policy
@@ -103,11 +103,11 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     told, adds, theta = exposed(policy, pages), longing(policy, pages, rates), policy._harmonic
     age = told.exposure_s
     seen = index.index(pages.importance, told.shape, told.scale_s, age, pages.cost, pages.cost_changed, theta)
-    worth, dear = index.announced(told.shape, told.scale_s, np.maximum(age, 0.0), 1e-6, pages.notice)
-    harmonic = index.parts(told.shape, told.scale_s, age + pages.notice * told.scale_s / told.shape).harmonic
+    worth, dear = index.announced(told.shape, told.scale_s, np.maximum(age, 0.0), 1e-6, pages.neg_log_unchanged)
+    harmonic = index.parts(told.shape, told.scale_s, age + pages.neg_log_unchanged * told.scale_s / told.shape).harmonic
     worth = (1 - theta) * worth + theta * harmonic
     sent_for = pages.importance * worth / (pages.cost + pages.cost_changed * dear)
-    seen = np.where(pages.notice > 0, sent_for, seen)
+    seen = np.where(pages.neg_log_unchanged > 0, sent_for, seen)
     seen += adds * np.maximum(NOW - pages.visited_at, 0.0) * pages.importance / pages.cost
     first = by_age(pages, NOW).dying(np.zeros(PAGES), deaths_per_s)
     waits = policy.patience * np.array([np.maximum(first.shape, 1.0), np.ones(PAGES)])
@@ -117,7 +117,7 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     new = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed)
     expected = np.where(np.isnan(pages.visited_at), new, seen)
     assert np.isnan(pages.visited_at).sum() == 1
-    value, quiet = policy.value(pages, NOW), pages.notice == 0
+    value, quiet = policy.value(pages, NOW), pages.neg_log_unchanged == 0
     np.testing.assert_allclose(value[quiet], expected[quiet], rtol=1e-9)
     np.testing.assert_allclose(value[~quiet], expected[~quiet], rtol=1e-4)
 
@@ -126,7 +126,7 @@ def test_on_a_host_that_allows_too_few_visits_pages_fall_due_at_its_own_price(po
     pages, policy._longs = pages.take(np.arange(PAGES) != NEW), False  # what age alone adds goes by the crawl's price
     dear = np.where(np.arange(PAGES - 1) % 2, 3.0, 0.5)
     weighed = policy._weighed.copy()  # each call has a say in it
-    due = policy.due(replace(pages, dear=dear), NOW)
+    due = policy.due(replace(pages, host_price_ratio=dear), NOW)
     for times in (3.0, 0.5):
         policy._weighed[:] = weighed
         price, policy.price = policy.price, policy.price * times
@@ -148,7 +148,9 @@ def test_a_new_page_that_has_waited_for_longer_than_patience_is_worth_what_it_ha
 def test_a_page_of_which_a_change_was_announced_falls_due_when_it_is_worth_the_price(pages: Pages) -> None:
     policy = PriceGamma()
     policy._close = 1e-9
-    told = replace(pages, notice=np.full(PAGES, 0.3), recall=np.full(PAGES, 0.6)).take(np.arange(PAGES) > AHEAD)
+    told = replace(pages, neg_log_unchanged=np.full(PAGES, 0.3), announced_share=np.full(PAGES, 0.6)).take(
+        np.arange(PAGES) > AHEAD
+    )
     for _ in range(200):
         policy.chosen(np.full(1, np.median(policy.value(told, NOW))), NOW, PAGES)
     due = policy.due(told, NOW)
@@ -168,12 +170,12 @@ def test_due_times(policy: Price, pages: Pages, rates: bool, deaths_per_s: float
     pages = known(pages, rates).take(np.arange(PAGES) != NEW)
     told, adds = exposed(policy, pages), longing(policy, pages, rates)
     due = policy.due(pages, NOW)
-    found = np.isfinite(due) & (pages.notice == 0)
+    found = np.isfinite(due) & (pages.neg_log_unchanged == 0)
     assert found.sum() > PAGES / 3
     assert isinstance(policy, PriceGamma) or np.isfinite(due).all()
     pages, due, told = pages.take(found), due[found], Exposure(*(column[found] for column in told))
     age = (due - np.fmax(NOW, pages.visited_at)) * told.speed + told.exposure_s
-    dear = index.parts(told.shape, told.scale_s, age).dear
+    dear = index.parts(told.shape, told.scale_s, age).p_changed
     worth = index.index(pages.importance, told.shape, told.scale_s, age, harmonic=policy._harmonic)
     worth = (worth + adds * age * pages.importance) / (pages.cost + pages.cost_changed * dear)
     np.testing.assert_allclose(worth, policy.price, rtol=1e-5)
@@ -183,7 +185,7 @@ def test_due_times(policy: Price, pages: Pages, rates: bool, deaths_per_s: float
 def test_freshness(policy: Price, pages: Pages, rates: bool) -> None:
     pages = known(pages, rates)
     told, policy.deaths_per_s = exposed(policy, pages), 1e-7
-    doubt = pages.notice + 1e-7 * np.maximum(NOW - pages.visited_at, 0.0)
+    doubt = pages.neg_log_unchanged + 1e-7 * np.maximum(NOW - pages.visited_at, 0.0)
     np.testing.assert_allclose(policy.fresh(pages, NOW), told.fresh() * np.exp(-doubt), rtol=1e-12)
 
 
@@ -192,7 +194,7 @@ def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pag
     """Of pages of which nothing was said: values, due times and freshness count what nobody would have announced."""
     policy.deaths_per_s, policy._longs = deaths_per_s, False
     rho = np.linspace(0.0, 0.9, PAGES)
-    heard, mute = replace(pages, recall=rho), replace(pages, recall=0.0 * rho)
+    heard, mute = replace(pages, announced_share=rho), replace(pages, announced_share=0.0 * rho)
 
     def asked(ask: Callable[[Pages, float], Floats], of: Pages) -> Floats:
         policy._weighed[:] = 1.0
@@ -208,7 +210,7 @@ def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pag
     age_s = np.fmax(NOW - pages.visited_at, 0.0)
     told = plain.dying(age_s, deaths_per_s)
     part = rho * (plain.shape / plain.scale_s) / (told.shape / told.scale_s)
-    quiet = (pages.notice == 0) & (age_s > 0) & (part > 0)
+    quiet = (pages.neg_log_unchanged == 0) & (age_s > 0) & (part > 0)
     fresh = index.heard(told.shape, told.scale_s, told.exposure_s, np.maximum(part, 1e-9))
     harmonic, theta = index.parts(told.shape, told.scale_s, told.exposure_s).harmonic, policy._harmonic
     by_now, some = told.scale_s + part * told.exposure_s, np.maximum(part, 1e-9)

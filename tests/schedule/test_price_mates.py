@@ -36,9 +36,9 @@ def learned(price: float = 4 * DAY, believed: bool = True, restless: int | None 
             slots >= 0, slots < 0, changed, np.full(N, np.nan), none, none, none.astype(int), slots < 0,
             none.astype(int), FOLDER + np.uint64(1), slots + np.uint64(1),
         ))  # fmt: skip
-    memory = {name: rows.copy() for name, rows in policy.memory().items()}
+    memory = {name: rows.copy() for name, rows in policy.state().items()}
     memory["sites"][:, ADVANTAGE] = 1e6 if believed else -1e6
-    policy.recall(memory)
+    policy.restore(memory)
     policy.price, policy._weighed[:] = price, 1.0
     return policy
 
@@ -71,7 +71,7 @@ def test_the_page_visited_last_is_worth_more_and_no_other():
 
 def test_what_it_tells_is_what_those_weigh_that_would_be_visited_then():
     policy = learned()
-    told, site = policy._clocks.exposures(pages(), NOW), policy.memory()["sites"][0]
+    told, site = policy._clocks.exposures(pages(), NOW), policy.state()["sites"][0]
     few = 3 / site[RATE]
     second = (site[PLAIN_WAITED] + few) / (site[WAITED] + few)
     for scout, size in zip(SCOUTS, SIZES, strict=True):

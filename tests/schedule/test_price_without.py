@@ -30,9 +30,9 @@ def learned(without: str = "") -> Price:
             together & (k > 0), dated, none, none, none.astype(int), slots < 0, none.astype(int),
             folder + np.uint64(1), name + np.uint64(1),
         ))  # fmt: skip
-    memory = {key: rows.copy() for key, rows in policy.memory().items()}
+    memory = {key: rows.copy() for key, rows in policy.state().items()}
     memory["sites"][:, ADVANTAGE] = 1e6
-    policy.recall(memory)
+    policy.restore(memory)
     for k in range(200):
         policy.chosen(np.full(1, 2e3), BEGAN + k * DAY / 30, N)
     policy._weighed[:] = 1.0
@@ -52,15 +52,15 @@ def test_each_part_has_a_say(part):
 
 
 def test_what_is_left_out_is_not_learned():
-    assert len(learned("exposure").memory()["pages"]) == 0
-    assert (learned("cohorts").memory()["pages"]["cohort"] == NONE).all()
-    assert (learned("siblings").memory()["pages"]["sibling"] == NONE).all()
-    whole = learned().memory()
+    assert len(learned("exposure").state()["pages"]) == 0
+    assert (learned("cohorts").state()["pages"]["cohort"] == NONE).all()
+    assert (learned("siblings").state()["pages"]["sibling"] == NONE).all()
+    whole = learned().state()
     assert (whole["pages"]["cohort"] != NONE).any()
     assert (whole["pages"]["sibling"][:N] != NONE).all()
     for part, index in (("cohorts", COHORT), ("siblings", SIBLING)):
-        assert whole["sites"][0, FULL + index] != learned(part).memory()["sites"][0, FULL + index]
-    assert learned("burst").memory()["told"][-len(learned("burst")._clocks._settings) + BURST] == 0.0
+        assert whole["sites"][0, FULL + index] != learned(part).state()["sites"][0, FULL + index]
+    assert learned("burst").state()["told"][-len(learned("burst")._clocks._settings) + BURST] == 0.0
 
 
 def test_several_parts_are_left_out_and_none_that_there_is_not():

@@ -24,7 +24,7 @@ def pages(n: int, **given: Any) -> Pages:
     columns = {"visited_at": BEGAN_AT * one, "importance": one, "retrieved": 0 * one, "clicked": 0 * one} | given
     return Pages(
         np.arange(n, dtype=np.uint32), cash=one, shape=one, scale_s=one, cost=one, cost_changed=0 * one,
-        notice=0 * one, **{name: np.asarray(column, float) for name, column in columns.items()},
+        neg_log_unchanged=0 * one, **{name: np.asarray(column, float) for name, column in columns.items()},
     )  # fmt: skip
 
 
@@ -70,18 +70,18 @@ def test_a_page_is_visited_when_its_period_is_over_and_the_latest_for_its_period
     policy, seen = Rpuc(**GIVEN, periods=PERIODS), pages(4, importance=[0, 0, 0, 9])
     policy.plan(seen, 0, BEGAN_AT)
     assert policy.due(seen, BEGAN_AT) - BEGAN_AT == pytest.approx([DAY_S, DAY_S, DAY_S, 7200.0])
-    assert (policy.value(seen, BEGAN_AT + 7000.0) < policy.least).all()
-    assert (policy.value(seen, BEGAN_AT + 7300.0) >= policy.least).tolist() == [False, False, False, True]
+    assert (policy.value(seen, BEGAN_AT + 7000.0) < policy.min_value).all()
+    assert (policy.value(seen, BEGAN_AT + 7300.0) >= policy.min_value).tolist() == [False, False, False, True]
     late = policy.value(seen, BEGAN_AT + 1.5 * DAY_S)
     assert late.argmax() == 3
-    assert (late >= policy.least).all()
+    assert (late >= policy.min_value).all()
 
 
 def test_with_fitted_periods_all_of_the_budget_is_spent():
     policy = Rpuc()
-    assert (policy.value(pages(4), BEGAN_AT + 1.0) >= policy.least).all()
+    assert (policy.value(pages(4), BEGAN_AT + 1.0) >= policy.min_value).all()
     policy.plan(pages(4), 0, BEGAN_AT)
-    assert (policy.value(pages(4), BEGAN_AT + 1.0) >= policy.least).all()
+    assert (policy.value(pages(4), BEGAN_AT + 1.0) >= policy.min_value).all()
 
 
 def test_pages_gone_wait_longer_and_are_removed():
@@ -93,7 +93,7 @@ def test_pages_gone_wait_longer_and_are_removed():
     assert due[0] == pytest.approx(2 * due[1])
     told(policy, BEGAN_AT + 9, 4, [False, False], gone=[True, False])
     assert policy.due(seen, BEGAN_AT + 9)[0] == np.inf
-    assert (policy.value(seen, BEGAN_AT + DAY_S) >= policy.least).tolist() == [False, True]
+    assert (policy.value(seen, BEGAN_AT + DAY_S) >= policy.min_value).tolist() == [False, True]
     assert policy.tables(BEGAN_AT)["removed"]["slot"].tolist() == [0]
 
 
@@ -228,9 +228,9 @@ def test_the_first_types_are_fitted_to_the_pace_at_which_another_policy_made_its
 
 def test_validity_is_told_to_the_crawl_also_once_it_is_changed() -> None:
     policy = Rpuc(validity="head")
-    assert policy.validity == "head"
+    assert policy.freshness_check == "head"
     policy.adjust({"validity": "get"})
-    assert policy.validity == "get"
+    assert policy.freshness_check == "get"
 
 
 @pytest.mark.parametrize(

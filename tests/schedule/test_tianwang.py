@@ -48,7 +48,7 @@ def wanted(policy: Tianwang, seen: Pages, now: float) -> list[int]:
     """Return the pages that the cycle visits, in its order."""
     values = policy.value(seen, now)
     order = np.argsort(-values, kind="stable")
-    return [int(row) for row in order if values[row] >= policy.least]
+    return [int(row) for row in order if values[row] >= policy.min_value]
 
 
 def test_a_cycle_visits_what_is_due_in_the_order_of_its_time_and_leaves_over_the_rest():
@@ -88,12 +88,12 @@ def test_new_urls_get_their_share_and_no_more():
     new = pages([np.nan] * 3)
     for _ in range(2):
         value = policy.value(new, BEGAN_AT + 2)
-        assert (value >= policy.least).all()
+        assert (value >= policy.min_value).all()
         assert value.argmax() == 0, "the one found first"
         policy.chosen(value[:1], BEGAN_AT + 2, 1, 1)
-    assert (policy.value(new, BEGAN_AT + 3) < policy.least).all()
+    assert (policy.value(new, BEGAN_AT + 3) < policy.min_value).all()
     policy.plan(seen, 100, BEGAN_AT + 2 * DAY_S)
-    assert (policy.value(new, BEGAN_AT + 2 * DAY_S) >= policy.least).all()
+    assert (policy.value(new, BEGAN_AT + 2 * DAY_S) >= policy.min_value).all()
 
 
 def test_next_crawl_time_is_one_over_the_corrected_estimate():
@@ -325,7 +325,7 @@ def test_a_crawl_of_before_that_noted_no_percentage_goes_on():
     policy.resume({f"tianwang_{name}": float(value) for name, value in of_old.items()})
     assert policy.plan(seen, 5, now) == now + 60
     assert len(wanted(policy, seen, now)) == 4
-    assert policy.value(pages([np.nan]), now)[0] >= policy.least
+    assert policy.value(pages([np.nan]), now)[0] >= policy.min_value
 
 
 def test_short_cycles_do_not_keep_a_new_crawl_idle():

@@ -31,7 +31,7 @@ class Listening(Policy):
         self.notices: list[np.ndarray] = []
 
     def value(self, pages: Pages, now: float):
-        self.notices.append(pages.notice.copy())
+        self.notices.append(pages.neg_log_unchanged.copy())
         return np.where(np.isnan(pages.visited_at), 1e12, now - pages.visited_at)
 
     def learn(self, visits: Visits) -> None:
@@ -126,10 +126,10 @@ def test_notices_reach_those_that_were_visited_and_end_with_the_next_visit() -> 
     world.held.pass_to(BEGAN_AT)
     world.held.visited_at[:] = BEGAN_AT
     world.held.pass_to(BEGAN_AT + 30 * DAY_S)
-    rows = np.flatnonzero(world.held.columns(None).notice)
+    rows = np.flatnonzero(world.held.columns(None).neg_log_unchanged)
     seen = world.world.visit(rows, BEGAN_AT + 30 * DAY_S)
     world.held.learn(rows, np.full(len(rows), 30 * DAY_S), seen, BEGAN_AT + 30 * DAY_S)
-    assert not world.held.columns(None).notice.any()
+    assert not world.held.columns(None).neg_log_unchanged.any()
 
 
 def test_who_is_told_what_is_stale_does_better_than_the_best_who_is_not() -> None:
@@ -157,7 +157,7 @@ def test_what_is_learned_comes_near_to_what_is_known() -> None:
 class Lazy(Cycle):
     """Round robin that leaves alone what it visited within two days."""
 
-    least = 2 * DAY_S
+    min_value = 2 * DAY_S
 
 
 def test_what_a_policy_does_not_want_is_lost_and_counted() -> None:
@@ -254,10 +254,10 @@ def test_who_is_told_of_some_changes_learns_how_many_and_keeps_copies_fresher() 
     told = Polling(Price(), one_host, 0.3, conditions=replace(QUICK, recall=0.8, precision=0.9))
     untold = Polling(Price(), one_host, 0.3, conditions=QUICK)
     assert told.run(6, 3).value > untold.run(6, 3).value + 0.02
-    recall = told.held.columns(None).recall
+    recall = told.held.columns(None).announced_share
     assert recall is not None
     assert 0.2 < recall[0] < 1.0
-    assert untold.held.columns(None).recall is None
+    assert untold.held.columns(None).announced_share is None
 
 
 def test_pages_that_come_back_do_so_after_a_time_and_say_whether_they_changed_since_they_were_read() -> None:

@@ -46,7 +46,7 @@ class NoneStarves(Checker):
 
     def began(self, life: Running) -> None:
         """Note, in the last life, when each page falls due."""
-        if not life.last or policy_of(life.config.policy, life.config.policy_options).least > -math.inf:
+        if not life.last or policy_of(life.config.policy, life.config.policy_options).min_value > -math.inf:
             return
         self._life, state = life, life.partition.state
         turn_s = life.config.refresh_after_s
