@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -95,8 +95,12 @@ def _pages(partition: Partition, watch: Watch, now: float) -> Iterator[Columns]:
         add = [piece[column].append for column in piece]
         for slot, cell, ticks in zip(range(start, stop), cells, found, strict=True):
             url = state.urls.get(slot)
-            about = _page(partition, cell, url, int(trust[slot]))
-            row = (url, *about[:5], state.epoch + ticks / TICKS_PER_S, *about[5:8], _url(state, about[8]))
+            page = _page(partition, cell, url, int(trust[slot]))
+            row = (
+                url, page.label, page.status, page.title, page.size_bytes, page.tls_ok,
+                state.epoch + ticks / TICKS_PER_S, page.visited_at, page.changes, page.visits,
+                _url(state, page.copy_of),
+            )  # fmt: skip
             for put, value in zip(add, row, strict=True):
                 put(value)
         yield piece | _beliefs(view, start, stop)
@@ -121,21 +125,35 @@ def _nullable(values: Floats) -> list[Any]:
     return [value if isfinite(value) else None for value in values.tolist()]
 
 
-def _page(partition: Partition, cell: int, url: str, trust: int) -> tuple[Any, ...]:
-    """Return class, status, title, size, tls_ok, visited_at, changes, visits and whose copy it is, of a page."""
+class _FetchedPage(NamedTuple):
+    """What the table says of a page that a visit tells; of one without visits nothing."""
+
+    label: str | None = None
+    status: int | None = None
+    title: str | None = None
+    size_bytes: int | None = None
+    tls_ok: bool | None = None
+    visited_at: float | None = None
+    changes: int = 0
+    visits: int = 0
+    copy_of: int = NO_SLOT
+
+
+def _page(partition: Partition, cell: int, url: str, trust: int) -> _FetchedPage:
     if cell & NO_RECORD:
-        return None, None, None, None, None, None, 0, 0, NO_SLOT
-    row = partition.state.records.rows[cell].item()
-    ticks, size, pointer, (visits, changes, status, outcome) = row[2], row[3], row[6], row[16:20]
-    title, copied = None, NO_SLOT
-    if pointer and outcome in _HELD:
-        event = partition.journal.read(pointer)
+        return _FetchedPage()
+    record = partition.state.records.read(cell)
+    title, copied, size = None, NO_SLOT, record.size_bytes
+    if record.event and record.outcome in _HELD:
+        event = partition.journal.read(record.event)
         assert isinstance(event, Visit), "a record points to a visit"
-        title, copied = event.title, event.alias if outcome == Outcome.DUPLICATE else event.near
-        size = event.size_bytes if status == 304 else size
-    tls_ok = None if not trust or not url.startswith("https:") else trust == _TLS_OK
-    visited_at = partition.state.epoch + ticks / TICKS_PER_S
-    return _LABELS.get(outcome), status, title, size, tls_ok, visited_at, changes, visits, copied
+        title, copied = event.title, event.alias if record.outcome == Outcome.DUPLICATE else event.near
+        size = event.size_bytes if record.status == 304 else size
+    return _FetchedPage(
+        _LABELS.get(record.outcome), record.status, title, size,
+        None if not trust or not url.startswith("https:") else trust == _TLS_OK,
+        partition.state.epoch + record.visited / TICKS_PER_S, record.changes, record.visits, copied,
+    )  # fmt: skip
 
 
 def _url(state: State, slot: int) -> str | None:

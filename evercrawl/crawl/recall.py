@@ -21,21 +21,20 @@ def recall(partition: Partition, slot: int) -> Before:
     if index is None:
         return Before(depth=cell & 0xFF, hops=cell >> 8 & 0xFF, member=bool(cell & ROOT))
     record = state.records.read(index)
-    _, _, ticks, size, digest, simhash, event, history, mark, shape, scale_s, _, changed, _, seen, words, visits = (
-        record[:17]
-    )
-    changes, _, outcome, depth, misses, flags = record[17:23]
-    read_back = partition.journal.read(event) if event else None
+    read_back = partition.journal.read(record.event) if record.event else None
     held = read_back if isinstance(read_back, Visit) else None
-    member = flags & MEMBER != 0
+    member = record.flags & MEMBER != 0
     if cell & NO_RECORD:  # its content was lost with a damaged disk
         return Before(
-            depth=cell & 0xFF, hops=cell >> 8 & 0xFF, history=history, mark=mark, member=member, event=event, held=held
-        )
+            depth=cell & 0xFF, hops=cell >> 8 & 0xFF, event=record.event, held=held,
+            history=record.importance, mark=record.mark, member=member,
+        )  # fmt: skip
     return Before(
-        visits, changes, state.instant(ticks), digest, outcome, depth, 0, held if digest else None,
-        event=event, held=held, history=history, mark=mark, member=member,
-        shape=shape, scale_s=scale_s, changed_at=state.instant(changed), seen_at=state.instant(seen),
-        simhash=simhash, words=words, misses=misses, validated=flags & VALIDATED != 0, size_bytes=size,
-        findable=flags & FINDABLE != 0,
+        visits=record.visits, changes=record.changes, visited_at=state.instant(record.visited),
+        digest=record.digest, outcome=record.outcome, depth=record.depth, last=held if record.digest else None,
+        event=record.event, held=held, history=record.importance, mark=record.mark, member=member,
+        shape=record.rate_shape, scale_s=record.rate_scale_s,
+        changed_at=state.instant(record.changed), seen_at=state.instant(record.seen),
+        simhash=record.simhash, words=record.words, size_bytes=record.size_bytes, misses=record.misses,
+        validated=record.flags & VALIDATED != 0, findable=record.flags & FINDABLE != 0,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from evercrawl.crawl.verify_state import EventCheck, compare
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import snapshot
 from evercrawl.store.events import Lost, Visit
+from evercrawl.store.folding import replay
 from evercrawl.store.lock import holder, last_begun
 from evercrawl.store.segment import segment_name, segments
 from evercrawl.store.tail import find_end
@@ -188,7 +189,7 @@ def _events(
                 watch("events", seen, upto)
             if not check.event(event, number):
                 return None
-            folded.replay(event, pointer, number)
+            replay(folded, event, pointer, number)
             if isinstance(event, Visit) and event.archive is not None:
                 archive.visit(event, number)
             seen += 1

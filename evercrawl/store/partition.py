@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store import snapshot, stamped
+from evercrawl.store import folding, snapshot, stamped
 from evercrawl.store.archive import Archive, Pointer
 from evercrawl.store.disk import Disk, RealDisk
 from evercrawl.store.events import Lost, Switched, Visit
@@ -226,7 +226,7 @@ class Partition:
         self._archive_end = head.archive_end if head else (0, 0)
         given_up = False
         for pointer, number, event in self.journal.replay(head.position if head else 0):
-            self.state.replay(event, pointer, number)
+            folding.replay(self.state, event, pointer, number)
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, _end(event))
             given_up = given_up or isinstance(event, Lost)
@@ -324,7 +324,7 @@ class Partition:
         `held` is the event that `links` points to, where it is at hand.
         """
         pointer = self.journal.append(event)
-        self.state.apply(event, pointer, held=held)
+        folding.fold(self.state, event, folding.Place(pointer, held=held))
         return pointer
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:

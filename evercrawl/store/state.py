@@ -1,44 +1,18 @@
-"""All that a partition knows, as a fold over its journal: known URLs, one record a fetched page, hosts, counts.
-
-The same `apply` runs while crawling and while replaying, so the journal folds to what memory holds by construction;
-`verify` folds it once more and compares.
-"""
+"""All that a partition knows: URLs, one record a fetched page, hosts, counts; `folding` says how events change it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.store import heard, lasting, media_kind, transfers
 from evercrawl.store.accounts import Accounts
 from evercrawl.store.arena import reserve
 from evercrawl.store.cashbook import Cashbook
-from evercrawl.store.events import (
-    CHANGED,
-    DATE_FALSE,
-    DATE_TRUE,
-    HAS_LINKS,
-    LISTED_FALSE,
-    LISTED_TRUE,
-    MISSED,
-    UNCHANGED,
-    Discovery,
-    Event,
-    Found,
-    Lost,
-    Noted,
-    Passed,
-    Switched,
-    Visit,
-)
-from evercrawl.store.events import MEMBER as MEMBER_NOW
-from evercrawl.store.events import NEAR as NEAR_NOW
-from evercrawl.store.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.originals import Originals
-from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED, Records
+from evercrawl.store.records import FINDABLE, Records
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.table import NO_RECORD, ROOT, Table
@@ -51,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.store.disk import Disk
+    from evercrawl.store.events import Discovery, Event
     from evercrawl.types import Floats, Keys, Slots
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
@@ -58,13 +33,6 @@ IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
-
-_DATES: Final = (
-    (DATE_TRUE, "date_true"),
-    (DATE_FALSE, "date_false"),
-    (LISTED_TRUE, "listed_true"),
-    (LISTED_FALSE, "listed_false"),
-)
 
 
 class State:
@@ -148,7 +116,7 @@ class State:
         self.visits = 0
         self.changes = 0
         self.wire_bytes = 0
-        self._originals = Originals()
+        self.originals = Originals()
         self.folded: list[tuple[int, int, int]] = []
         self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
 
@@ -207,111 +175,11 @@ class State:
         """Return the index of the site of a host name; None where no host of it is known."""
         return self._site_numbers.get(self._site(host))
 
-    def replay(self, event: Event, pointer: int, number: int) -> None:
-        """Fold one event that was read back from the journal, the one with this number."""
-        if isinstance(event, (Visit, Found)) and event.found is not None and event.found.urls:
-            found = event.found
-            keys = self.keys(found.urls)
-            slots, new = self.table.intern(keys)
-            assert new.all(), "the journal names a URL twice"
-            assert int(slots[0]) == found.first_slot, "the journal leaves out a URL"
-            self.admit(found, event.at, keys)
-        self.apply(event, pointer, number)
-
-    def apply(self, event: Event, pointer: int, number: int = 0, held: Visit | None = None) -> None:
-        """Fold one event whose discoveries are admitted already.
-
-        Parameters
-        ----------
-        event, pointer, number
-            What happened, its place in the journal, and how many events were before.
-        held
-            The event that `links` points to, where it is at hand.
-        """
-        if isinstance(event, (Visit, Found)) and event.found is not None:
-            self._welcome(event.found, number)
-        if isinstance(event, Visit):
-            self._visited(event, pointer, number)
-            self._count_dates(event)
-            if event.heard:
-                self._count_heard(event)
-            self.cashbook.settle(event, number, held)
-        elif isinstance(event, Passed):
-            self.cashbook.passed(event, number, held)
-        elif isinstance(event, Switched):
-            self._switched(event.scheme)
-        elif isinstance(event, Lost):
-            self._lost(event.slot)
-        elif isinstance(event, Noted):
-            self.notes.update(event.notes)
-
-    def _welcome(self, found: Discovery, number: int) -> None:
-        """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""
-        new = slice(found.first_slot, found.first_slot + len(found.urls))
-        cells = self.table.record[new]
-        self.born[new] = self.accounts.total  # nothing where births are not noted
-        for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
-            self.cashbook.join(found.first_slot + place, found.hosts[place], number)
-
-    def _visited(self, event: Visit, pointer: int, number: int) -> None:
-        slot, flags = event.slot, event.flags
-        rows = self.records.rows
-        if event.visits == 1:
-            index, depth = self._new_record(slot)
-            old = self.records.read(index)
-        else:
-            index = self.table.record.item(slot)
-            old = self.records.read(index)
-            depth = old[20]
-        outcome = old[19]
-        size_bytes, simhash, words = event.size_bytes, event.simhash, event.words
-        if event.visits > 1 and (flags & UNCHANGED or (old[4] and not flags & HAS_LINKS)):
-            # the content is the one held, and so are its size and its likeness; trouble brings none
-            size_bytes, simhash, words = old[3], old[5], old[15]
-        if outcome:
-            self.outcomes[outcome] -= 1
-        links, history, mark, shape, scale_s, alias, changed, wire, seen = old[6:15]
-        visited = self.ticks(event.at)
-        if flags & HAS_LINKS:
-            links, alias = pointer, event.alias
-            wire = wire if flags & UNCHANGED else min(event.wire_bytes, 0xFFFFFFFF)
-        if event.transfer:
-            history, mark = transfers.unpack_kept(event.transfer)
-            self.cashbook.keep(index, event.kept)
-        if event.evidence:
-            shape, scale_s = transfers.unpack_evidence(event.evidence)
-        if event.changed_at:
-            changed = visited if event.changed_at == event.at else self.ticks(event.changed_at)
-        if event.outcome in HELD:
-            seen = visited
-        stays, earlier = old[23:25]
-        if not (self.folded and self._in_snapshot(index, number)):
-            stays, earlier = _lasting(event, old, simhash, words)
-        rows[index] = (
-            slot, event.host, visited, min(size_bytes, 0xFFFFFFFF), event.digest, simhash,
-            links, history, mark, shape, scale_s, alias, changed, wire, seen, words,
-            min(event.visits, 0xFFFF), min(event.changes, 0xFFFF), event.status, event.outcome, depth,
-            min(event.misses, 0xFF),
-            (MEMBER if flags & MEMBER_NOW else 0) | (VALIDATED if flags & VALIDATED_NOW else 0)
-            | (FINDABLE if _findable(event, old[22]) else 0)
-            | (NEAR if _near(event, old[22]) else 0) | _kind(event, old[22]), stays, earlier,
-        )  # fmt: skip
-        self.outcomes[event.outcome] += 1
-        self.visits += 1
-        self.changes += flags & CHANGED
-        self.wire_bytes += event.wire_bytes
-        if event.retry_at:
-            self.away[event.host] = event.retry_at
-            if event.status:
-                self.wished[event.host] = event.retry_at
-        if event.outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and outcome == Outcome.OK):
-            self._originals.note(event.digest, slot)
-
-    def _in_snapshot(self, index: int, number: int) -> bool:
+    def in_snapshot(self, index: int, number: int) -> bool:
         """Whether a record that a snapshot had was copied after the event with this number."""
         return any(first <= index < stop and number < sequence for first, stop, sequence in self.folded)
 
-    def _new_record(self, slot: int) -> tuple[int, int]:
+    def new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of the record of a page that has none, and the page's depth."""
         cell = int(self.table.record[slot])  # a snapshot may have been copied after this visit
         depth = cell & 0xFF if cell & NO_RECORD else int(self.known.row(slot)["depth"])
@@ -321,28 +189,6 @@ class State:
             self.records.rows["alias"][index] = NO_SLOT
         self.table.record[slot] = index
         return index, depth
-
-    def _count_dates(self, event: Visit) -> None:
-        if event.flags & (DATE_TRUE | DATE_FALSE | LISTED_TRUE | LISTED_FALSE):
-            row = self.accounts.sites[self.site_of[event.host]]
-            for flag, column in _DATES:
-                if event.flags & flag:
-                    row[column] += 1
-
-    def _count_heard(self, event: Visit) -> None:
-        """Take in what a visit says of how much its site announces."""
-        row = self.accounts.sites[self.site_of[event.host]]
-        listened, looked = heard.unpack(event.heard)
-        told = event.flags & (LISTED_TRUE | LISTED_FALSE)
-        row["heard"] += bool(event.flags & LISTED_TRUE)
-        row["missed"] += bool(event.flags & MISSED)
-        row["listened"] += listened
-        row["looked"] += 0.0 if told else looked
-
-    def _switched(self, scheme: Scheme) -> None:
-        self.become(scheme)
-        self.cashbook.begin_anew(handout=scheme.handout, trusted=[scheme.trusts(site) for site in self.sites])
-        self.notes.pop("price", None)  # it was in another unit
 
     def become(self, scheme: Scheme) -> None:
         """Learn importance so from now on, whatever has been kept of pages beside history and mark."""
@@ -355,7 +201,8 @@ class State:
         births: NDArray[np.float32] = reserve(np.float32, len(self.table.cash) if self.scheme.handout else 0)
         return births
 
-    def _lost(self, slot: int) -> None:
+    def lose(self, slot: int) -> None:
+        """Take a page for one that was never fetched: its content was lost with a damaged disk."""
         index = int(self.table.record[slot])
         if not index & NO_RECORD:
             row = self.records.rows[index]
@@ -376,11 +223,11 @@ class State:
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""
-        self._originals.index(self.records.rows[: self.records.count])
+        self.originals.index(self.records.rows[: self.records.count])
 
     def original(self, digest: int) -> int:
         """Return the slot of a page whose last content had this digest; NO_SLOT where none has."""
-        slot = self._originals.find(digest)
+        slot = self.originals.find(digest)
         index = self.record_of(slot) if slot != NO_SLOT else None
         row = self.records.rows[index] if index is not None else None
         return slot if row is not None and int(row["digest"]) == digest and row["outcome"] == Outcome.OK else NO_SLOT
@@ -425,39 +272,3 @@ class State:
         count = self.known.count
         found = int(self.known.row(count - 1)["found"]) if count else 0
         return self.instant(max(int(visited), found))
-
-
-def _lasting(event: Visit, old: tuple[Any, ...], simhash: int, words: int) -> tuple[int, int]:
-    """Return what is kept of how long changes last, after a visit; `old` is the record before."""
-    if event.visits == 1:
-        return lasting.START, 0
-    if event.outcome not in HELD:
-        return old[23], old[24]
-    other = not event.flags & UNCHANGED and event.digest != old[4]
-    changed = other and (words != old[15] or not words)  # bytes around the same words are no change of the page
-    return lasting.learn(old[23], old[24], old[5], simhash, changed=changed)
-
-
-def _findable(event: Visit, flags: int) -> bool:
-    """Whether a search should find a page from now on, given the flags of its record before."""
-    if event.outcome in (Outcome.OK, Outcome.TRUNCATED):
-        return event.digest != 0 and not event.flags & NEAR_NOW
-    if event.outcome == Outcome.GONE:
-        return event.misses < VANISHED and flags & FINDABLE != 0
-    if event.outcome in (Outcome.DUPLICATE, Outcome.REDIRECT):
-        return False
-    return flags & FINDABLE != 0
-
-
-def _kind(event: Visit, flags: int) -> int:
-    """Return the bits of what kind of thing a page is from now on, given the flags of its record before."""
-    if event.flags & HAS_LINKS and event.outcome in HELD:
-        return media_kind.kind_of(event.mime) << media_kind.SHIFT
-    return flags & media_kind.MASK
-
-
-def _near(event: Visit, flags: int) -> bool:
-    """Whether a page counts as a near-duplicate from now on, given the flags of its record before."""
-    if event.flags & HAS_LINKS or event.outcome in HELD:
-        return event.flags & NEAR_NOW != 0
-    return flags & NEAR != 0

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evercrawl.parse.digest import keys
 from evercrawl.store.disk import RealDisk
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Event, Found, Lost, Passed, Visit
+from evercrawl.store.folding import Place, fold, replay
 from evercrawl.store.resuming import to_try
 from evercrawl.store.state import RETRIES, State
 from evercrawl.types import NO_SLOT, Outcome
@@ -56,12 +57,12 @@ class Folder:
     def remember(self, event) -> None:
         pointer = len(self.events) << 8
         self.events.append((pointer, event))
-        self.state.apply(event, pointer)
+        fold(self.state, event, Place(pointer))
 
     def replayed(self) -> State:
         state = State(RealDisk(Path(tempfile.mkdtemp())), EPOCH, keys)
         for pointer, event in self.events:
-            state.replay(event, pointer, pointer >> 8)
+            replay(state, event, pointer, pointer >> 8)
         return state
 
     def record(self, slot: int):

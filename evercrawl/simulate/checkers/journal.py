@@ -10,6 +10,7 @@ from evercrawl.crawl.findings import Findings
 from evercrawl.crawl.verify_state import compare
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.events import Lost
+from evercrawl.store.folding import replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +112,7 @@ class MemoryFollows(Checker):
         partition, found = self._life.partition, Findings()
         folded = partition.empty_state()
         for pointer, number, event in partition.journal.replay():
-            folded.replay(event, pointer, number)
+            replay(folded, event, pointer, number)
         compare(partition.state, folded, found)
         for sentence in found.wrong:
             self.blame(sentence.replace("the snapshot's", "memory's"))

@@ -1,0 +1,113 @@
+"""All that a partition knows is a fold over its journal: what each kind of event does to it.
+
+The same `fold` runs while crawling and while replaying, so the journal folds to what memory holds by construction;
+`verify` folds it once more and compares.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+import numpy as np
+
+from evercrawl.store.events import Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
+from evercrawl.store.table import ROOT
+from evercrawl.store.visit_fold import count_announcements, count_dates, fold_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.store.state import State
+
+    _Fold: TypeAlias = Callable[["State", Any, "Place"], None]
+
+
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where an event stands in the journal.
+
+    Attributes
+    ----------
+    pointer, number
+        Its journal pointer, and how many events were before.
+    held
+        The event that `links` points to, where it is at hand.
+    """
+
+    pointer: int
+    number: int = 0
+    held: Visit | None = None
+
+
+def fold(state: State, event: Event, place: Place) -> None:
+    """Fold one event whose discoveries are admitted already."""
+    _FOLDS[type(event)](state, event, place)
+
+
+def replay(state: State, event: Event, pointer: int, number: int) -> None:
+    """Fold one event that was read back from the journal, the one with this number."""
+    found = event.found if isinstance(event, (Visit, Found)) else None
+    if found is not None and found.urls:
+        keys = state.keys(found.urls)
+        slots, new = state.table.intern(keys)
+        assert new.all(), "the journal names a URL twice"
+        assert int(slots[0]) == found.first_slot, "the journal leaves out a URL"
+        state.admit(found, event.at, keys)
+    fold(state, event, Place(pointer, number))
+
+
+def _visit(state: State, event: Visit, place: Place) -> None:
+    if event.found is not None:
+        _welcome(state, event.found, place.number)
+    fold_record(state, event, place.pointer, place.number)
+    count_dates(state, event)
+    count_announcements(state, event)
+    state.cashbook.settle(event, place.number, place.held)
+
+
+def _found(state: State, event: Found, place: Place) -> None:
+    _welcome(state, event.found, place.number)
+
+
+def _welcome(state: State, found: Discovery, number: int) -> None:
+    """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""
+    new = slice(found.first_slot, found.first_slot + len(found.urls))
+    cells = state.table.record[new]
+    state.born[new] = state.accounts.total  # nothing where births are not noted
+    for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
+        state.cashbook.join(found.first_slot + place, found.hosts[place], number)
+
+
+def _passed(state: State, event: Passed, place: Place) -> None:
+    state.cashbook.passed(event, place.number, place.held)
+
+
+def _switched(state: State, event: Switched, _: Place) -> None:
+    trusted = [event.scheme.trusts(site) for site in state.sites]
+    state.become(event.scheme)
+    state.cashbook.begin_anew(handout=event.scheme.handout, trusted=trusted)
+    state.notes.pop("price", None)  # it was in another unit
+
+
+def _lost(state: State, event: Lost, _: Place) -> None:
+    state.lose(event.slot)
+
+
+def _noted(state: State, event: Noted, _: Place) -> None:
+    state.notes.update(event.notes)
+
+
+def _nothing(_: State, __: Drawn, ___: Place) -> None:
+    """Leave all as it is."""
+
+
+_FOLDS: Final[dict[type[Event], _Fold]] = {
+    Visit: _visit,
+    Found: _found,
+    Passed: _passed,
+    Switched: _switched,
+    Lost: _lost,
+    Noted: _noted,
+    Drawn: _nothing,
+}
+"""What each kind of event does; a new kind brings its own."""

@@ -1,0 +1,171 @@
+"""What a visit does to what is known: the page's record, its site's counts, and who has its content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.store import heard, lasting, media_kind, transfers
+from evercrawl.store.events import (
+    CHANGED,
+    DATE_FALSE,
+    DATE_TRUE,
+    HAS_LINKS,
+    LISTED_FALSE,
+    LISTED_TRUE,
+    MISSED,
+    UNCHANGED,
+)
+from evercrawl.store.events import MEMBER as MEMBER_NOW
+from evercrawl.store.events import NEAR as NEAR_NOW
+from evercrawl.store.events import VALIDATED as VALIDATED_NOW
+from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED
+from evercrawl.store.state import HELD, VANISHED
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.store.events import Visit
+    from evercrawl.store.records import Record
+    from evercrawl.store.state import State
+
+_DATES: Final = (
+    (DATE_TRUE, "date_true"),
+    (DATE_FALSE, "date_false"),
+    (LISTED_TRUE, "listed_true"),
+    (LISTED_FALSE, "listed_false"),
+)
+
+
+def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
+    """Bring the record of a page up to date with a visit, and the counts of all pages.
+
+    Parameters
+    ----------
+    state
+        What is known; changed in place.
+    event, pointer, number
+        The visit, its place in the journal, and how many events were before.
+    """
+    flags, outcome = event.flags, event.outcome
+    index, record = _record(state, event)
+    before = record.outcome
+    if before:
+        state.outcomes[before] -= 1
+    same_content = event.visits > 1 and bool(flags & UNCHANGED or (record.digest and not flags & HAS_LINKS))
+    # where the content is the one held, so are its size and its likeness; trouble brings none
+    simhash, words = (record.simhash, record.words) if same_content else (event.simhash, event.words)
+    if not (state.folded and state.in_snapshot(index, number)):
+        record.lasting, record.earlier = _lasting(event, record, simhash, words)
+    if not same_content:
+        record.size_bytes = min(event.size_bytes, 0xFFFFFFFF)
+    record.slot, record.host, record.visited = event.slot, event.host, state.ticks(event.at)
+    record.digest, record.simhash, record.words = event.digest, simhash, words
+    if flags & HAS_LINKS:
+        record.event, record.alias = pointer, event.alias
+        if not flags & UNCHANGED:
+            record.wire_bytes = min(event.wire_bytes, 0xFFFFFFFF)
+    if event.transfer:
+        record.importance, record.mark = transfers.unpack_kept(event.transfer)
+        state.cashbook.keep(index, event.kept)
+    if event.evidence:
+        record.rate_shape, record.rate_scale_s = transfers.unpack_evidence(event.evidence)
+    if event.changed_at:
+        record.changed = record.visited if event.changed_at == event.at else state.ticks(event.changed_at)
+    if outcome in HELD:
+        record.seen = record.visited
+    record.visits, record.changes = min(event.visits, 0xFFFF), min(event.changes, 0xFFFF)
+    record.status, record.outcome, record.misses = event.status, outcome, min(event.misses, 0xFF)
+    record.flags = _flags(event, record.flags)
+    state.records.write(index, record)
+    _count(state, event)
+    if outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and before == Outcome.OK):
+        state.originals.note(event.digest, event.slot)
+
+
+def count_dates(state: State, event: Visit) -> None:
+    """Count whether the dates of the page's site were true."""
+    if event.flags & (DATE_TRUE | DATE_FALSE | LISTED_TRUE | LISTED_FALSE):
+        row = state.accounts.sites[state.site_of[event.host]]
+        for flag, column in _DATES:
+            if event.flags & flag:
+                row[column] += 1
+
+
+def count_announcements(state: State, event: Visit) -> None:
+    """Take in what a visit says of how much its site announces."""
+    if event.heard:
+        row = state.accounts.sites[state.site_of[event.host]]
+        listened, looked = heard.unpack(event.heard)
+        told = event.flags & (LISTED_TRUE | LISTED_FALSE)
+        row["heard"] += bool(event.flags & LISTED_TRUE)
+        row["missed"] += bool(event.flags & MISSED)
+        row["listened"] += listened
+        row["looked"] += 0.0 if told else looked
+
+
+def _record(state: State, event: Visit) -> tuple[int, Record]:
+    """Return the index of a page's record and a copy of it; of a page that has none, a new one."""
+    if event.visits > 1:
+        index = state.table.record.item(event.slot)
+        return index, state.records.read(index)
+    index, depth = state.new_record(event.slot)
+    record = state.records.read(index)
+    record.depth = depth
+    return index, record
+
+
+def _count(state: State, event: Visit) -> None:
+    state.outcomes[event.outcome] += 1
+    state.visits += 1
+    state.changes += event.flags & CHANGED
+    state.wire_bytes += event.wire_bytes
+    if event.retry_at:
+        state.away[event.host] = event.retry_at
+        if event.status:
+            state.wished[event.host] = event.retry_at
+
+
+def _lasting(event: Visit, record: Record, simhash: int, words: int) -> tuple[int, int]:
+    """Return what is kept of how long changes last, after a visit; `record` is that before."""
+    if event.visits == 1:
+        return lasting.START, 0
+    if event.outcome not in HELD:
+        return record.lasting, record.earlier
+    other = not event.flags & UNCHANGED and event.digest != record.digest
+    changed = other and (words != record.words or not words)  # bytes around the same words are no change of the page
+    return lasting.learn(record.lasting, record.earlier, record.simhash, simhash, changed=changed)
+
+
+def _flags(event: Visit, flags: int) -> int:
+    """Return the flags of a page's record from now on, given those before."""
+    return (
+        (MEMBER if event.flags & MEMBER_NOW else 0)
+        | (VALIDATED if event.flags & VALIDATED_NOW else 0)
+        | (FINDABLE if _findable(event, flags) else 0)
+        | (NEAR if _near(event, flags) else 0)
+        | _media_kind(event, flags)
+    )
+
+
+def _findable(event: Visit, flags: int) -> bool:
+    """Whether a search should find a page from now on, given the flags of its record before."""
+    if event.outcome in (Outcome.OK, Outcome.TRUNCATED):
+        return event.digest != 0 and not event.flags & NEAR_NOW
+    if event.outcome == Outcome.GONE:
+        return event.misses < VANISHED and flags & FINDABLE != 0
+    if event.outcome in (Outcome.DUPLICATE, Outcome.REDIRECT):
+        return False
+    return flags & FINDABLE != 0
+
+
+def _near(event: Visit, flags: int) -> bool:
+    """Whether a page counts as a near-duplicate from now on, given the flags of its record before."""
+    if event.flags & HAS_LINKS or event.outcome in HELD:
+        return event.flags & NEAR_NOW != 0
+    return flags & NEAR != 0
+
+
+def _media_kind(event: Visit, flags: int) -> int:
+    """Return the bits of what kind of thing a page is from now on, given the flags of its record before."""
+    if event.flags & HAS_LINKS and event.outcome in HELD:
+        return media_kind.kind_of(event.mime) << media_kind.SHIFT
+    return flags & media_kind.MASK
