@@ -37,8 +37,7 @@ check: setup
 	$(BIN)/lint-imports
 
 docs: setup
-	$(BIN)/python -c 'from evercrawl.config import to_markdown; print(to_markdown(), end="")' > docs/SETTINGS.md
-	$(BIN)/python -c 'from evercrawl.crawl.policy_page import to_markdown; print(to_markdown(), end="")' > docs/POLICY_OPTIONS.md
+	$(BIN)/python docs/pages.py
 
 demo: setup
 	$(BIN)/evercrawl demo

@@ -21,6 +21,7 @@ import os
 import statistics
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,10 @@ from figures import Figure
 from evercrawl.config import Config, Focus
 from evercrawl.simulate.beliefs import Beliefs, beliefs, rank_correlation
 from evercrawl.simulate.lives import explore
-from evercrawl.simulate.topics import TOPICS, TopicWeb
 from evercrawl.simulate.truth import Node, importance
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
+from topics import TOPICS, TopicWeb
 
 RATE_PER_S = 20.0
 TOPIC = TOPICS[0]

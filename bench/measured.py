@@ -22,6 +22,7 @@ import statistics
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,8 +31,10 @@ from figures import Figure
 from evercrawl.crawl.measured import Measured
 from evercrawl.simulate.lives import relive
 from evercrawl.simulate.living_web import LivingWeb
-from evercrawl.simulate.true_copies import true_copies
 from evercrawl.store.events import Drawn
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
+from true_copies import true_copies
 
 if TYPE_CHECKING:
     from evercrawl.change.probed import Measure

@@ -15,6 +15,7 @@ import json
 import statistics
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,9 @@ from evercrawl.crawl.link_steps import link_steps
 from evercrawl.crawl.rising import rising_pages
 from evercrawl.crawl.view import View
 from evercrawl.simulate.lives import relive
-from evercrawl.simulate.rising_web import RisingWeb
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
+from rising_web import RisingWeb
 
 if TYPE_CHECKING:
     from evercrawl.store.partition import Partition

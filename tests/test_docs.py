@@ -4,10 +4,10 @@ import argparse
 import re
 from pathlib import Path
 
+import pages
 import pytest
 
 from evercrawl.cli import main
-from evercrawl.config import to_markdown
 
 ROOT = Path(__file__).parents[1]
 CLI = (ROOT / "docs" / "CLI.md").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def section(verb: str) -> str:
 
 def test_settings_are_as_the_code_has_them():
     written = (ROOT / "docs" / "SETTINGS.md").read_text(encoding="utf-8")
-    assert written == to_markdown(), "run `make docs`"
+    assert written == pages.settings(), "run `make docs`"
 
 
 def test_every_verb_has_its_section_and_no_other_has():

@@ -11,7 +11,6 @@ Goh, Barabasi (2008). Burstiness and memory in complex systems.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,42 +73,3 @@ def binned(page: Ints, at: Floats, width_s: float, began_at: Floats, ended_at: F
     cells = np.unique(page[inside] * stride + place[inside])
     follows = cells[1:][np.diff(cells) == 1]
     return np.bincount(cells // stride, minlength=pages), bins, np.bincount(follows // stride, minlength=pages)
-
-
-def burstiness(gaps_s: Floats) -> tuple[float, float]:
-    """Return how uneven the gaps between changes of one page are: their coefficient of variation, and B.
-
-    Parameters
-    ----------
-    gaps_s
-        Times from each change to the next, shape (n,), two at least.
-
-    Returns
-    -------
-    tuple
-        Standard deviation over mean c: 1 at random moments, 0 for a clock; and B = (c - 1) / (c + 1): 0, -1, and 1 for
-        changes all in one burst. Both are nan where there are too few.
-
-    Examples
-    --------
-    >>> burstiness(np.array([7.0, 7.0, 7.0]))
-    (0.0, -1.0)
-    """
-    if len(gaps_s) < 2 or not gaps_s.mean() > 0:
-        return math.nan, math.nan
-    c = float(gaps_s.std(ddof=1) / gaps_s.mean())
-    return c, (c - 1.0) / (c + 1.0)
-
-
-def in_batches(at: Floats, width_s: float, least: int = 10) -> float:
-    """Return which part of a site's changes comes in batches of so many within one bin of time; nan of none.
-
-    Examples
-    --------
-    >>> in_batches(np.array([0.0, 0.1, 0.2, 9.0]), 1.0, least=3)
-    0.75
-    """
-    if not len(at):
-        return math.nan
-    sizes = np.unique(np.floor(at / width_s), return_counts=True)[1]
-    return float(sizes[sizes >= least].sum()) / len(at)

@@ -34,28 +34,6 @@ def first_missed(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
     return np.append(changes_at, np.inf)[np.searchsorted(changes_at, seen_at, side="right")]
 
 
-def freshness(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
-    """Return 1 where the copy is the page as it is, else 0, shape (k,): (3); see `first_missed`.
-
-    Examples
-    --------
-    >>> freshness(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([0.5, 2.5, 3.5]))
-    array([1., 0., 1.])
-    """
-    return np.where(first_missed(changes_at, visits_at, at) <= at, 0.0, 1.0)
-
-
-def age(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
-    """Return how long before each instant the page left the copy behind, 0 where it did not: (4); see `first_missed`.
-
-    Examples
-    --------
-    >>> age(np.array([1.0, 2.0]), np.array([0.0, 3.0]), np.array([0.5, 2.5, 3.5]))
-    array([0. , 1.5, 0. ])
-    """
-    return np.maximum(at - first_missed(changes_at, visits_at, at), 0.0)
-
-
 def over_time(changes_at: Floats, visits_at: Floats, end_at: float) -> tuple[float, float]:
     """Return the mean freshness and the mean age of the copy from the first visit to the end: (6), exactly.
 

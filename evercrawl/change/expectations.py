@@ -30,40 +30,6 @@ _NEAR: Final = 1.0  # below it differences of nearly equal numbers are taken as 
 _TERMS: Final = 20
 
 
-def changes_probability(lam: float, passed_s: float, count: int) -> float:
-    """Return the probability of so many changes in a time: (lam t)^k e^(-lam t) / k!, (1).
-
-    Examples
-    --------
-    >>> round(changes_probability(2.0, 1.0, 2), 9) == round(2 * math.exp(-2), 9)
-    True
-    """
-    x = lam * passed_s
-    return math.exp(count * math.log(x) - x - math.lgamma(count + 1)) if x > 0 else float(count == 0)
-
-
-def changed_probability(lam: ArrayLike, passed_s: ArrayLike) -> Floats:
-    """Return the probability that a page has changed within a time: 1 - e^(-lam t), (2) and (7).
-
-    Examples
-    --------
-    >>> changed_probability(1.0, [0.0, 1.0]).round(6)
-    array([0.      , 0.632121])
-    """
-    return -np.expm1(-_product(lam, passed_s))
-
-
-def freshness_after(lam: ArrayLike, passed_s: ArrayLike) -> Floats:
-    """Return the probability that a copy is fresh a time after the visit: e^(-lam t), (8).
-
-    Examples
-    --------
-    >>> freshness_after(1.0, [0.0, 1.0]).round(6)
-    array([1.      , 0.367879])
-    """
-    return np.exp(-_product(lam, passed_s))
-
-
 def age_after(lam: ArrayLike, passed_s: ArrayLike) -> Floats:
     """Return the expected age of a copy a time after the visit: t (1 - (1 - e^(-lam t)) / (lam t)), (8).
 
@@ -121,20 +87,6 @@ def mean_age(lam: ArrayLike, rate: ArrayLike, order: Order = "fixed") -> Floats:
     else:
         found = 1 - 1 / (1 + r)
     return np.where(visited, found / np.where(visited, rate, 1.0), np.where(lam > 0, np.inf, 0.0))
-
-
-def weighted(values: ArrayLike, weight: ArrayLike) -> float:
-    """Return the mean of what pages have, by weight: sum w v / sum w, (5) for a weight of 1; 0 where nothing weighs.
-
-    Examples
-    --------
-    >>> weighted(mean_freshness([0.0, 1.0], 1.0), [3.0, 1.0])
-    0.9080301
-    """
-    values, weight = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(weight, np.float64))
-    counts = weight > 0
-    total = float(weight[counts].sum())
-    return float((weight[counts] * values[counts]).sum()) / total if total else 0.0
 
 
 def _product(lam: ArrayLike, passed_s: ArrayLike) -> Floats:

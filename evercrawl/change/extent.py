@@ -12,7 +12,6 @@ Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms: a bi
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -34,23 +33,6 @@ def changed(digest: int, words: int, digest_before: int, words_before: int) -> b
     (False, True, True)
     """
     return digest != digest_before and (words != words_before or not words)
-
-
-def extent(simhash: int, simhash_before: int) -> float:
-    """Return how much of a changed page is new, 0 to 1, as the hashes of its words tell: 1 - cos(pi d / 64).
-
-    The cosine between two texts is the share of the runs of words that they have in common. The hash knows it to about
-    0.1, and of a wholly new text it sees 0.92 on average. Where either has no words nothing is known, and all of it is
-    taken for new.
-
-    Examples
-    --------
-    >>> extent(0b1011, 0b1011), round(extent(0b1111, 0b1000), 3), extent(0, 0b1011)
-    (0.0, 0.011, 1.0)
-    """
-    if not (simhash and simhash_before):
-        return 1.0
-    return min(1.0 - math.cos(math.pi * (simhash ^ simhash_before).bit_count() / _BITS), 1.0)
 
 
 def extents(simhash: Keys, simhash_before: Keys) -> Floats:
@@ -79,14 +61,3 @@ def replaced(before: Keys, after: Keys) -> float:
     if not len(after):
         return float(len(before) > 0)
     return 1.0 - len(np.intersect1d(before, after, assume_unique=True)) / len(after)
-
-
-def replaced_by_resemblance(resemblance: float) -> float:
-    """Return which part of a page is new where only its resemblance to what it was is known, its length being as then.
-
-    Examples
-    --------
-    >>> replaced_by_resemblance(1 / 3)
-    0.5
-    """
-    return (1.0 - resemblance) / (1.0 + resemblance)

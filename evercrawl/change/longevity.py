@@ -12,7 +12,6 @@ the divergence D of a copy by its age. Kaplan, Meier (1958). Nonparametric estim
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -47,36 +46,6 @@ def lasting(before: Keys, after: Keys, later: Keys) -> float:
         return 0.0
     new = np.setdiff1d(after, before, assume_unique=True)
     return len(np.intersect1d(new, later, assume_unique=True)) / len(after)
-
-
-def lasting_of(before: int, after: int, later: int, bits: int = 64) -> float:
-    """Return what `lasting` says, about, by the similarity hashes of the three visits: cos(2, 3) - cos(1, 3).
-
-    The cosine of two texts is the share of the runs of words that they have in common, so this is what the page and
-    what it became have in common, less what was there before. It is not clipped, so that its mean over many changes is
-    right: of one change it is off by 0.3 at times, and of what went to and fro it is below 0.
-
-    Parameters
-    ----------
-    before, after, later
-        Hashes at three visits, of which the last need not have found a change.
-    bits
-        How many of the low bits are compared.
-
-    Examples
-    --------
-    All was replaced, and stays; then what is replaced each time:
-
-    >>> lasting_of(0xFFFF0000, 0xFF00FF00, 0xFF00FF00, 32), lasting_of(0xFFFF0000, 0xFF00FF00, 0xF0F0F0F0, 32)
-    (1.0, 0.0)
-
-    References
-    ----------
-    Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms. Olston, Pandey (2008).
-    """
-    mask = (1 << bits) - 1
-    here, there = (math.cos(math.pi * ((one ^ later) & mask).bit_count() / bits) for one in (after, before))
-    return here - there
 
 
 def flip_flops(versions: Sequence[Keys]) -> int:

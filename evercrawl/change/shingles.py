@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 RUN: Final = 4
 """Words in a run: one word that is another changes four runs."""
-SKETCH: Final = 128
-"""Runs in a sketch, a kilobyte: it knows the resemblance to about 0.04."""
 _PRIME: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT: Final = np.uint64(31)
@@ -60,43 +58,3 @@ def _mixed(codes: Keys) -> Keys:
     codes = codes * _PRIME
     codes = (codes ^ (codes >> _SHIFT)) * _MIX
     return codes ^ (codes >> _SHIFT)
-
-
-def resemblance(one: Keys, other: Keys) -> float:
-    """Return which part of all runs two texts share, from 0 to 1; 1 for two empty ones.
-
-    Examples
-    --------
-    >>> resemblance(np.array([1, 2, 3], np.uint64), np.array([2, 3, 4], np.uint64))
-    0.5
-    """
-    shared = len(np.intersect1d(one, other, assume_unique=True))
-    together = len(one) + len(other) - shared
-    return shared / together if together else 1.0
-
-
-def sketch(runs: Keys, size: int = SKETCH) -> Keys:
-    """Return the smallest of the runs' hashes: a sample that is drawn alike from every text.
-
-    Examples
-    --------
-    >>> sketch(np.array([1, 2, 3], np.uint64), 2)
-    array([1, 2], dtype=uint64)
-    """
-    return runs[:size]
-
-
-def resemblance_of_sketches(one: Keys, other: Keys, size: int = SKETCH) -> float:
-    """Return about what `resemblance` says of the texts that two sketches are of.
-
-    The smallest runs of both texts together are a fair sample of all their runs.
-
-    Examples
-    --------
-    >>> resemblance_of_sketches(np.array([1, 2, 9], np.uint64), np.array([2, 3, 4], np.uint64), 3)
-    0.3333333
-    """
-    sample = np.union1d(one, other)[:size]
-    if not len(sample):
-        return 1.0
-    return float((np.isin(sample, one) & np.isin(sample, other)).mean())

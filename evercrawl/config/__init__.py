@@ -4,7 +4,7 @@ from evercrawl.config.amended import amend
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load, source_of
-from evercrawl.config.written import as_toml, save, to_markdown, to_toml
+from evercrawl.config.written import as_toml, save, to_toml
 
 __all__ = [
     "FILE_NAME",
@@ -17,6 +17,5 @@ __all__ = [
     "load",
     "save",
     "source_of",
-    "to_markdown",
     "to_toml",
 ]

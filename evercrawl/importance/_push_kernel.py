@@ -1,4 +1,4 @@
-"""The solver's inner loops, compiled; `slowly` has the same in plain Python, to be read."""
+"""The solver's inner loops, compiled; tests/helpers/known_graph/slowly.py has the same in plain Python, to be read."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def heard(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayL
     Of a known rate, what was not announced did not happen, of the part rho that would have been: the copy is fresh with
     probability e^-alpha t, alpha = (1 - rho) lam. The visit comes now, or at the announcement, so that it is worth
     (1 - e^-lam t) / lam - e^-alpha t (1 - e^-rho lam t) / (rho lam): less than without announcements, for whoever waits
-    will be told. This is `signals.worth` below the level of one announcement that is quite certain.
+    will be told. See `signals.times`, below the level of one announcement that is quite certain.
 
     The mean is taken over what is believed of the rate *now*, and silence has told of that too: Gamma(a, b + rho t). So
     with H the harmonic part, t - int S, for a scale of b + rho t, **V = ((1 - rho) H(t) - H((1 - rho) t)) / rho**. It
@@ -170,31 +170,3 @@ def index(
     part = parts(shape, scale_s, age_s)
     worth = (1 - harmonic) * part.fresh + harmonic * part.harmonic
     return np.asarray(weight) * worth / (np.asarray(cost) + np.asarray(cost_changed) * part.p_changed)
-
-
-def due_after_s(
-    price: float,
-    weight: ArrayLike,
-    shape: ArrayLike,
-    scale_s: ArrayLike,
-    cost: ArrayLike = 1.0,
-    cost_changed: ArrayLike = 0.0,
-    harmonic: float = HARMONIC,
-) -> Floats:
-    """Return the age at which a visit is worth the price, by bisection; infinity where none is.
-
-    Examples
-    --------
-    >>> age = due_after_s(0.5, 1.0, 0.4, 3.0)
-    >>> index(1.0, 0.4, 3.0, age).round(12).item()
-    0.5
-    """
-    columns = (weight, shape, scale_s, cost, cost_changed)
-    w, a, b, c0, c1 = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in columns))
-    low, high = np.full(w.shape, -70.0), np.full(w.shape, np.log(NEVER_S))
-    for _ in range(80):
-        middle = (low + high) / 2
-        enough = index(w, a, b, np.exp(middle), c0, c1, harmonic) >= price
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    never = index(w, a, b, np.full(w.shape, NEVER_S), c0, c1, harmonic) < price
-    return np.where(never, np.inf, np.exp((low + high) / 2))

@@ -11,73 +11,16 @@ quasi-deterministic case.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.types import Floats, Ints
 
 DAY_S: Final = 86_400.0
 WEEK: Final = 7
 SETS: Final = 1 << WEEK
-
-
-class Visited(NamedTuple):
-    """The instants after which to visit, as numbers from 0; and the part of the time in which the copy is stale."""
-
-    after: list[int]
-    stale: float
-
-
-def best_visits(times: Sequence[float], chances: Sequence[float], horizon: float, visits: int) -> Visited:
-    """Return after which instants to visit a page, O(instants^2 visits), where it is fresh at 0.
-
-    Parameters
-    ----------
-    times
-        Instants at which the page may change, rising, within the horizon.
-    chances
-        With which probability it does at each.
-    horizon
-        How long the time is that counts.
-    visits
-        How many there are to be at most.
-
-    Examples
-    --------
-    >>> best_visits([1.0, 2.0, 3.0, 4.0], [0.9, 0.1, 0.5, 0.8], 5.0, 2)
-    Visited(after=[0, 3], stale=0.13)
-    """
-    edges = np.concatenate([[0.0], np.asarray(times, np.float64), [horizon]])
-    fresh = _fresh_between(edges, np.asarray(chances, np.float64))
-    ends = len(edges) - 1
-    best, came = fresh[0].copy(), list[Any]()  # fresh time up to each edge, where the last visit was at 0
-    for _ in range(min(visits, ends - 1)):
-        through = best[1:ends, None] + fresh[1:ends]  # one visit more, after the instant of each row
-        at = np.concatenate([[0], through.argmax(0)[1:] + 1])
-        longer = np.concatenate([[0.0], through.max(0)[1:]])
-        came.append(np.where(longer > best, at, 0))
-        best = np.maximum(best, longer)
-    after, edge = list[int](), ends
-    for previous in reversed(came):
-        if previous[edge]:
-            edge = int(previous[edge])
-            after.append(edge - 1)
-    return Visited(after[::-1], 1.0 - float(best[ends]) / horizon)
-
-
-def _fresh_between(edges: Floats, chances: Floats) -> Floats:
-    """Return how long a copy taken just after each edge is fresh before each later one, shape (edges, edges)."""
-    n = len(edges)
-    found = np.full((n, n), -np.inf)
-    for start in range(n - 1):
-        left = np.concatenate([[1.0], np.cumprod(1.0 - chances[start:])])
-        found[start, start] = 0.0
-        found[start, start + 1 :] = np.cumsum(np.diff(edges[start:]) * left)
-    return found
 
 
 def weekly_fresh(chances: Floats) -> Floats:

@@ -98,66 +98,11 @@ def levels(lam: ArrayLike, access_s: float, *, exponential: bool = False) -> Flo
     return np.asarray(np.log1p(x) if exponential else x)
 
 
-def stale(share: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
-    """Return the lower bound on each page's staleness, 1 - f / (lam E X) (1 - h^(1/f)): (33).
-
-    It is reached where the page is accessed evenly, once in 1 / f accesses.
-
-    Examples
-    --------
-    One page alone, always accessed, which changes in one access of e: it is fresh for (1 - 1/e) of the time.
-
-    >>> stale([1.0], [1.0], 1.0, [1.0]).round(6)
-    array([0.367879])
-    """
-    share, lam, level = (np.asarray(each, np.float64) for each in (share, lam, level))
-    return 1.0 - level / (lam * access_s) * allocation.freshness(share, level)
-
-
-def stale_at_random(share: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
-    """Return each page's staleness where each access is to a page drawn by lot: 1 - f g / (lam E X (f + g)).
-
-    Here g = 1 / h - 1.
-
-    Examples
-    --------
-    >>> stale_at_random([1.0], [1.0], 1.0, [np.log(2)]).round(6)
-    array([0.5])
-    """
-    share, lam, level = (np.asarray(each, np.float64) for each in (share, lam, level))
-    grown = np.expm1(level)
-    return 1.0 - share * grown / (lam * access_s * (share + grown))
-
-
-def published_shares(level: ArrayLike) -> Floats:
-    """Return the shares ln(1/h) / sum ln(1/h): (34), the least sum of lam times staleness.
-
-    Examples
-    --------
-    >>> published_shares([0.1, 0.2, 0.5])
-    array([0.125, 0.25 , 0.625])
-    """
-    level = np.asarray(level, np.float64)
-    return np.asarray(level / level.sum())
-
-
-def published_random_shares(level: ArrayLike) -> Floats:
-    """Return the shares in proportion to 1 / h - 1, the least sum of lam times staleness at accesses by lot.
-
-    Examples
-    --------
-    >>> published_random_shares(np.log([2.0, 4.0]))
-    array([0.25, 0.75])
-    """
-    grown = np.expm1(np.asarray(level, np.float64))
-    return np.asarray(grown / grown.sum())
-
-
 def shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
     """Return the shares of accesses, summing to 1, with the least sum of cost times the bound on staleness.
 
     The bound is that of a page that changes at rate ln(1/h) and is visited evenly, so the optimum is of that form.
-    With costs in proportion to rates of change it is `published_shares`.
+    With costs in proportion to rates of change it is (34).
 
     Examples
     --------

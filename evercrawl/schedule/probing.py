@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 _LEAST: Final = 1e-12  # between two means: below it all sites are alike, and no number of probes tells them apart
-_TRIED: Final = 4096  # sizes that `exact_size` tries in any case, and
-_FURTHER: Final = 6.0  # up to how many times the first-order optimum, where that is more
 _FEW: Final = 64.0  # pages of sites of which `exact_sizes` takes each number for itself
 _APART: Final = 4 / 3  # sizes that it tries first,
 _BETWEEN: Final = 12  # and how many of those between the two around the best
@@ -109,23 +107,8 @@ def changes_found(size: int, pages: int, part: float, shares: Shares) -> float:
     return size * shares.mean + float(taken @ shares.believed(counts, np.full(size + 1, float(size))))
 
 
-def exact_size(pages: int, part: float, shares: Shares) -> int:
-    """Return the probes a site with which the most changed pages are expected to be found.
-
-    All sizes are tried, of very large sites those up to some thousands or some times the first-order optimum.
-
-    Examples
-    --------
-    >>> from evercrawl.schedule.site_shares import Shares
-    >>> exact_size(1000, 0.1, Shares(1.0, 1.0))
-    10
-    """
-    last = min(int(part * pages + 1e-9), max(int(_FURTHER * float(best_size(pages, part, shares))), _TRIED))
-    return max(range(1, max(last, 1) + 1), key=lambda size: changes_found(size, pages, part, shares))
-
-
 def exact_sizes(pages: ArrayLike, part: float, shares: Shares) -> Floats:
-    """Return `exact_size` of each site, quickly: about, where a little more or less makes no difference.
+    """Return the best number of probes of each site, quickly: about, where a little more or less makes no difference.
 
     Sites of 64 pages or more are taken for the nearest of eight to an octave, and so are a and b of `shares`, of 16; of
     sizes above four, those a third apart are tried, and then what is between the best and its neighbours.

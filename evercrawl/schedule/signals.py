@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from evercrawl.types import Floats
 
 _MOST_LEVEL: Final = 40.0  # a copy that is fresh with probability e^-40 is not
@@ -57,41 +55,6 @@ def signals(lam: float, recall: float, false_rate: float) -> Signals:
     announced = lam * recall + false_rate
     precision = min(lam * recall / announced, 1.0 - _SMALL) if announced > 0 else 0.0
     return Signals(announced, lam * (1.0 - recall), float(-np.log1p(-precision)))
-
-
-def level(of: Signals, age_s: ArrayLike, count: ArrayLike) -> Floats:
-    """Return y, -ln of the probability that copies of some age are fresh, `count` announcements having come.
-
-    >>> level(signals(1.0, 0.5, 0.5), [0.0, 2.0], [0, 1]).round(3)
-    array([0.   , 1.693])
-    """
-    return np.asarray(of.silent * np.asarray(age_s, np.float64) + of.kappa * np.asarray(count, np.float64))
-
-
-def worth(of: Signals, weight: ArrayLike, at: ArrayLike) -> Floats:
-    """Return what a visit is worth at a level: V(y) = w (EF - e^-y ET).
-
-    ET is the mean time until the level is reached, EF the mean time in it during which the copy is fresh.
-
-    Parameters
-    ----------
-    of
-        What announcements are like; something must be left unannounced, or never be quite certain.
-    weight
-        Importance w.
-    at
-        The level y, as `level` gives it; of any shape.
-
-    Examples
-    --------
-    Where nothing is announced, it is the index of a known rate, h(y) w / lam:
-
-    >>> worth(signals(2.0, 0.0, 0.0), 1.0, [1.0]).round(6), round((1 - 2 / np.e) / 2, 6)
-    (array([0.132121]), 0.132121)
-    """
-    y = np.minimum(np.asarray(at, np.float64), _MOST_LEVEL)
-    passed, fresh = times(of, y)
-    return np.asarray(weight) * np.maximum(fresh - np.exp(-y) * passed, 0.0)
 
 
 def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision: float) -> float:

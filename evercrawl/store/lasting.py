@@ -1,10 +1,10 @@
 """How much of what a change brings stays, as a running mean that is folded visit by visit in whole numbers.
 
-A change is judged by the next visit that sees the page, changed or not: of what was new, that much is still there (see
-`evercrawl.change.longevity.lasting_of`, which says the same with fractions). So a page that was replaced and then left
-alone counts as wholly new, one that shows an advertisement counts for nothing. What is kept of a page is six bytes:
-half of the similarity hash of its state before a change that no visit has judged yet, and the mean. Whole numbers come
-out the same on every machine, so the journal folds to what memory holds.
+A change is judged by the next visit that sees the page, changed or not: of what was new, that much is still there by
+the cosine of the similarity hashes. So a page that was replaced and then left alone counts as wholly new, one that
+shows an advertisement counts for nothing. What is kept of a page is six bytes: half of the similarity hash of its state
+before a change that no visit has judged yet, and the mean. Whole numbers come out the same on every machine, so the
+journal folds to what memory holds.
 
 References
 ----------

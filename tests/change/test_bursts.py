@@ -2,6 +2,7 @@
 
 from itertools import combinations, pairwise
 
+import closed_forms
 import numpy as np
 import pytest
 
@@ -58,12 +59,12 @@ def test_bins_end_with_the_record_and_pages_do_not_follow_each_other():
 
 def test_bursts_and_batches():
     rng = np.random.default_rng(3)
-    assert bursts.burstiness(rng.exponential(1.0, 20_000))[0] == pytest.approx(1.0, abs=0.03)
-    c, b = bursts.burstiness(np.where(rng.random(20_000) < 0.9, 0.01, 10.0))
+    assert closed_forms.burstiness(rng.exponential(1.0, 20_000))[0] == pytest.approx(1.0, abs=0.03)
+    c, b = closed_forms.burstiness(np.where(rng.random(20_000) < 0.9, 0.01, 10.0))
     assert c > 2.5
     assert b == pytest.approx((c - 1) / (c + 1))
-    assert np.isnan(bursts.burstiness(np.ones(1))).all()
-    assert np.isnan(bursts.burstiness(np.zeros(5))).all()
+    assert np.isnan(closed_forms.burstiness(np.ones(1))).all()
+    assert np.isnan(closed_forms.burstiness(np.zeros(5))).all()
     at = np.concatenate([np.full(12, 5.5), np.arange(20.0, 40.0)])
-    assert bursts.in_batches(at, 1.0) == pytest.approx(12 / 32)
-    assert np.isnan(bursts.in_batches(at[:0], 1.0))
+    assert closed_forms.in_batches(at, 1.0) == pytest.approx(12 / 32)
+    assert np.isnan(closed_forms.in_batches(at[:0], 1.0))

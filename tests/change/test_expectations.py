@@ -3,10 +3,10 @@
 from fractions import Fraction
 from math import factorial
 
+import closed_forms
 import numpy as np
 import pytest
 
-from evercrawl.change import expectations
 from evercrawl.change.expectations import ORDERS, mean_age, mean_freshness
 
 
@@ -57,14 +57,14 @@ def test_the_unit_of_time_does_not_matter():
 
 
 def test_counts_of_changes_make_a_distribution():
-    some = [expectations.changes_probability(3.0, 0.7, count) for count in range(40)]
+    some = [closed_forms.changes_probability(3.0, 0.7, count) for count in range(40)]
     assert sum(some) == pytest.approx(1.0)
     assert sum(count * p for count, p in enumerate(some)) == pytest.approx(2.1)
-    assert 1 - some[0] == pytest.approx(expectations.changed_probability(3.0, 0.7).item())
-    assert [expectations.changes_probability(3.0, 0.0, count) for count in (0, 1)] == [1.0, 0.0]
+    assert 1 - some[0] == pytest.approx(closed_forms.changed_probability(3.0, 0.7).item())
+    assert [closed_forms.changes_probability(3.0, 0.0, count) for count in (0, 1)] == [1.0, 0.0]
 
 
 def test_a_set_of_pages_counts_by_weight():
-    assert expectations.weighted([1.0, 0.0, np.inf], [1.0, 3.0, 0.0]) == 0.25
-    assert expectations.weighted([1.0], [0.0]) == 0.0
-    assert expectations.weighted([0.2, 0.4], 1.0) == pytest.approx(0.3)
+    assert closed_forms.weighted([1.0, 0.0, np.inf], [1.0, 3.0, 0.0]) == 0.25
+    assert closed_forms.weighted([1.0], [0.0]) == 0.0
+    assert closed_forms.weighted([0.2, 0.4], 1.0) == pytest.approx(0.3)

@@ -3,8 +3,9 @@
 import random
 
 import pytest
+from closed_forms import extent
 
-from evercrawl.change.extent import changed, extent
+from evercrawl.change.extent import changed
 from evercrawl.parse.html import read
 from evercrawl.parse.simhash import simhash
 

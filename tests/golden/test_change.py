@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import closed_forms
 import numpy as np
 import pytest
 
@@ -15,7 +16,6 @@ from evercrawl.change import (
     log_corrected,
     naive,
     posterior,
-    quality,
 )
 from evercrawl.change.classes import Classes
 
@@ -136,7 +136,7 @@ def test_classes(number):
 
 @pytest.mark.parametrize("case", REFS["eq8"], ids=lambda case: f"{case['lam']}-{case['t']}")
 def test_after_a_visit(case):
-    assert expectations.freshness_after(case["lam"], case["t"]) == pytest.approx(case["freshness"], **near(case))
+    assert closed_forms.freshness_after(case["lam"], case["t"]) == pytest.approx(case["freshness"], **near(case))
     assert expectations.age_after(case["lam"], case["t"]) == pytest.approx(case["age"], **near(case))
 
 
@@ -152,11 +152,11 @@ def test_the_orders_of_visits(case, order):
 
 @pytest.mark.parametrize("case", REFS["cho_roy"], ids=lambda case: f"{case['Q']}-{case['r_over_n']}")
 def test_popularity(case):
-    found = quality.surfed(case["Q"], case["P0"], case["r_over_n"], case["t"])
+    found = closed_forms.surfed(case["Q"], case["P0"], case["r_over_n"], case["t"])
     assert found == pytest.approx(case["P"], **near(case))
     slow = case["search_dominated"]
-    found = quality.searched(case["Q"], slow["P0"], case["r_over_n"], slow["t"])
+    found = closed_forms.searched(case["Q"], slow["P0"], case["r_over_n"], slow["t"])
     assert found == pytest.approx(slow["P"], **near(case))
-    before, after = (quality.surfed(case["Q"], case["P0"], case["r_over_n"], t) for t in (0.0, case["t"][0]))
-    again = quality.estimate_between(before, after, case["t"][0], case["r_over_n"])
+    before, after = (closed_forms.surfed(case["Q"], case["P0"], case["r_over_n"], t) for t in (0.0, case["t"][0]))
+    again = closed_forms.estimate_between(before, after, case["t"][0], case["r_over_n"])
     assert again == pytest.approx(case["Q"], rel=1e-6)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import visit_forms
 
 from evercrawl.schedule import probing
 from evercrawl.schedule.site_shares import Shares
@@ -25,7 +26,7 @@ def test_sizes(case: dict[str, Any]) -> None:
     assert shares.mean_above(part) == pytest.approx(case["mean_above"], **near)
     assert probing.printed_size(pages, part, shares) == pytest.approx(case["s_survey17"], **near)
     assert probing.best_size(pages, part, shares) == pytest.approx(case["s_derived"], **near)
-    assert probing.exact_size(pages, part, shares) == case["s_exact"]
+    assert visit_forms.exact_size(pages, part, shares) == case["s_exact"]
     found = {size: probing.changes_found(int(size), pages, part, shares) for size in case["changes_at"]}
     assert found == pytest.approx(case["changes_at"], **near)
     best = probing.changes_found(case["s_exact"], pages, part, shares)

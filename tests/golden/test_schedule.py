@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import visit_forms
 
-from evercrawl.schedule import Pages, allocation, index, marked_point_counts, marked_point_instants, polling
+from evercrawl.schedule import Pages, allocation, index, marked_point_counts, polling
 from evercrawl.schedule.azar import random_optimum
 from evercrawl.schedule.lambda_crawl import harmonic_optimum
 from evercrawl.schedule.objectives import OBJECTIVES
@@ -70,7 +71,7 @@ def test_the_index_of_a_known_rate_and_when_the_page_falls_due() -> None:
         assert due(sure, row["price"]) == pytest.approx(expected, rel=tolerance)
         x = allocation.interval(row["price"] * row["lam"] / row["w"])
         assert x / row["lam"] == pytest.approx(expected, rel=tolerance)
-        read = index.due_after_s(row["price"], row["w"], SURE, SURE / row["lam"], harmonic=0.0)
+        read = visit_forms.due_after_s(row["price"], row["w"], SURE, SURE / row["lam"], harmonic=0.0)
         assert read == pytest.approx(expected, rel=tolerance)
 
 
@@ -79,7 +80,9 @@ def test_when_a_page_falls_due_whose_visit_is_cheap_unless_it_changed() -> None:
         tolerance = row.get("tolerance", 1e-8)
         sure = page(row["w"], SURE, SURE / row["lam"], row["c0"], row["c1"])
         assert due(sure, row["price"]) == pytest.approx(row["due_tau"], rel=tolerance)
-        read = index.due_after_s(row["price"], row["w"], SURE, SURE / row["lam"], row["c0"], row["c1"], harmonic=0.0)
+        read = visit_forms.due_after_s(
+            row["price"], row["w"], SURE, SURE / row["lam"], row["c0"], row["c1"], harmonic=0.0
+        )
         assert read == pytest.approx(row["due_tau"], rel=tolerance)
         level = row["price"] * row["c0"] * row["lam"] / row["w"]
         x = allocation.interval(level, dear=row["c1"] / row["c0"])
@@ -131,12 +134,12 @@ def test_polling() -> None:
         mu, access_s = np.array(row["mu"], float), row["EX"]
         level = polling.levels(mu, access_s, exponential=row["dist"] == "exp")
         assert np.exp(-level) == pytest.approx(np.array(row["h"]), rel=tolerance)
-        published = polling.published_shares(level)
+        published = visit_forms.published_shares(level)
         assert published == pytest.approx(np.array(row["f_formula34"]), rel=tolerance)
-        bound = polling.stale(published, mu, access_s, level)
+        bound = visit_forms.stale(published, mu, access_s, level)
         assert bound == pytest.approx(np.array(row["r_bound_at_f"]), rel=tolerance)
         assert polling.shares(mu, mu, access_s, level) == pytest.approx(np.array(row["f_numeric"]), rel=tolerance)
-        by_lot = polling.published_random_shares(level)
+        by_lot = visit_forms.published_random_shares(level)
         assert by_lot == pytest.approx(np.array(row["f_random_formula"]), rel=tolerance)
         numeric = polling.random_shares(mu, mu, access_s, level)
         assert numeric == pytest.approx(np.array(row["f_random_numeric"]), rel=tolerance, abs=tolerance)
@@ -161,7 +164,7 @@ def test_whole_numbers_of_visits() -> None:
 
 def test_visits_after_the_instants_at_which_a_page_may_change() -> None:
     for row in section("wolf_quasi_deterministic"):
-        found = marked_point_instants.best_visits(row["times"], row["probs"], row["T"], row["crawls"])
+        found = visit_forms.best_visits(row["times"], row["probs"], row["T"], row["crawls"])
         assert [row["times"][i] for i in found.after] == row["best_crawl_after_times"]
         assert found.stale == pytest.approx(row["staleness"], rel=row.get("tolerance", 1e-8))
 

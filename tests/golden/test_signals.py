@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from visit_forms import worth
 
-from evercrawl.schedule.signals import signals, times, worth
+from evercrawl.schedule.signals import signals, times
 
 pytestmark = pytest.mark.golden
 

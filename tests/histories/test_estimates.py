@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from closed_forms import burstiness
 from scipy import stats
 
-from evercrawl.change.bursts import burstiness
 from evercrawl.histories.evolution.changed import Changes
 from evercrawl.histories.evolution.exponential import anderson_darling
 from evercrawl.histories.evolution.linked import link_change, links

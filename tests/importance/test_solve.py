@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from known_graph import slowly
 
-from evercrawl.importance import offline, slowly, solve
+from evercrawl.importance import offline, solve
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.push import Push

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from known_graph import slowly
+from known_graph.sweep import OPIC
 
-from evercrawl.importance import offline, slowly
+from evercrawl.importance import offline
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.estimates import shares
 from evercrawl.importance.ledger import Ledger
 from evercrawl.importance.offline import Graph
-from evercrawl.importance.sweep import OPIC
 from evercrawl.importance.windows.unbounded import Unbounded
 
 PAGES = 500

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import visit_forms
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import marked_point_counts, marked_point_hours, marked_point_instants
@@ -32,7 +33,7 @@ def test_no_other_visits_leave_the_page_fresh_for_longer(seed) -> None:
     times, chances, horizon = np.sort(rng.uniform(0, 9, 6)), rng.random(6), 10.0
     edges = np.concatenate([[0.0], times, [horizon]])
     for visits in range(8):
-        found = marked_point_instants.best_visits(times.tolist(), chances.tolist(), horizon, visits)
+        found = visit_forms.best_visits(times.tolist(), chances.tolist(), horizon, visits)
         tried = [
             fresh(edges, chances, after)
             for count in range(visits + 1)

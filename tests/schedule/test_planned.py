@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from visit_forms import stale, stale_at_random
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import allocation, marked_point_counts
@@ -15,7 +16,7 @@ from evercrawl.schedule.marked_point import MarkedPoint
 from evercrawl.schedule.objectives import OBJECTIVES
 from evercrawl.schedule.optimal import Optimal
 from evercrawl.schedule.partition import KEYS, Partition, grouped
-from evercrawl.schedule.polling import Polling, random_shares, shares, stale, stale_at_random
+from evercrawl.schedule.polling import Polling, random_shares, shares
 from evercrawl.schedule.proportional import Proportional
 from evercrawl.schedule.uniform import Uniform
 from evercrawl.simulate.polling import Conditions, poll

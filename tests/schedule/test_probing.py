@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import visit_forms
 
 from evercrawl.schedule import probing
 from evercrawl.schedule.site_shares import Shares
@@ -17,7 +18,7 @@ CASES = [
 @pytest.mark.parametrize(("pages", "part", "shares"), CASES)
 def test_the_exact_size_is_the_best_of_all(pages, part, shares):
     found = [probing.changes_found(size, pages, part, shares) for size in range(1, int(part * pages) + 1)]
-    size = probing.exact_size(pages, part, shares)
+    size = visit_forms.exact_size(pages, part, shares)
     assert found[size - 1] == max(found)
     if part * pages < 40:
         return  # so few that one probe more or less is much
@@ -30,13 +31,13 @@ def test_the_exact_size_is_the_best_of_all(pages, part, shares):
 def test_the_exact_size_may_be_far_from_the_first_order_optimum():
     shares = Shares(0.1, 2.0)
     found = [probing.changes_found(size, 300, 0.95, shares) for size in range(1, 286)]
-    assert found[probing.exact_size(300, 0.95, shares) - 1] == max(found)
-    assert probing.exact_size(300, 0.95, shares) > 10 * probing.best_size(300, 0.95, shares)
+    assert found[visit_forms.exact_size(300, 0.95, shares) - 1] == max(found)
+    assert visit_forms.exact_size(300, 0.95, shares) > 10 * probing.best_size(300, 0.95, shares)
 
 
 @pytest.mark.parametrize(("pages", "part", "shares"), CASES)
 def test_the_quick_sizes_find_as_much_as_the_exact_one(pages, part, shares):
-    ours, exact = float(probing.exact_sizes(pages, part, shares)), probing.exact_size(pages, part, shares)
+    ours, exact = float(probing.exact_sizes(pages, part, shares)), visit_forms.exact_size(pages, part, shares)
     found = [probing.changes_found(size, pages, part, shares) for size in (round(ours), exact)]
     assert ours == int(ours)
     assert found[0] >= 0.995 * found[1]
@@ -78,7 +79,7 @@ def test_sizes_stay_within_the_budget():
             found = size(pages, 0.1, shares)
             assert (found >= np.minimum(1.0, 0.1 * pages)).all()
             assert (found <= 0.1 * pages).all()
-    assert probing.exact_size(5, 0.1, Shares()) == 1
+    assert visit_forms.exact_size(5, 0.1, Shares()) == 1
 
 
 def test_greedy_spends_all_on_the_best():

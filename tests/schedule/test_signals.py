@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from visit_forms import level, worth
 
 from evercrawl.schedule import allocation
 from evercrawl.schedule.allocation import h
 from evercrawl.schedule.index import announced, heard, parts
-from evercrawl.schedule.signals import level, lower_gamma, optimum, signals, times, worth
+from evercrawl.schedule.signals import lower_gamma, optimum, signals, times
 
 LEVELS = np.array([0.01, 0.5, 1.0, 3.0, 10.0])
 

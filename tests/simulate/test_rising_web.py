@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from rising_web import RisingWeb
 
 from evercrawl.config import Config
 from evercrawl.crawl.rising import RisingPage, rising_pages
 from evercrawl.crawl.top import top_pages
 from evercrawl.crawl.view import View
 from evercrawl.simulate.lives import relive
-from evercrawl.simulate.rising_web import RisingWeb
 
 RISERS, LASTS_S = 6, 25.0
 

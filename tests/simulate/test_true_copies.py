@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from true_copies import true_copies
 
 from evercrawl.simulate.lives import relive
 from evercrawl.simulate.living_plan import Kind
 from evercrawl.simulate.living_web import LivingWeb
-from evercrawl.simulate.true_copies import true_copies
 from evercrawl.store.events import Visit
 from evercrawl.types import Outcome
 

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from closed_forms import lasting_of
 
 from evercrawl.change.extent import replaced
-from evercrawl.change.longevity import lasting, lasting_of
+from evercrawl.change.longevity import lasting
 from evercrawl.change.shingles import shingles, word_keys
 from evercrawl.parse.simhash import simhash
 from evercrawl.store.lasting import FIRST_CHANGES, MOST, ONE, START, judged, learn, part

@@ -72,7 +72,7 @@ def _enough(found: Gaps, least: int) -> Flags:
 
 
 def _variation(page: Ints, gap_s: Floats, pages: int) -> Floats:
-    """Return what `change.bursts.burstiness` says of each page, for many at once."""
+    """Return how uneven the gaps between changes are, their coefficient of variation, for many pages at once."""
     n = np.bincount(page, minlength=pages)
     mean_s = np.bincount(page, gap_s, pages) / n
     squares = np.bincount(page, (gap_s - mean_s[page]) ** 2, pages)

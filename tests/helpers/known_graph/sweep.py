@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
     from evercrawl.types import Floats
 
-_KERNELS: Final = Library("evercrawl.importance._sweep_kernel")
+_KERNELS: Final = Library("known_graph._sweep_kernel")
 
 Known: TypeAlias = Literal["history", "paper", "identity"]
 

@@ -1,1 +1,0 @@
-"""Many partitions that share one web."""
