@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.reading import retry_after_s
+from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.crawl.robots import RobotsTag
 from evercrawl.fetch.resolve import ResolveError
 from evercrawl.parse.urls import hostname, origin, path_query

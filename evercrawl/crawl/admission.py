@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.crawl.link_words import LinkWords
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
-from evercrawl.store.events import HAS_LINKS, PARTIAL, Discovery
+from evercrawl.store.events import Discovery
 from evercrawl.store.spread import COPIED
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,29 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier import Frontier
     from evercrawl.store.state import State
     from evercrawl.types import Slots
+
+
+_NONE: Final = np.zeros(0, np.uint32)
+
+
+class Leads(NamedTuple):
+    """Where a visit leads.
+
+    Attributes
+    ----------
+    slots
+        Of its redirect, or of its followed links and then of its canonical URL, if that is another; NO_SLOT for what is
+        out of scope.
+    found
+        What of that is new.
+    partial, most_hops
+        As in `Knowledge`.
+    """
+
+    slots: Slots = _NONE
+    found: Discovery | None = None
+    partial: bool = False
+    most_hops: int = 0
 
 
 class Admission:
@@ -68,62 +91,59 @@ class Admission:
         self._words = LinkWords(focus)
         self._max_redirects = max_redirects
 
-    def targets(self, readings: Sequence[Reading]) -> list[tuple[Slots, Discovery | None]]:
-        """Return, for each reading, the slots of where it leads, NO_SLOT for what is out of scope, and what is new.
-
-        Where it leads is its redirect, or its followed links and then its canonical URL, if that is another.
-        """
+    def leads(self, readings: Sequence[Reading]) -> list[Leads]:
+        """Return where each reading leads; what of that belongs to the crawl is known from now on."""
         urls: list[str] = []
         spans: list[tuple[int, int]] = []
         keys_of_all: list[bytes] = []
         for reading in readings:
             start = len(urls)
-            leads = [reading.redirect] if reading.redirect else reading.targets
-            keys_of_all.append(reading.keys if leads is reading.targets and reading.keys else keys_of(leads).tobytes())
-            urls += leads
-            if reading.canonical:
-                urls.append(reading.canonical)
-                keys_of_all.append(keys_of([reading.canonical]).tobytes())
+            page = reading.page
+            urls += [reading.redirect] if reading.redirect else page.targets
+            keys_of_all.append(keys_of([reading.redirect]).tobytes() if reading.redirect else page.keys)
+            if page.canonical:
+                urls.append(page.canonical)
+                keys_of_all.append(keys_of([page.canonical]).tobytes())
             spans.append((start, len(urls)))
         if not urls:
-            return [(_NONE, None)] * len(readings)
+            return [Leads()] * len(readings)
         keys = np.frombuffer(b"".join(keys_of_all), np.uint64)
         slots = self._state.table.find(keys)
         unknown = np.flatnonzero(slots == NO_SLOT)
-        result: list[tuple[Slots, Discovery | None]] = []
+        result: list[Leads] = []
         refused: dict[int, set[str]] = {}  # by depth
         ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
         at = 0
         for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
-            found = None
+            leads = Leads(slots[start:stop])
             if upto > at:
                 mine = unknown[at:upto]
-                found = self._discover(reading, [urls[i] for i in mine.tolist()], refused)
+                leads = self._discover(reading, leads, [urls[i] for i in mine.tolist()], refused)
                 slots[mine] = self._state.table.find(keys[mine])
                 at = upto
-            result.append((slots[start:stop], found))
+            result.append(leads)
         return result
 
-    def _discover(self, reading: Reading, urls: list[str], refused: dict[int, set[str]]) -> Discovery | None:
+    def _discover(self, reading: Reading, leads: Leads, urls: list[str], refused: dict[int, set[str]]) -> Leads:
+        """Return where a reading leads, with what is new of `urls`, to which it leads and which nobody knows."""
         before = reading.before
         if reading.redirect:
             hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
             depth, hops = before.depth, hops + 1
             if hops > self._max_redirects:
-                reading.outcome, reading.error = Outcome.ERROR, f"redirect: more than {self._max_redirects} in a row"
-                reading.flags &= ~HAS_LINKS
-                return None
+                return leads._replace(most_hops=self._max_redirects)
             if depth == 0:
                 self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
         else:
             depth, hops = before.depth + 1, 0
         inside = self._budgets.without_results(self.in_scope(urls, depth, refused))
         allowed = self._budgets.within(inside, reading.host.number) if depth else inside
-        reading.flags |= PARTIAL if len(allowed) < len(inside) else 0
+        leads = leads._replace(partial=len(allowed) < len(inside))
         if not allowed:
-            return None
-        thin = COPIED if not reading.redirect and self._near.original(reading, NO_SLOT) != NO_SLOT else 0
-        return self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
+            return leads
+        thin = COPIED if not reading.redirect and self._near.copied(reading) else 0
+        found = self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
+        return leads._replace(found=found)
 
     def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
         """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
@@ -172,6 +192,3 @@ class Admission:
     def queue(self, found: Discovery) -> None:
         """Let new pages wait on their hosts."""
         self._frontier.add_found(found.hosts, found.first_slot)
-
-
-_NONE = np.zeros(0, np.uint32)

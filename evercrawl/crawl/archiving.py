@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evercrawl.store.archive import Pointer
-from evercrawl.store.events import UNCHANGED, Visit
+from evercrawl.store.events import Visit
 from evercrawl.store.warc import Entry, Kind, Original, payload_digest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _entry(partition: Partition, reading: Reading) -> Entry:
     exchange, last = reading.exchange, reading.before.last
     payload = reading.content.payload if reading.content is not None else ""  # "" where nobody has worked it out
     new = Entry(exchange, digest=payload)
-    if last is None or not reading.flags & UNCHANGED:
+    if last is None or not reading.unchanged:
         return new
     event = partition.journal.read(last.content) if last.content else last
     if not isinstance(event, Visit) or event.archive is None:

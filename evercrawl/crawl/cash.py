@@ -64,17 +64,17 @@ class Cashier:
         self._nothing = (0.0,) * scheme.width  # what is kept of a page that was never read
         self._unaudited = 0
 
-    def settle(self, reading: Reading, flags: int, alias: int, links: Outlinks) -> Settlement:
+    def settle(self, reading: Reading, outcome: Outcome, flags: int, alias: int, links: Outlinks) -> Settlement:
         """Return what cash a visit moves.
 
         Parameters
         ----------
         reading
-            The visit; its outcome is final.
-        flags, alias, links
+            The visit.
+        outcome, flags, alias, links
             Of the event that is about to be written; `links` are its own where it has any.
         """
-        before, outcome = reading.before, reading.outcome
+        before = reading.before
         assert outcome in READ or not flags & HAS_LINKS, "what is held of a page is not given up for a visit in vain"
         gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
         if outcome not in READ and not gone:

@@ -128,24 +128,24 @@ class Changes:
             found |= {"back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s}
         return found
 
-    def learn(self, reading: Reading, flags: int) -> Lesson:
-        """Return what a visit teaches; `flags` are its event's so far."""
+    def learn(self, reading: Reading, outcome: Outcome, flags: int) -> Lesson:
+        """Return what a visit teaches; `outcome` and `flags` are its event's, as far as these are known."""
         before, at = reading.before, reading.exchange.at
         said_at, first_at = self.notices.date(reading.slot), self.notices.first(reading.slot)
         self.notices.visited(reading.slot)
-        if reading.outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
+        if outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
             self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
-        self._learn_comebacks(reading)
+        self._learn_comebacks(reading, outcome)
         held = bool(before.digest) and before.outcome not in NO_COPY
-        if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
-            vanished = held and reading.outcome in NO_COPY  # what could not be asked says nothing
+        if outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
+            vanished = held and outcome in NO_COPY  # what could not be asked says nothing
             return Lesson(VALIDATED if before.validated else 0, fresh=False if vanished else None)
         cheap = VALIDATED if _validated(reading, flags) else 0
         changed = bool(before.digest) and _changed(reading, flags)
         date_at = _date(reading, changed)
         if not before.digest:
             return Lesson(cheap, b"", date_at if date_at is not None and date_at < at else at)
-        if reading.outcome == Outcome.TRUNCATED:
+        if outcome == Outcome.TRUNCATED:
             return Lesson(cheap, b"", at if flags & CHANGED else 0.0)
         site = int(self._state.site_of[reading.host.number])
         self._grow()
@@ -161,27 +161,26 @@ class Changes:
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
         return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.heard)
 
-    def _learn_comebacks(self, reading: Reading) -> None:
+    def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
         """Learn of a page that the last visit found gone whether it is back; one in vain does not tell."""
         before, at = reading.before, reading.exchange.at
         if before.outcome != Outcome.GONE or before.visited_at is None:
             return
-        if reading.outcome in (Outcome.ERROR, Outcome.REFUSED):
+        if outcome in (Outcome.ERROR, Outcome.REFUSED):
             return
         there_at = (
             before.seen_at if before.digest else self._state.instant(self._state.known.row(reading.slot)["found"])
         )
         gone_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
-        self.comebacks.learn(gone_s, interval_s, back=int(reading.outcome in HELD or self._leads_back(reading)))
+        back = outcome in HELD or (outcome == Outcome.REDIRECT and self._leads_back(reading))
+        self.comebacks.learn(gone_s, interval_s, back=int(back))
 
     def _leads_back(self, reading: Reading) -> bool:
-        """Whether a page that was gone leads to something that was not to be had while it was.
+        """Whether a page that was gone redirects to something that was not to be had while it was.
 
         That is a page that was never read, as where it moved, or the one that it stood for before it was gone. Where it
         leads to any other, that one was there all the time, and out of the crawl there is nothing to be had.
         """
-        if reading.outcome != Outcome.REDIRECT:
-            return False
         target = int(self._state.table.find(keys([reading.redirect]))[0])
         if target == NO_SLOT:
             return False
@@ -298,7 +297,7 @@ def _changed(reading: Reading, flags: int) -> bool:
     before = reading.before
     if flags & UNCHANGED:
         return False
-    return extent.changed(reading.digest, reading.words, before.digest, before.words)
+    return extent.changed(reading.digest, reading.page.words, before.digest, before.words)
 
 
 def _validated(reading: Reading, flags: int) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evercrawl.crawl.contents import Body
-    from evercrawl.crawl.reading import Reading
+    from evercrawl.crawl.reading import Fetched
 
 WINDOW: Final = 64  # bodies that a process has at once: enough to last while the owner does something else
 WINDOW_BYTES: Final = 2 << 20  # or so much of them
@@ -38,7 +38,7 @@ class Crew:
     count
         Processes, at most.
     body_of
-        What there is to be read of a reading.
+        What there is to be read of an answer.
     learn
         Told what a body says, once for each that was added.
     heard
@@ -54,8 +54,8 @@ class Crew:
     def __init__(
         self,
         count: int,
-        body_of: Callable[[Reading], Body],
-        learn: Callable[[Reading, Content], None],
+        body_of: Callable[[Fetched], Body],
+        learn: Callable[[Fetched, Content], None],
         heard: Callable[[], None] | None,
         *,
         longest_bytes: int,
@@ -65,8 +65,8 @@ class Crew:
         self._count, self._body_of, self._learn, self._heard = count, body_of, learn, heard
         self._longest_bytes, self._hang_s, self._environment = longest_bytes, hang_s, environment
         self._processes: list[WorkerProcess] = []
-        self._backlog: deque[Reading] = deque()  # given to nobody
-        self._suspects: deque[Reading] = deque()  # the same; each has seen a process end
+        self._backlog: deque[Fetched] = deque()  # given to nobody
+        self._suspects: deque[Fetched] = deque()  # the same; each has seen a process end
         self._failures, self._failed_at, self._grown_at = 0, float("-inf"), float("-inf")
         self._told, self._told_until = "", float("-inf")
 
@@ -90,9 +90,9 @@ class Crew:
         """Return the numbers of the processes, those that are starting included."""
         return [process.pid for process in self._processes]
 
-    def add(self, reading: Reading) -> None:
+    def add(self, fetched: Fetched) -> None:
         """Have a body read; `look` gives it to somebody."""
-        self._backlog.append(reading)
+        self._backlog.append(fetched)
 
     def look(self) -> None:
         """Hear what the processes say, give them more, and see whether all are well."""
@@ -106,8 +106,8 @@ class Crew:
                 continue
             if new and process.ready:
                 self._failures = 0
-            for reading, content in answers:
-                self._learn(reading, content)
+            for fetched, content in answers:
+                self._learn(fetched, content)
             if process.given and now > process.moved_at + self._hang_s:
                 self._part(process)
                 self._bury(process, f"read one page for more than {self._hang_s:g} s")
@@ -122,7 +122,7 @@ class Crew:
             poll.register(process.channel, select.POLLIN | (select.POLLOUT if process.unsent else 0))
         poll.poll(1000 * timeout_s)
 
-    def leave(self) -> list[Reading]:
+    def leave(self) -> list[Fetched]:
         """Return what nobody has been given, and forget it: somebody else reads it."""
         left = [*self._suspects, *self._backlog]
         self._suspects.clear()
@@ -159,8 +159,8 @@ class Crew:
                 process.send()
             self._watch(process)
 
-    def _give(self, process: WorkerProcess, reading: Reading, now: float) -> None:
-        process.give(reading, self._body_of(reading), now)
+    def _give(self, process: WorkerProcess, fetched: Fetched, now: float) -> None:
+        process.give(fetched, self._body_of(fetched), now)
 
     def _start(self) -> None:
         try:
@@ -196,7 +196,7 @@ class Crew:
         if not process.ready:
             self._failed(f"it {why}")
             return
-        unanswered = [reading for reading, _ in process.given]
+        unanswered = [fetched for fetched, _ in process.given]
         if process.suspected and unanswered:
             guilty = unanswered[0]
             self._tell(f"a process that reads pages {why} on {guilty.exchange.request.url}; this counts as an error")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.config import Config
 from evercrawl.crawl.admission import Admission
 from evercrawl.crawl.archiving import archive
+from evercrawl.crawl.backoff import in_trouble
 from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.near import NearDuplicates
 from evercrawl.crawl.retirees import Retirees
@@ -195,12 +196,11 @@ class Learner:
         """
         pointers = archive(self._partition, readings)
         for reading in readings:
-            self._budgets.linked(reading.host.number, reading.targets)
+            self._budgets.linked(reading.host.number, reading.page.targets)
             if reading.content is not None and reading.content.forms:
                 self._budgets.searched(reading.host.number, reading.content.forms)
-        targets = self._admission.targets(readings)
-        for reading, pointer, (slots, found) in zip(readings, pointers, targets, strict=True):
-            event = self._events.of(reading, pointer, slots, found)
+        for reading, pointer, leads in zip(readings, pointers, self._admission.leads(readings), strict=True):
+            event, slots, found = self._events.of(reading, pointer, leads), leads.slots, leads.found
             self._partition.remember(event, reading.before.held)
             self._near.learned(event)
             self._budgets.learned(event, reading.before)
@@ -218,7 +218,7 @@ class Learner:
             if event.flags & HAS_LINKS and not event.flags & UNCHANGED:
                 self._retirees.linked(slots, reading.before.held.targets if reading.before.held is not None else b"")
             self._requeue(reading, event)
-            self._count(reading, event)
+            self._count(event)
         for number, freed in self._mirrors.released() if self._mirrors is not None else ():
             self._frontier.add_new(number, freed)
         self._cashier.audit(len(readings))
@@ -239,17 +239,18 @@ class Learner:
             self._probes.looks_alike(reading, event.at)
 
     def _requeue(self, reading: Reading, event: Visit) -> None:
-        if reading.trouble and event.visits <= RETRIES:
+        trouble = event.outcome == Outcome.ERROR and in_trouble(reading.exchange)
+        if trouble and event.visits <= RETRIES:
             self._frontier.add_new(reading.host.number, (reading.slot,))
         elif event.outcome != Outcome.GONE or not self._retirees.visited(reading.slot):
             number, slot = reading.host.number, reading.slot
             until = event.at + float(wait_s(event.misses, self._refresh_after_s)) if event.misses else 0.0
             self._frontier.add_seen(number, slot, not_before=until, visited_at=event.at)
 
-    def _count(self, reading: Reading, event: Visit) -> None:
+    def _count(self, event: Visit) -> None:
         self.visits += 1
-        self.outcomes[reading.outcome.label] += 1
-        if reading.error:
-            self.errors[reading.error.partition(":")[0]] += 1
+        self.outcomes[Outcome(event.outcome).label] += 1
+        if event.error:
+            self.errors[event.error.partition(":")[0]] += 1
         self.changed += 1 if event.flags & CHANGED else 0
         self.bytes_in += event.wire_bytes

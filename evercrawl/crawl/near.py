@@ -49,6 +49,7 @@ from evercrawl.store.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
+    from evercrawl.crawl.classify import Verdict
     from evercrawl.crawl.reading import Reading
     from evercrawl.store.partition import Partition
     from evercrawl.types import Ints, Keys, Slots
@@ -96,22 +97,26 @@ class NearDuplicates:
         order = np.ascontiguousarray(places[np.argsort(rows["event"][places], kind="stable")], np.int64)
         _KERNELS["fill"](*self._index, pointer(order), len(order), self._rows)
 
-    def original(self, reading: Reading, alias: int) -> int:
+    def copied(self, reading: Reading) -> bool:
+        """Whether a page that was read anew, as a whole, says nearly what another said before."""
+        return reading.whole and reading.before.depth > 0 and self._like_read(reading) != NO_SLOT
+
+    def original(self, reading: Reading, verdict: Verdict, alias: int) -> int:
         """Return the slot of the page whose near-duplicate a visit shows; NO_SLOT where it is none.
 
         Parameters
         ----------
-        reading
-            The visit; its outcome is final.
+        reading, verdict
+            The visit, and what it came to.
         alias
             The page it only leads to, if any: then it is nobody's near-duplicate.
         """
         before, held = reading.before, reading.before.held
         self.beside = False
-        if reading.outcome != Outcome.OK or alias != NO_SLOT or not before.depth:
+        if verdict.outcome != Outcome.OK or alias != NO_SLOT or not before.depth:
             return NO_SLOT
-        if not reading.flags & KEEP:
-            return self._like(reading, reading.simhash, reading.words, reading.size_bytes, reading.title)
+        if not verdict.flags & KEEP:
+            return self._like_read(reading)
         if held is None or held.near == NO_SLOT or self._still(held.near, before.simhash):
             return held.near if held is not None else NO_SLOT
         return self._like(reading, before.simhash, before.words, before.size_bytes, held.title)
@@ -137,6 +142,10 @@ class NearDuplicates:
         if row is None or row["outcome"] != Outcome.OK or row["flags"] & NEAR:
             return False
         return distance(int(row["simhash"]), simhash) <= BITS
+
+    def _like_read(self, reading: Reading) -> int:
+        page = reading.page
+        return self._like(reading, page.simhash, page.words, reading.size_bytes, page.title)
 
     def _like(self, reading: Reading, simhash: int, words: int, size_bytes: int, title: str) -> int:
         if not simhash:

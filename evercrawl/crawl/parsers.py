@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from evercrawl.crawl.contents import attempted, body_of
-from evercrawl.crawl.reading import held, understand
+from evercrawl.crawl.reading import held
 
 if TYPE_CHECKING:
     from evercrawl.crawl.contents import Body
-    from evercrawl.crawl.reading import Reading
+    from evercrawl.crawl.reading import Fetched
 
 
 class Parsers(Protocol):
@@ -17,7 +17,7 @@ class Parsers(Protocol):
 
     @property
     def pending(self) -> int:
-        """Return how many readings have gone in and have yet to come out."""
+        """Return how many answers have gone in and have yet to come out."""
         ...
 
     @property
@@ -30,12 +30,12 @@ class Parsers(Protocol):
         """Return what is wrong with whoever reads, "" if nothing is."""
         ...
 
-    def submit(self, reading: Reading) -> None:
-        """Take a reading in; one without an unread body only keeps its place."""
+    def submit(self, fetched: Fetched) -> None:
+        """Take an answer in; one without an unread body only keeps its place."""
         ...
 
-    def done(self) -> list[Reading]:
-        """Return the readings that are understood, each once."""
+    def done(self) -> list[Fetched]:
+        """Return the answers whose bodies are read, each once."""
         ...
 
     async def settle(self) -> None:
@@ -60,11 +60,11 @@ class Inline:
 
     def __init__(self, agent: str, *, text: bool) -> None:
         self._agent, self._text = agent, text
-        self._done: list[Reading] = []
+        self._done: list[Fetched] = []
 
     @property
     def pending(self) -> int:
-        """Return how many readings have gone in and have yet to come out."""
+        """Return how many answers have gone in and have yet to come out."""
         return len(self._done)
 
     @property
@@ -77,18 +77,18 @@ class Inline:
         """Return "": what goes wrong with a page is said of the page."""
         return ""
 
-    def submit(self, reading: Reading) -> None:
+    def submit(self, fetched: Fetched) -> None:
         """Read the body, if there is one to be read."""
-        if reading.unread:
-            understand(reading, attempted(self.body(reading)))
-        self._done.append(reading)
+        if fetched.unread:
+            fetched.take(attempted(self.body(fetched)))
+        self._done.append(fetched)
 
-    def body(self, reading: Reading) -> Body:
-        """Return what is to be read of a reading."""
-        return body_of(reading.exchange, held(reading.before), self._agent, text=self._text)
+    def body(self, fetched: Fetched) -> Body:
+        """Return what is to be read of an answer."""
+        return body_of(fetched.exchange, held(fetched.before), self._agent, text=self._text)
 
-    def done(self) -> list[Reading]:
-        """Return the readings that are understood, each once."""
+    def done(self) -> list[Fetched]:
+        """Return the answers whose bodies are read, each once."""
         done, self._done = self._done, []
         return done
 

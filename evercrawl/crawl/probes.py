@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.access import GO, WAIT
+from evercrawl.crawl.backoff import apply_backoff
 from evercrawl.crawl.reading import REDIRECTS
-from evercrawl.crawl.sitemaps import rest
 from evercrawl.crawl.soft404 import folder_of, impossible, page_answer, redirect_answer
 from evercrawl.parse.urls import hostname, normalise, origin
 from evercrawl.schedule.manners import LOOK_S
@@ -173,7 +173,7 @@ class Probes:
         assert isinstance(tag, ProbeTag)
         probe, folder = tag.probe, folder_of(tag.probe.suspect)
         probe.busy, probe.next_at = False, now
-        rest(tag.host, exchange, now)
+        apply_backoff(tag.host, exchange, now)
         self._frontier.ended(tag.host, now)
         if exchange.error or not exchange.status or exchange.status >= 500 or exchange.status == 429:
             probe.failures += 1

@@ -1,4 +1,4 @@
-"""From an exchange to what it teaches: outcome, content, links; nothing is remembered here."""
+"""From an exchange to what it shows of a page: what was asked, what came, what counts of it. Nothing is judged here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.change.dates import http_date
-from evercrawl.crawl.contents import Content, body_of, contents
+from evercrawl.crawl.contents import Content
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED
+from evercrawl.store.events import PARTIAL
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PERMANENT: Final = frozenset({301, 308})
-TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
-RETRY_AFTER_MOST_S: Final = 86_400.0
 _VALIDATOR_CHARS: Final = 512
+_NOT_MODIFIED: Final = 304
 
 
 class Before(msgspec.Struct, frozen=True):
@@ -84,95 +82,137 @@ class Before(msgspec.Struct, frozen=True):
     findable: bool = False
 
 
-class Reading(msgspec.Struct):
-    """One visit, understood but not yet remembered.
+class Fetched(msgspec.Struct):
+    """What came of asking for a page, while its body may have yet to be read.
 
     Attributes
     ----------
     exchange, host, slot, before
         What was asked, of whom, and what was known of the page.
-    unread, content
-        Whether the body has yet to be read; what it says, where there was one to be read.
-    outcome, flags, error
-        As the event will have them.
-    redirect, canonical
-        Where the page says that its content is, normalised; "" where it is here.
-    keys, away
-        Of `targets`, u8 each; and what `leading_away` says of them. Empty and None where nobody has worked them out.
     said
         How likely the copy was to be fresh when the page was asked for; nan where nobody says.
+    unread, content
+        Whether the body has yet to be read; what it says, where there was one to be read.
     """
 
     exchange: Exchange
     host: Host
     slot: int
     before: Before
-    outcome: Outcome = Outcome.ERROR
+    said: float = math.nan
     unread: bool = False
     content: Content | None = None
-    flags: int = 0
+
+    def take(self, content: Content) -> None:
+        """Take in what the body says, and what undoing its codings showed of the exchange."""
+        exchange = self.exchange
+        self.unread, self.content, exchange.packed = False, content, False
+        if content.error or content.truncated:
+            exchange.truncated = content.truncated
+            exchange.error, exchange.detail = exchange.error or content.error, exchange.detail or content.detail
+
+
+_NOTHING: Final = Content()
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What one visit shows of a page; what to make of it, `classify` says.
+
+    Attributes
+    ----------
+    exchange, host, slot, before
+        What was asked, of whom, and what was known of the page.
+    said
+        As in `Fetched`.
+    refusal, soft404
+        Why the page was not asked for; why what came is no page. "" where that is not so.
+    content, page
+        What the body says, where one was read; what of that counts: nothing where the answer failed or is a soft 404.
+    digest, size_bytes, mime
+        Of the content; for a 304 the digest is that of the content held.
+    etag, last_modified
+        The validators of a page that was read.
+    redirect
+        Where the answer redirects, normalised; "" where it does not, or that cannot be fetched.
+    """
+
+    exchange: Exchange
+    host: Host
+    slot: int
+    before: Before
+    said: float = math.nan
+    refusal: str = ""
+    soft404: str = ""
+    content: Content | None = None
+    page: Content = msgspec.field(default_factory=lambda: _NOTHING)  # which nobody writes to
     digest: int = 0
-    simhash: int = 0
-    words: int = 0
     size_bytes: int = 0
-    title: str = ""
-    language: str = ""
     mime: str = ""
     etag: str = ""
     last_modified: str = ""
-    error: str = ""
     redirect: str = ""
-    canonical: str = ""
-    withheld: int = 0
-    unpaid: list[str] = []
-    feeds: list[str] = []
-    targets: list[str] = []
-    keys: bytes = b""
-    away: list[int] | None = None
-    said: float = math.nan
 
     @property
-    def trouble(self) -> bool:
-        """Whether the host, not the page, seems to be at fault."""
-        status = self.exchange.status
-        return self.outcome == Outcome.ERROR and (status in TROUBLE and self.exchange.error != "too_large")
+    def unchanged(self) -> bool:
+        """Whether the content is the one that is held."""
+        return self.digest != 0 and self.digest == self.before.digest
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the content came: none of it was cut off, or it is that of a copy, which was held whole."""
+        return not self.exchange.truncated or (self.kept and self.before.outcome == Outcome.DUPLICATE)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the links that are held are still the page's: nothing was read anew."""
+        return self.unchanged and (self.content is None or held(self.before) != 0)
 
 
-def read(exchange: Exchange, host: Host, slot: int, before: Before, agent: str) -> Reading:
-    """Judge one exchange, and read its body here and now."""
-    reading = judge(exchange, host, slot, before)
-    if reading.unread:
-        understand(reading, contents(body_of(exchange, held(before), agent, text=False)))
-    return reading
-
-
-def judge(exchange: Exchange, host: Host, slot: int, before: Before) -> Reading:
-    """Judge one exchange by all but what its body says; it is `unread` where the body has yet to be read."""
-    reading = Reading(exchange, host, slot, before)
-    if exchange.tls_ok is False:
-        reading.flags |= TLS_BAD
+def fetched(exchange: Exchange, host: Host, slot: int, before: Before, said: float = math.nan) -> Fetched:
+    """Return what came of asking for a page; it is `unread` where there is a body to be read."""
     status = exchange.status
-    reading.unread = 200 <= status < 300 and status != 204 and (exchange.truncated or not exchange.error)
-    if reading.unread:
-        return reading
-    if exchange.packed:
+    unread = 200 <= status < 300 and status != 204 and (exchange.truncated or not exchange.error)
+    if not unread and exchange.packed:
         unwrap(exchange)
-    reading.size_bytes = len(exchange.body)
-    if exchange.error == "refused_address":
-        reading.outcome, reading.error = Outcome.REFUSED, f"refused_address: {exchange.detail}"
-    elif status == 0 or (exchange.error and not exchange.truncated):
-        _failed(reading)
-    elif status == 304 and before.digest:
-        reading.outcome = Outcome.DUPLICATE if before.outcome == Outcome.DUPLICATE else Outcome.OK
-        reading.flags |= UNCHANGED | KEEP
-        reading.digest = before.digest
-    elif status in REDIRECTS:
-        _redirect(reading)
-    elif status in (404, 410):
-        reading.outcome = Outcome.GONE
-    else:
-        reading.error = f"status: {status}"
-    return reading
+    return Fetched(exchange, host, slot, before, said, unread)
+
+
+def understand(answer: Fetched) -> Reading:
+    """Return what an answer shows, its body read."""
+    exchange, before, content = answer.exchange, answer.before, answer.content
+    about = exchange, answer.host, answer.slot, before, answer.said
+    if content is None:
+        digest, redirect, size_bytes = 0, "", len(exchange.body)
+        if not failed(exchange):
+            digest = before.digest if exchange.status == _NOT_MODIFIED else 0
+            redirect = _redirect(exchange) if exchange.status in REDIRECTS else ""
+        return Reading(*about, digest=digest, size_bytes=size_bytes, redirect=redirect)
+    if failed(exchange):
+        return Reading(*about, content=content)
+    headers = exchange.headers
+    return Reading(
+        *about,
+        content=content,
+        page=content,
+        digest=content.digest,
+        size_bytes=content.size_bytes,
+        mime=content.mime,
+        etag=headers.get("etag", "")[:_VALIDATOR_CHARS],
+        last_modified=headers.get("last-modified", "")[:_VALIDATOR_CHARS],
+    )
+
+
+def no_page(reading: Reading, why: str) -> Reading:
+    """Return what is left of a reading whose page is none: that somebody answered."""
+    return Reading(
+        reading.exchange, reading.host, reading.slot, reading.before, reading.said, soft404=why,
+        content=reading.content, size_bytes=reading.size_bytes, mime=reading.mime,
+    )  # fmt: skip
+
+
+def failed(exchange: Exchange) -> bool:
+    """Whether no answer came, or none that can be read even in part."""
+    return exchange.status == 0 or (exchange.error != "" and not exchange.truncated)
 
 
 def held(before: Before) -> int:
@@ -185,82 +225,7 @@ def partial(before: Before) -> bool:
     return before.held is not None and before.held.flags & PARTIAL != 0
 
 
-def understand(reading: Reading, content: Content) -> None:
-    """Take in what the body says."""
-    exchange, before, headers = reading.exchange, reading.before, reading.exchange.headers
-    reading.unread, reading.content = False, content
-    exchange.packed = False
-    if content.error or content.truncated:
-        exchange.truncated = content.truncated
-        exchange.error, exchange.detail = exchange.error or content.error, exchange.detail or content.detail
-    if exchange.error and not exchange.truncated:
-        _failed(reading)
-        return
-    reading.outcome = Outcome.TRUNCATED if exchange.truncated else Outcome.OK
-    if exchange.truncated:
-        reading.error = f"{exchange.error or 'truncated'}: {exchange.detail}"
-    reading.etag = headers.get("etag", "")[:_VALIDATOR_CHARS]
-    reading.last_modified = headers.get("last-modified", "")[:_VALIDATOR_CHARS]
-    reading.size_bytes, reading.digest, reading.mime = content.size_bytes, content.digest, content.mime
-    if before.digest:
-        reading.flags |= UNCHANGED if reading.digest == before.digest else CHANGED
-    if reading.flags & UNCHANGED and before.event and not partial(before):
-        reading.flags |= KEEP
-        if before.outcome == Outcome.DUPLICATE:
-            reading.outcome = Outcome.DUPLICATE
-        return
-    reading.flags |= HAS_LINKS | (NOINDEX if content.noindex else 0)
-    reading.title, reading.language = content.title, content.language
-    reading.simhash, reading.words = content.simhash, content.words
-    reading.targets, reading.unpaid, reading.withheld = content.targets, content.unpaid, content.withheld
-    reading.feeds, reading.canonical = content.feeds, content.canonical
-    reading.keys, reading.away = content.keys, content.away
-
-
-def retry_after_s(exchange: Exchange, now: float) -> float:
-    """Return how long the answer asks us to stay away, at most a day; 0 where it does not.
-
-    A date is by the server's clock, which the answer's own Date shows; ours, `now`, may differ from it by hours.
-
-    Examples
-    --------
-    >>> from evercrawl.types import Exchange, Request
-    >>> retry_after_s(Exchange(Request("http://a/"), 0.0, status=429, headers={"retry-after": "120"}), 0.0)
-    120.0
-    """
-    if exchange.status not in (429, 503):
-        return 0.0
-    value = exchange.headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdigit():
-        return min(float(value[:9]), RETRY_AFTER_MOST_S)
-    until, served_at = http_date(value), http_date(exchange.headers.get("date", ""))
-    if until is None:
-        return 0.0
-    return min(max(until - (now if served_at is None else served_at), 0.0), RETRY_AFTER_MOST_S)
-
-
-def rest(reading: Reading, now: float) -> None:
-    """Let the host rest for as long as the answer deserves: Retry-After, or a back-off that doubles."""
-    wish_s = retry_after_s(reading.exchange, now)
-    if wish_s:
-        reading.host.failures += 1
-        reading.host.stay_away(now + wish_s, "back-off")
-    elif reading.trouble:
-        reading.host.failed(now)
-    elif reading.exchange.status:
-        reading.host.succeeded()
-
-
-def _redirect(reading: Reading) -> None:
-    location = reading.exchange.headers.get("location", "")
-    target = normalise(location, reading.exchange.request.url) if location else None  # "" would be the page itself
-    if target is None:
-        reading.error = f"redirect: to {location[:200]!r}, which cannot be fetched"
-    else:
-        reading.outcome, reading.redirect = Outcome.REDIRECT, target
-        reading.flags |= HAS_LINKS  # the content that was held, if any, is not this URL's any more
-
-
-def _failed(reading: Reading) -> None:
-    error, detail = reading.exchange.error, reading.exchange.detail
-    reading.error = f"{error or 'protocol'}: {detail}" if detail else error
+def _redirect(exchange: Exchange) -> str:
+    location = exchange.headers.get("location", "")
+    target = normalise(location, exchange.request.url) if location else None  # "" would be the page itself
+    return target or ""

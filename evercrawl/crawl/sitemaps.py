@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.access import GO, WAIT
-from evercrawl.crawl.reading import REDIRECTS, TROUBLE, retry_after_s
+from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.reading import REDIRECTS
 from evercrawl.crawl.sitemap_book import SitemapBook
 from evercrawl.crawl.sitemap_reading import SitemapIntakes
 from evercrawl.fetch.asking import validator
@@ -180,7 +181,7 @@ class Sitemaps:
         tag = exchange.request.tag
         assert isinstance(tag, SitemapTag)
         self._under_way -= 1
-        rest(tag.host, exchange, now)
+        apply_backoff(tag.host, exchange, now)
         self._frontier.ended(tag.host, now)
         if not self._moved(tag, exchange, now):
             self._judge(tag.listing, exchange, now)
@@ -235,18 +236,6 @@ class Sitemaps:
     def _fail(self, listing: Listing, why: str, now: float, wait_s: float) -> None:
         self.trouble[why] += 1
         self._book.asked(listing, now, wait_s)
-
-
-def rest(host: Host, exchange: Exchange, now: float) -> None:
-    """Let the host rest for as long as the answer deserves, as after a page."""
-    wish_s = retry_after_s(exchange, now)
-    if wish_s:
-        host.failures += 1
-        host.stay_away(now + wish_s, "back-off")
-    elif exchange.status in TROUBLE and exchange.error not in ("too_large", "refused_address"):
-        host.failed(now)
-    elif exchange.status:
-        host.succeeded()
 
 
 def _remember(listing: Listing, exchange: Exchange) -> None:

@@ -1,4 +1,4 @@
-"""What hosts answer to paths that cannot exist, kept across restarts; and the judgement of visits by it."""
+"""What hosts answer to paths that cannot exist, kept across restarts; and which visits show no more than that."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.crawl import cache_file
+from evercrawl.crawl.reading import failed
 from evercrawl.crawl.soft404 import Answer, folder_of, leads_alike, near_in_size, page_answer, says_alike
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import origin, path_query
-from evercrawl.store.events import TLS_BAD
-from evercrawl.types import Exchange, Outcome
+from evercrawl.types import Exchange
 
 if TYPE_CHECKING:
     from evercrawl.crawl.reading import Before, Reading
@@ -80,17 +80,16 @@ class Soft404Book:
             return False
         return any(near_in_size(url, before.size_bytes, answers) for answers in self._pages(url, now))
 
-    def judge(self, reading: Reading, now: float) -> None:
-        """Let a visit be one of a page that is gone, where it shows no more than a path that cannot exist does."""
+    def why_no_page(self, reading: Reading, now: float) -> str:
+        """Return why a visit shows no more than a path that cannot exist does; "" where it may show a page."""
         url = reading.exchange.request.url
         if origin(url) not in self._false or _exempt(url, reading.before):
-            return
-        if reading.outcome == Outcome.REDIRECT:
+            return ""
+        if reading.redirect:
             target = self._leads(url, reading.redirect, now)
-            if target:
-                _gone(reading, f"soft 404: a path that cannot exist leads to {target} as well")
-        elif _readable(reading) and self._says(reading, now):
-            _gone(reading, "soft 404: it says what a path that cannot exist says")
+            return f"soft 404: a path that cannot exist leads to {target} as well" if target else ""
+        says = _readable(reading) and self._says(reading, now)
+        return "soft 404: it says what a path that cannot exist says" if says else ""
 
     def _pages(self, url: str, now: float) -> list[tuple[Answer, ...]]:
         """Return what paths of an origin that cannot exist were answered with."""
@@ -120,8 +119,8 @@ def _exempt(url: str, before: Before) -> bool:
 
 def _readable(reading: Reading) -> bool:
     """Whether a visit brought a page whose words can be compared."""
-    fine = reading.outcome in (Outcome.OK, Outcome.DUPLICATE) and reading.exchange.status != 304
-    return fine and reading.mime in _HTML
+    read = reading.content is not None and not failed(reading.exchange) and reading.whole
+    return read and reading.mime in _HTML
 
 
 def _body(exchange: Exchange) -> bytes:
@@ -131,13 +130,3 @@ def _body(exchange: Exchange) -> bytes:
     )
     unwrap(copy)
     return copy.body
-
-
-def _gone(reading: Reading, why: str) -> None:
-    """Take back all that was read."""
-    reading.outcome, reading.error = Outcome.GONE, why
-    reading.flags &= TLS_BAD
-    reading.digest = reading.simhash = reading.words = reading.withheld = 0
-    reading.title = reading.language = reading.etag = reading.last_modified = reading.canonical = reading.redirect = ""
-    reading.targets, reading.unpaid, reading.feeds = [], [], []
-    reading.keys, reading.away = b"", None

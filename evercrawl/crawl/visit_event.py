@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.crawl.classify import Knowledge, classify, may_be_copy
 from evercrawl.crawl.link_bytes import link_bytes
 from evercrawl.crawl.outlinks import Outlinks, outlinks
 from evercrawl.crawl.reading import PERMANENT
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Discovery, Visit
+from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Visit
 from evercrawl.store.said import pack as pack_said
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.crawl.admission import Leads
     from evercrawl.crawl.cash import Cashier
     from evercrawl.crawl.changes import Changes
+    from evercrawl.crawl.classify import Verdict
     from evercrawl.crawl.known_graph import KnownGraph
     from evercrawl.crawl.near import NearDuplicates
     from evercrawl.crawl.reading import Reading
@@ -48,22 +53,24 @@ class VisitEvents:
         self._near = near
         self._known = known
 
-    def of(self, reading: Reading, pointer: Pointer | None, slots: Slots, found: Discovery | None) -> Visit:
+    def of(self, reading: Reading, pointer: Pointer | None, leads: Leads) -> Visit:
         """Return the event of a visit.
 
         Parameters
         ----------
         reading, pointer
             What came of it, and where the archive has it.
-        slots, found
-            Of where it leads, shape (n,), NO_SLOT for what is out of scope; and what of that is new.
+        leads
+            Where it leads.
         """
-        exchange, before, old = reading.exchange, reading.before, reading.before.held
-        self._find_original(reading)
-        flags, title, mime, language = reading.flags, reading.title, reading.mime, reading.language
+        exchange, before, old, page = reading.exchange, reading.before, reading.before.held, reading.page
+        knowledge, slots = self._known_of(reading, leads), leads.slots
+        verdict = classify(reading, knowledge)
+        flags, title, mime, language = verdict.flags, page.title, reading.mime, page.language
         etag, last_modified = reading.etag, reading.last_modified
-        alias, links, content = self._alias(reading, slots), self._links(reading, slots), 0
-        near = self._near.original(reading, alias)
+        alias = self._alias(reading, verdict, knowledge, slots)
+        links, content = self._links(reading, slots), 0
+        near = self._near.original(reading, verdict, alias)
         if flags & KEEP and old is not None:
             if exchange.status == 304:
                 etag, last_modified = old.etag, old.last_modified
@@ -75,13 +82,13 @@ class VisitEvents:
             content = old.content or before.event
         own = flags & HAS_LINKS
         flags |= NEAR if near != NO_SLOT else 0
-        settled = self._cashier.settle(reading, flags, alias, links)
-        change = self._changes.learn(reading, flags)
+        settled = self._cashier.settle(reading, verdict.outcome, flags, alias, links)
+        change = self._changes.learn(reading, verdict.outcome, flags)
         return Visit(
             slot=reading.slot,
             host=reading.host.number,
             at=exchange.at,
-            outcome=reading.outcome,
+            outcome=verdict.outcome,
             status=exchange.status,
             flags=flags | settled.flags | change.flags,
             visits=before.visits + 1,
@@ -91,7 +98,7 @@ class VisitEvents:
             size_bytes=reading.size_bytes,
             wire_bytes=len(exchange.wire),
             digest=reading.digest if own else reading.digest or before.digest,
-            simhash=reading.simhash,
+            simhash=page.simhash,
             alias=alias if own else NO_SLOT,
             archive=pointer,
             retry_at=reading.host.away_until if reading.host.away_until > exchange.at else 0.0,
@@ -102,45 +109,54 @@ class VisitEvents:
             mime=mime,
             title=title,
             language=language,
-            error=reading.error,
-            found=found,
+            error=verdict.error,
+            found=leads.found,
             content=content,
             links=settled.links,
             out=links.out if own else 0,
             external=links.external if own else b"",
             transfer=settled.transfer,
             evidence=change.evidence,
-            misses=_misses(reading),
-            words=reading.words,
+            misses=_misses(before.misses, verdict.outcome),
+            words=page.words,
             near=near,
             kept=settled.kept,
             joined=settled.joined,
             said=pack_said(reading.said, change.fresh),
             heard=change.heard,
-            anchors=self._anchors(reading, slots, links) if own else b"",
-            text=_text(reading) if own else None,
+            anchors=self._anchors(reading, verdict, slots, links) if own else b"",
+            text=_text(reading, verdict) if own else None,
         )
 
-    def _anchors(self, reading: Reading, slots: Slots, links: Outlinks) -> bytes:
+    def _anchors(self, reading: Reading, verdict: Verdict, slots: Slots, links: Outlinks) -> bytes:
         """Return how many bytes of words there are in the links to each target, where somebody asks."""
         if self._known is None or not self._known.words:
             return b""
         old = reading.before.held
-        if reading.flags & KEEP and old is not None:
+        if verdict.flags & KEEP and old is not None:
             return old.anchors
         return b"" if reading.content is None else link_bytes(reading.content, slots, links.targets)
 
-    def _alias(self, reading: Reading, slots: Slots) -> int:
+    def _known_of(self, reading: Reading, leads: Leads) -> Knowledge:
+        """Return what is known of a visit beside its answer."""
+        original, by_chance = NO_SLOT, False
+        if may_be_copy(reading):
+            original = self._state.original(reading.digest)
+            if original not in (NO_SLOT, reading.slot):
+                by_chance = self._near.by_chance(original, reading.host.number, reading.size_bytes)
+        return Knowledge(original, by_chance, leads.most_hops, leads.partial)
+
+    def _alias(self, reading: Reading, verdict: Verdict, knowledge: Knowledge, slots: Slots) -> int:
         """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""
         alias = NO_SLOT
-        if reading.outcome == Outcome.DUPLICATE:
-            alias = self._state.original(reading.digest)
-        elif reading.outcome == Outcome.REDIRECT and reading.exchange.status in PERMANENT:
+        if verdict.outcome == Outcome.DUPLICATE:
+            alias = knowledge.original
+        elif verdict.outcome == Outcome.REDIRECT and reading.exchange.status in PERMANENT:
             alias = int(slots[0])
-        elif reading.flags & KEEP and reading.before.held is not None:
+        elif verdict.flags & KEEP and reading.before.held is not None:
             held = reading.before.held
             alias = held.alias if held.outcome != Outcome.DUPLICATE else NO_SLOT
-        elif reading.canonical:
+        elif reading.page.canonical:
             alias = int(slots[-1])
         return alias if alias != NO_SLOT and not self._leads_back(alias, reading.slot) else NO_SLOT
 
@@ -158,41 +174,33 @@ class VisitEvents:
 
     def _links(self, reading: Reading, slots: Slots) -> Outlinks:
         """Return the links of what was read; a canonical URL is none."""
-        targets, away = reading.targets, reading.away
+        page = reading.page
+        targets: Sequence[str] = page.targets
+        away: Sequence[int] | None = page.away
         if reading.redirect:
             targets, away = [reading.redirect], None
-        slots, withheld = slots[: len(targets)], reading.withheld
-        if reading.unpaid:  # they are followed, and get nothing
-            paid = [i for i, target in enumerate(targets) if target not in reading.unpaid]
+        slots, withheld = slots[: len(targets)], page.withheld
+        if page.unpaid:  # they are followed, and get nothing
+            paid = [i for i, target in enumerate(targets) if target not in page.unpaid]
             withheld += len(targets) - len(paid)
             targets, slots, away = [targets[i] for i in paid], slots[paid], None
         links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld, away)
         return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
 
-    def _find_original(self, reading: Reading) -> None:
-        """Tell originals from copies anew, unless the page was an original and has not changed."""
-        if reading.outcome not in (Outcome.OK, Outcome.DUPLICATE) or not reading.digest:
-            return
-        if not (reading.flags & UNCHANGED and reading.before.outcome == Outcome.OK):
-            original = self._state.original(reading.digest)
-            chance = original in (NO_SLOT, reading.slot)
-            chance = chance or self._near.by_chance(original, reading.host.number, reading.size_bytes)
-            reading.outcome = Outcome.OK if chance else Outcome.DUPLICATE
 
-
-def _text(reading: Reading) -> tuple[int, int] | None:
+def _text(reading: Reading, verdict: Verdict) -> tuple[int, int] | None:
     """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
     old, content = reading.before.held, reading.content
-    if reading.flags & KEEP and old is not None:
+    if verdict.flags & KEEP and old is not None:
         return old.text
     return (0, 0) if content is None else (content.text_bytes, content.index_bytes)
 
 
-def _misses(reading: Reading) -> int:
-    """Return how many visits in a row found the page gone or in trouble."""
-    if reading.outcome == Outcome.REFUSED:
-        return reading.before.misses
-    return reading.before.misses + 1 if reading.outcome in (Outcome.GONE, Outcome.ERROR) else 0
+def _misses(before: int, outcome: Outcome) -> int:
+    """Return how many visits in a row found the page gone or in trouble, `before` of them before this one."""
+    if outcome == Outcome.REFUSED:
+        return before
+    return before + 1 if outcome in (Outcome.GONE, Outcome.ERROR) else 0
 
 
 _ONE = b"\1"  # a bit for the only link

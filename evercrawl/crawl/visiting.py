@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evercrawl.crawl.access import GO, WAIT
-from evercrawl.crawl.reading import Before, Reading, judge, partial, read, rest
+from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.reading import Before, Reading, fetched, no_page, partial, understand
 from evercrawl.crawl.recall import recall
 from evercrawl.fetch.asking import validator
 from evercrawl.types import Exchange, Outcome, Request
@@ -122,7 +123,7 @@ class Visiting:
         if new and before.depth and before.outcome == Outcome.REFUSED and why.startswith("robots:"):
             self._frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
         else:
-            self.readings.append(Reading(nothing, host, slot, before, Outcome.REFUSED, error=why))
+            self.readings.append(Reading(nothing, host, slot, before, refusal=why))
         self._frontier.release(host)
 
     def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
@@ -149,20 +150,19 @@ class Visiting:
         if taken is not None:
             slot, _ = taken
             failed = Exchange(Request(self._partition.state.urls.get(slot)), at, error="dns", detail=why)
-            self.readings.append(read(failed, host, slot, recall(self._partition, slot), ""))
+            self.readings.append(understand(fetched(failed, host, slot, recall(self._partition, slot))))
 
     def take(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
-        """Judge what came of a visit, and have its body read."""
+        """Take in what came of a visit, and have its body read."""
         if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
             self._ask_again(exchange, tag, now)
             return
-        reading = judge(exchange, tag.host, tag.slot, tag.before)
-        reading.said = tag.said
+        answer = fetched(exchange, tag.host, tag.slot, tag.before, tag.said)
         self.underway -= 1
         self._pace.received(now, len(exchange.wire) + len(exchange.head))
-        rest(reading, now)
+        apply_backoff(tag.host, exchange, now)
         self._frontier.ended(tag.host, now)
-        self._parsers.submit(reading)
+        self._parsers.submit(answer)
 
     def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
         """Let a page be asked for at its host's next turn, of which the head alone was asked for."""
@@ -172,11 +172,13 @@ class Visiting:
         self._frontier.put_first(tag.host, tag.slot, new=False)
 
     def gather(self, now: float) -> None:
-        """Take over readings whose bodies have been read meanwhile."""
-        for reading in self._parsers.done():
-            self._soft404.judge(reading, now)
-            if reading.feeds:
-                self._sitemaps.feeds(reading.exchange.request.url, reading.feeds, now)
+        """Take over answers whose bodies have been read meanwhile."""
+        for answer in self._parsers.done():
+            reading = understand(answer)
+            if why := self._soft404.why_no_page(reading, now):
+                reading = no_page(reading, why)
+            if reading.page.feeds:
+                self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)
             self.readings.append(reading)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evercrawl.crawl.contents import Body
-    from evercrawl.crawl.reading import Reading
+    from evercrawl.crawl.reading import Fetched
 
 BUFFER_BYTES: Final = 1 << 20  # what the kernel holds each way, so that neither side waits while the other is busy
 _CODE: Final = (
@@ -58,7 +58,7 @@ class WorkerProcess:
     """
 
     def __init__(self, longest_bytes: int, more: Mapping[str, str] | None = None) -> None:
-        self.given: deque[tuple[Reading, int]] = deque()
+        self.given: deque[tuple[Fetched, int]] = deque()
         self.given_bytes = 0
         self.ready, self.suspected, self.watched = False, False, False
         self.moved_at = 0.0
@@ -86,12 +86,12 @@ class WorkerProcess:
         """Whether there is something that the channel has not taken yet."""
         return len(self._outbox) > 0
 
-    def give(self, reading: Reading, body: Body, now: float) -> None:
+    def give(self, fetched: Fetched, body: Body, now: float) -> None:
         """Give it one more body to read; `send` sends it."""
         if not self.given:
             self.moved_at = now
         size = self._outbox.put(body)
-        self.given.append((reading, size))
+        self.given.append((fetched, size))
         self.given_bytes += size
 
     def send(self) -> None:
@@ -101,7 +101,7 @@ class WorkerProcess:
         except OSError:
             self._outbox = Outbox()
 
-    def receive(self, now: float) -> list[tuple[Reading, Content]]:
+    def receive(self, now: float) -> list[tuple[Fetched, Content]]:
         """Return what has been answered.
 
         Raises
@@ -109,7 +109,7 @@ class WorkerProcess:
         EOFError
             It has ended.
         """
-        answers: list[tuple[Reading, Content]] = []
+        answers: list[tuple[Fetched, Content]] = []
         try:
             self._inbox.receive(self.channel)
             while (message := self._inbox.take()) is not None:
@@ -117,9 +117,9 @@ class WorkerProcess:
                 if content is None:
                     self.ready = True
                     continue
-                reading, size = self.given.popleft()
+                fetched, size = self.given.popleft()
                 self.given_bytes -= size
-                answers.append((reading, content))
+                answers.append((fetched, content))
         except (OSError, msgspec.MsgspecError) as error:
             raise EOFError from error
         if answers:

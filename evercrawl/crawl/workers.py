@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.crawl.contents import attempted
 from evercrawl.crawl.crew import Crew
 from evercrawl.crawl.parsers import Inline
-from evercrawl.crawl.reading import understand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evercrawl.crawl.contents import Content
-    from evercrawl.crawl.reading import Reading
+    from evercrawl.crawl.reading import Fetched
 
 MOST_BYTES: Final = 64 << 20  # of bodies that wait; beyond, the crawl waits
 BUSY_S: Final = 0.04  # of the last second spent reading, from which on another process pays
@@ -68,13 +67,13 @@ class Workers:
             count, self._inline.body, self._learn, heard,
             longest_bytes=longest_bytes, hang_s=hang_s, environment=environment,
         )  # fmt: skip
-        self._line: deque[Reading] = deque()  # all that is pending, in order
+        self._line: deque[Fetched] = deque()  # all that is pending, in order
         self._unread, self._bytes = 0, 0
         self._busy_limit_s, self._busy_s, self._busy_at = busy_s, 0.0, time.monotonic()
 
     @property
     def pending(self) -> int:
-        """Return how many readings have gone in and have yet to come out."""
+        """Return how many answers have gone in and have yet to come out."""
         return len(self._line)
 
     @property
@@ -92,27 +91,27 @@ class Workers:
         """Return the numbers of the processes, those that are starting included."""
         return self._crew.pids
 
-    def submit(self, reading: Reading) -> None:
-        """Take a reading in, and have its body read, if there is one to be read."""
-        self._line.append(reading)
-        if not reading.unread:
+    def submit(self, fetched: Fetched) -> None:
+        """Take an answer in, and have its body read, if there is one to be read."""
+        self._line.append(fetched)
+        if not fetched.unread:
             return
         self._unread += 1
-        self._bytes += _size(reading)
+        self._bytes += _size(fetched)
         if self._busy_s >= self._busy_limit_s and not self._crew.starting:
             self._crew.grow()
         if self._crew.starting if self._waiting else self._crew.ready:
-            self._crew.add(reading)
+            self._crew.add(fetched)
         else:
-            self._read_here(reading)
+            self._read_here(fetched)
 
-    def done(self) -> list[Reading]:
-        """Return the readings that are understood, each once, in the order in which they went in."""
+    def done(self) -> list[Fetched]:
+        """Return the answers whose bodies are read, each once, in the order in which they went in."""
         self._look()
         while self._waiting and self._unread:
             self._crew.wait(_LOOK_S)
             self._look()
-        done: list[Reading] = []
+        done: list[Fetched] = []
         while self._line and not self._line[0].unread:
             done.append(self._line.popleft())
         return done
@@ -134,25 +133,25 @@ class Workers:
     def _look(self) -> None:
         self._crew.look()
         if not self._crew.starting:
-            for reading in self._crew.leave():
-                self._read_here(reading)
+            for fetched in self._crew.leave():
+                self._read_here(fetched)
 
     def _heard(self) -> None:
         self._look()
         if self._line and not self._line[0].unread:
             self._wake()
 
-    def _learn(self, reading: Reading, content: Content) -> None:
+    def _learn(self, fetched: Fetched, content: Content) -> None:
         self._unread -= 1
-        self._bytes -= _size(reading)
-        understand(reading, content)
+        self._bytes -= _size(fetched)
+        fetched.take(content)
 
-    def _read_here(self, reading: Reading) -> None:
+    def _read_here(self, fetched: Fetched) -> None:
         began = time.monotonic()
-        self._learn(reading, attempted(self._inline.body(reading)))
+        self._learn(fetched, attempted(self._inline.body(fetched)))
         self._busy_s = self._busy_s * math.exp(self._busy_at - began) + time.monotonic() - began
         self._busy_at = began
 
 
-def _size(reading: Reading) -> int:
-    return len(reading.exchange.wire) + len(reading.exchange.body)
+def _size(fetched: Fetched) -> int:
+    return len(fetched.exchange.wire) + len(fetched.exchange.body)

@@ -12,7 +12,7 @@ from evercrawl.store.partition import Partition
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evercrawl.crawl.reading import Reading
+    from evercrawl.crawl.reading import Fetched
     from evercrawl.simulate.network import MadeNetwork
     from evercrawl.store.events import Event, Visit
     from evercrawl.types import Exchange, Request
@@ -115,33 +115,33 @@ class SlowParsers(Inline):
     def __init__(self, agent: str, *, text: bool, lasts_s: Callable[[], float], wake: Callable[[], None]) -> None:
         super().__init__(agent, text=text)
         self._lasts_s, self._wake = lasts_s, wake
-        self._line: deque[Reading] = deque()
+        self._line: deque[Fetched] = deque()
 
     @property
     def pending(self) -> int:
-        """Return how many readings have gone in and have yet to come out."""
+        """Return how many answers have gone in and have yet to come out."""
         return len(self._line)
 
-    def submit(self, reading: Reading) -> None:
-        """Take a reading in; its body is read later, if there is one to be read."""
-        self._line.append(reading)
-        if reading.unread:
-            asyncio.get_running_loop().call_later(self._lasts_s(), self._read, reading)
+    def submit(self, fetched: Fetched) -> None:
+        """Take an answer in; its body is read later, if there is one to be read."""
+        self._line.append(fetched)
+        if fetched.unread:
+            asyncio.get_running_loop().call_later(self._lasts_s(), self._read, fetched)
 
-    def done(self) -> list[Reading]:
-        """Return the readings that are understood, each once, as far as none before them is not."""
-        done: list[Reading] = []
+    def done(self) -> list[Fetched]:
+        """Return the answers whose bodies are read, each once, as far as none before them is not."""
+        done: list[Fetched] = []
         while self._line and not self._line[0].unread:
             done.append(self._line.popleft())
         return done
 
     async def settle(self) -> None:
         """Return once nothing is unread any more."""
-        while any(reading.unread for reading in self._line):  # noqa: ASYNC110 - as `Workers` does
+        while any(fetched.unread for fetched in self._line):  # noqa: ASYNC110 - as `Workers` does
             await asyncio.sleep(0.01)
 
-    def _read(self, reading: Reading) -> None:
-        super().submit(reading)
+    def _read(self, fetched: Fetched) -> None:
+        super().submit(fetched)
         super().done()
         self._wake()
 

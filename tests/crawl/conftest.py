@@ -15,7 +15,6 @@ from evercrawl.crawl.budgets import Budgets
 from evercrawl.crawl.cash import Cashier
 from evercrawl.crawl.changes import Changes
 from evercrawl.crawl.columns import Columns
-from evercrawl.crawl.contents import body_of, contents
 from evercrawl.crawl.known_graph import KnownGraph
 from evercrawl.crawl.learning import Learner
 from evercrawl.crawl.lessons import Lessons
@@ -34,7 +33,8 @@ from evercrawl.schedule.frontier import Frontier
 from evercrawl.schedule.hosts import Host
 from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
-from evercrawl.types import Exchange, Outcome, Request
+from evercrawl.types import Exchange, Request
+from tests.helpers.readings import read
 
 BEGAN_AT = 1_700_000_000.0
 HTML = "text/html; charset=utf-8"
@@ -119,18 +119,14 @@ class HandMade:
 
     @staticmethod
     def _read(exchange: Exchange, host: Host, slot: int, before: reading.Before, said: float) -> reading.Reading:
-        one = reading.judge(exchange, host, slot, before)
-        one.said = said
-        if one.unread:
-            reading.understand(one, contents(body_of(exchange, reading.held(before), "evercrawl", text=True)))
-        return one
+        return read(exchange, host, slot, before, text=True, said=said)
 
     def refuse(self, url: str, why: str) -> None:
         """Do not ask, and remember why."""
         self.now += 10.0
         exchange = Exchange(Request(url), self.now)
         self._learn(url, lambda host, slot, before: reading.Reading(
-            exchange, host, slot, before, Outcome.REFUSED, error=why
+            exchange, host, slot, before, refusal=why
         ))  # fmt: skip
 
     def save(self) -> None:

@@ -2,9 +2,11 @@
 
 import pytest
 
+from evercrawl.crawl.reading import no_page
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
 from evercrawl.types import NO_SLOT, Outcome
+from tests.helpers.readings import read
 
 SITE = "http://example.org"
 CONTENT = CHANGED | UNCHANGED | HAS_LINKS | KEEP  # flags that speak of content, not of cash or dates
@@ -72,7 +74,6 @@ def test_links_out_of_scope_are_not_known(begun):
 
 
 def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
-    from evercrawl.crawl import reading
     from evercrawl.crawl.recall import recall
     from evercrawl.types import Exchange, Request
 
@@ -82,7 +83,7 @@ def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
         exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
                             {"content-type": "text/html"})  # fmt: skip
         number = slot(begun, path)
-        batch.append(reading.read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number), "e"))
+        batch.append(read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number)))
     begun.learner.learn(batch)
     first, second = events(begun)[-2:]
     assert (first.found.urls, second.found.urls) == ([f"{SITE}/shared", f"{SITE}/a/own"], [f"{SITE}/b/own"])
@@ -93,7 +94,6 @@ def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
 
 def test_links_of_a_page_taken_for_gone_are_nobody_s(begun):
     """Neither are those of the page learned with it, whose targets are looked up in the same call."""
-    from evercrawl.crawl import reading
     from evercrawl.crawl.recall import recall
     from evercrawl.crawl.soft404 import page_answer
     from evercrawl.crawl.soft404_book import Soft404Book
@@ -106,8 +106,9 @@ def test_links_of_a_page_taken_for_gone_are_nobody_s(begun):
         exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
                             {"content-type": "text/html"})  # fmt: skip
         number = slot(begun, path)
-        batch.append(reading.read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number), "e"))
-        book.judge(batch[-1], begun.now)
+        one = read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number))
+        why = book.why_no_page(one, begun.now)
+        batch.append(no_page(one, why) if why else one)
     book.close()
     begun.learner.learn(batch)
     first, second = events(begun)[-2:]

@@ -109,8 +109,8 @@ def test_visits_say_whether_the_copy_was_fresh(made):
             "moved": {"status": 302, "location": "/new"}, "error": {"status": 0, "error": "timeout"},
             "cut": {"body": made.page("A", text="three"), "truncated": True}}  # fmt: skip
     learn = made.changes.learn
-    made.changes.learn = lambda reading, flags: fresh.setdefault(
-        reading.exchange.request.url.rpartition("/")[2], learn(reading, flags)
+    made.changes.learn = lambda reading, *told: fresh.setdefault(
+        reading.exchange.request.url.rpartition("/")[2], learn(reading, *told)
     )
     for path, answer in said.items():
         made.visit(f"{SITE}/{path}", **answer)

@@ -16,10 +16,11 @@ import pytest
 
 from evercrawl.crawl import crew
 from evercrawl.crawl import workers as module
+from evercrawl.crawl.backoff import in_trouble
 from evercrawl.crawl.parsers import Inline
-from evercrawl.crawl.reading import Before, Reading, judge
+from evercrawl.crawl.reading import Before, Fetched, fetched
 from evercrawl.crawl.workers import Workers
-from evercrawl.types import Exchange, Outcome, Request
+from evercrawl.types import Exchange, Request
 
 HTML = {"content-type": "text/html"}
 GZIP = {**HTML, "content-encoding": "gzip"}
@@ -54,12 +55,12 @@ def reading(number: int, body: bytes | None = None, status: int = 200):
     headers, wire = (HTML, body) if number % 3 else (GZIP, gzip.compress(body, mtime=0))
     exchange = Exchange(Request(f"http://example.org/{number}"), 10.0, status=status, headers=headers, wire=wire)
     exchange.packed = True
-    return judge(exchange, None, number, Before())
+    return fetched(exchange, None, number, Before())
 
 
 def said(readings):
     """Return all that was understood, and whether it stands in its place."""
-    return [(r.slot, r.outcome, r.error, r.flags, r.digest, r.targets, r.keys, r.content) for r in readings]
+    return [(one.slot, one.exchange.error, one.exchange.truncated, one.content) for one in readings]
 
 
 def alive(pids):
@@ -147,9 +148,9 @@ def test_a_body_that_ends_two_processes_is_an_error_and_the_others_are_read(make
         workers.submit(reading(number, page(number, start) if number in (20, 22) else None))
     there = workers.done()
     bad = [one for one in there if one.slot in (20, 22)]
-    assert [one.outcome for one in bad] == [Outcome.ERROR] * 2
-    assert all(one.error.startswith("parser: ") and why in one.error for one in bad)
-    assert not any(one.exchange.packed or one.trouble for one in bad)
+    assert [one.exchange.error for one in bad] == ["parser"] * 2
+    assert all(why in one.exchange.detail for one in bad)
+    assert not any(one.exchange.packed or in_trouble(one.exchange) for one in bad)
     good = [reading(number) for number in range(1, 40) if number not in (20, 22)]
     assert said(one for one in there if one not in bad) == said(inline(good))
     assert "http://example.org/2" in workers.message
@@ -165,9 +166,8 @@ def test_a_fault_of_ours_is_an_error_of_its_page_alone(make, environment, start,
     workers.submit(reading(2, page(2, start)))
     workers.submit(reading(4))
     bad, good = workers.done()
-    assert bad.outcome == Outcome.ERROR
-    assert bad.error.startswith("parser: ")
-    assert why in bad.error
+    assert bad.exchange.error == "parser"
+    assert why in bad.exchange.detail
     assert said([good]) == said(inline([reading(4)]))
     assert workers.pids == pids
 
@@ -240,7 +240,7 @@ def test_what_is_given_and_what_waits_is_bounded_in_bytes(make, monkeypatch):
 
 
 def test_beside_a_running_loop_the_crawl_is_woken():
-    async def crawl() -> list[Reading]:
+    async def crawl() -> list[Fetched]:
         woken = asyncio.Event()
         workers = Workers(2, "evercrawl", text=False, longest_bytes=1 << 20, wake=woken.set, busy_s=0.0)
         there, number = [], 0
@@ -266,7 +266,8 @@ def test_beside_a_running_loop_the_crawl_is_woken():
         return there
 
     there = asyncio.run(crawl())
-    assert [one.targets for one in there] == [one.targets for one in inline([reading(n) for n in range(401)])]
+    here = inline([reading(number) for number in range(401)])
+    assert [one.content.targets for one in there] == [one.content.targets for one in here]
     assert not any(one.content.text for one in there)
 
 
@@ -275,14 +276,14 @@ def test_when_the_owner_is_killed_no_process_is_left(environment, start):
     code = f"""
         import sys
         sys.path[:0] = {sys.path!r}
-        from evercrawl.crawl.reading import Before, judge
+        from evercrawl.crawl.reading import Before, fetched
         from evercrawl.crawl.workers import Workers
         from evercrawl.types import Exchange, Request
         more = dict(waiting=True, busy_s=0.0, environment={environment!r})
         workers = Workers(2, "a", text=False, longest_bytes=99999, **more)
         def submit(start):
             exchange = Exchange(Request("http://a/"), 1.0, status=200, wire=start + b"page", packed=True)
-            workers.submit(judge(exchange, None, 0, Before()))
+            workers.submit(fetched(exchange, None, 0, Before()))
         submit(b"")
         workers.done()
         submit({start!r})

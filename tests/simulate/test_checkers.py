@@ -66,7 +66,7 @@ def test_addresses_with_too_many_connections(monkeypatch):
 
 
 def test_a_wish_to_be_left_alone_that_is_forgotten(monkeypatch):
-    monkeypatch.setattr("evercrawl.crawl.visiting.rest", lambda reading, now: None)
+    monkeypatch.setattr("evercrawl.crawl.visiting.apply_backoff", lambda host, exchange, now: None)
     one = world(life(lasts_s=2000.0), life())
     busy = Climate(100.0, 100.0, 0, 0, 0, 0, 0, 1.0, 0, 0)
     one = replace(one, web=replace(one.web, settles_at=BEGAN_AT + 2000.0), climate=busy)
@@ -159,8 +159,8 @@ def test_an_archive_that_is_not_synced(monkeypatch):
 def test_memory_that_goes_its_own_way(monkeypatch):
     count = Learner._count
 
-    def careless(self: Any, reading: Any, event: Any) -> None:
-        count(self, reading, event)
+    def careless(self: Any, event: Any) -> None:
+        count(self, event)
         self._state.records.rows["changes"][0] += 1
 
     monkeypatch.setattr(Learner, "_count", careless)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.crawl.reading import retry_after_s
+from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.events import Visit

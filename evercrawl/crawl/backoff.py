@@ -1,0 +1,54 @@
+"""How long a host is left alone after an answer: what it asks for, or a time that doubles with each failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.change.dates import http_date
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.hosts import Host
+    from evercrawl.types import Exchange
+
+TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
+RETRY_AFTER_MOST_S: Final = 86_400.0
+_OWN: Final = ("too_large", "refused_address")  # errors that say nothing of the host
+
+
+def in_trouble(exchange: Exchange) -> bool:
+    """Whether the host, not the page, seems to be at fault."""
+    return exchange.status in TROUBLE and exchange.error not in _OWN
+
+
+def retry_after_s(exchange: Exchange, now: float) -> float:
+    """Return how long the answer asks us to stay away, at most a day; 0 where it does not.
+
+    A date is by the server's clock, which the answer's own Date shows; ours, `now`, may differ from it by hours.
+
+    Examples
+    --------
+    >>> from evercrawl.types import Exchange, Request
+    >>> retry_after_s(Exchange(Request("http://a/"), 0.0, status=429, headers={"retry-after": "120"}), 0.0)
+    120.0
+    """
+    if exchange.status not in (429, 503):
+        return 0.0
+    value = exchange.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value[:9]), RETRY_AFTER_MOST_S)
+    until, served_at = http_date(value), http_date(exchange.headers.get("date", ""))
+    if until is None:
+        return 0.0
+    return min(max(until - (now if served_at is None else served_at), 0.0), RETRY_AFTER_MOST_S)
+
+
+def apply_backoff(host: Host, exchange: Exchange, now: float) -> None:
+    """Let a host rest for as long as its answer deserves: Retry-After, or a back-off that doubles."""
+    wish_s = retry_after_s(exchange, now)
+    if wish_s:
+        host.failures += 1
+        host.stay_away(now + wish_s, "back-off")
+    elif in_trouble(exchange):
+        host.failed(now)
+    elif exchange.status:
+        host.succeeded()
