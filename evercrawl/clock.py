@@ -76,10 +76,10 @@ class SystemClock(SteadyClock):
     """The machine's time, held steady."""
 
     def __init__(self) -> None:
-        super().__init__(time.time, _since_boot)
+        super().__init__(time.time, since_boot)
 
 
-def _since_boot() -> float:
+def since_boot() -> float:
     """Return seconds since the machine was started, those that it slept through among them, where it can tell."""
     return time.clock_gettime(_BOOT)
 

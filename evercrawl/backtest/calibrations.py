@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-_AT_ONCE: Final = 2**16  # outcomes that are put by before they are counted: counting has a price for each site
+AT_ONCE: Final = 2**16
+"""Outcomes that are put by before they are counted: counting has a price for each site."""
 
 
 class Calibrations:
@@ -47,7 +48,7 @@ class Calibrations:
         """Take in what was said of the copies of some pages, from 0 to 1, and which were fresh; shape (n,) each."""
         self._put_by.append((rows, said, fresh))
         self._waiting += len(rows)
-        if self._waiting >= _AT_ONCE:
+        if self._waiting >= AT_ONCE:
             self._count()
 
     def of(self, site: int) -> Calibration:

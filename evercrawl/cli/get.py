@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(found, EvercrawlError):
         raise found
     _tell(found)
-    form = args.form or _form(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
-    data = (json.dumps(_as_object(found, form)) + "\n").encode() if args.json else _as_bytes(found, form)
+    form = args.form or form_of(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
+    data = (json.dumps(as_object(found, form)) + "\n").encode() if args.json else as_bytes(found, form)
     _put(args, data, raw=form == "raw")
     return renewal.STALE if stale else 0
 
@@ -86,7 +86,7 @@ def _tell(found: Content) -> None:
         _note(f"the copy is fresh with a probability of {percent(found.fresh)}")
 
 
-def _form(found: Content, *, for_eyes: bool) -> str:
+def form_of(found: Content, *, for_eyes: bool) -> str:
     """Return what to show of a page when nobody says: what has no text is shown as it is to machines only."""
     return "text" if for_eyes and (_has_text(found) or sys.stdout.isatty()) else "raw"
 
@@ -105,7 +105,8 @@ def _note(sentence: str) -> None:
     print(fit(f"evercrawl: {sentence}", sys.stderr), file=sys.stderr)
 
 
-def _as_bytes(found: Content, form: str) -> bytes:
+def as_bytes(found: Content, form: str) -> bytes:
+    """Return a page in one of its forms, as it is written: raw, text or markdown."""
     if form == "raw":
         return found.body
     text = _as_text(found, form)
@@ -140,7 +141,8 @@ def _has_text(found: Content) -> bool:
     return is_html(found.mime, found.body) or found.mime.startswith("text/") or found.mime.endswith(texts)
 
 
-def _as_object(found: Content, form: str) -> dict[str, Any]:
+def as_object(found: Content, form: str) -> dict[str, Any]:
+    """Return a page in one of its forms as `--json` has it: in base64 where it has no text."""
     from evercrawl.store.warc import iso_date
 
     binary = form == "raw" and not _has_text(found)

@@ -97,7 +97,7 @@ def _lines(answer: Answer, words: str) -> list[str]:
         return [plain(f"nothing was found for {words}")]
     now, terminal = time.time(), sys.stdout.isatty()
     width = min(shutil.get_terminal_size().columns, _WIDEST) if terminal else _WIDEST
-    lines = [line for hit in answer.hits for line in (*_shown(hit, now, width, terminal=terminal), "")]
+    lines = [line for hit in answer.hits for line in (*shown(hit, now, width, terminal=terminal), "")]
     return [*lines, _rest(answer)]
 
 
@@ -106,7 +106,7 @@ def _rest(answer: Answer) -> str:
     return f"{len(answer.hits)} in {1_000 * answer.took_s:.0f} ms, {more}"
 
 
-def _shown(hit: Hit, now: float, width: int, *, terminal: bool) -> list[str]:
+def shown(hit: Hit, now: float, width: int, *, terminal: bool) -> list[str]:
     """Return a hit as lines: title, address, what is known of it, and the part of its text that answers."""
     title, text = _marked(hit.title or hit.url, hit.title_marks), _marked(hit.snippet, hit.snippet_marks)
     about = (

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_as_object(found)))
     else:
-        print(fit("\n".join(_lines(found)), sys.stdout))
+        print(fit("\n".join(lines(found)), sys.stdout))
     return 0 if found.fine else 1
 
 
@@ -54,15 +54,16 @@ def _as_object(found: Findings) -> dict[str, object]:
     }
 
 
-def _lines(found: Findings) -> list[str]:
-    lines = [f"checked {many(count, what)}" for what, count in found.checked.items()]
-    lines += [f"{what}: off by {off:.1e} at worst" for what, off in found.measured.items()]
-    lines += [f"to be mended: {sentence}" for sentence in found.mends]
-    lines += [f"WRONG: {sentence}" for sentence in found.wrong]
-    lines += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
+def lines(found: Findings) -> list[str]:
+    """Return what was checked, and what is wrong, as it is shown."""
+    said = [f"checked {many(count, what)}" for what, count in found.checked.items()]
+    said += [f"{what}: off by {off:.1e} at worst" for what, off in found.measured.items()]
+    said += [f"to be mended: {sentence}" for sentence in found.mends]
+    said += [f"WRONG: {sentence}" for sentence in found.wrong]
+    said += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
     count = len(found.wrong) + found.unsaid.total()
     return [
-        *lines,
+        *said,
         "everything is as it should be"
         if found.fine
         else f"{many(count, 'things')} {'is' if count == 1 else 'are'} wrong",

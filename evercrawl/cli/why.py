@@ -142,7 +142,7 @@ def _model(change: Belief) -> str:
 
 def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
     return [
-        ("worth", f"{_value(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
+        ("worth", f"{value_in_words(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
         *([("wanted", f"{worth.wanted:.3g} times as much as it matters: {worth.because}")] if worth.because else []),
         *([("unheeded", worth.unheeded)] if worth.unheeded else []),
         ("due", _due(worth, at, leads_on=leads_on)),
@@ -150,7 +150,8 @@ def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
     ]
 
 
-def _value(worth: Worth) -> str:
+def value_in_words(worth: Worth) -> str:
+    """Return what a visit is worth: times the price, or the place in an order."""
     if worth.value is None:
         return f"nothing that {worth.policy} could tell"
     if worth.place:

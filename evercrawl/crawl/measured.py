@@ -30,7 +30,8 @@ WINDOW: Final = 1000
 """Probes of each kind that count: the last ones that were judged."""
 RECENT_BYTES: Final = 32 << 20
 """Of the journal's end, where only what is recent is asked for: as many events as hold that many probes and more."""
-_BATCH: Final = 1 << 14
+BATCH: Final = 1 << 14
+"""Events that are counted at a time."""
 
 
 class Measured:
@@ -67,7 +68,7 @@ class Measured:
                     self._said.append(unpack(event.said))
                 if event.slot in self._waiting:
                     self._judge(self._waiting.pop(event.slot), event)
-                if len(self._said) == _BATCH:
+                if len(self._said) == BATCH:
                     self._count()
             elif isinstance(event, Drawn):
                 self._waiting[event.slot].append(event)

@@ -216,7 +216,7 @@ def _held(view: View, number: int | None) -> tuple[Held, int, float]:
             pieces.append(pages)
             copies.append(~np.isnan(still))
             waits.append(wait_s(rows["misses"][kept], view.config.refresh_after_s))
-    whole = _joined(pieces or [view.awaited(np.zeros(0, np.uint32))])
+    whole = joined(pieces or [view.awaited(np.zeros(0, np.uint32))])
     held = np.concatenate([*copies, np.zeros(0, np.bool_)])
     worth = float(whole.importance[held].sum())
     times = np.ones(len(held))
@@ -234,7 +234,7 @@ def _slots(view: View, number: int | None) -> Iterator[Slots]:
         yield mine[first : first + PIECE]
 
 
-def _joined(pieces: list[Pages]) -> Pages:
+def joined(pieces: list[Pages]) -> Pages:
     """Return columns one after another, but for those that only some policies need."""
     names = "slot", "visited_at", "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged"
     columns: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     Tell: TypeAlias = Callable[[str, int, int], None]
     """Called now and then with what is being read, how much was, and of how much."""
 
-_EVERY: Final = 4096  # events between two words on how far it is
+EVERY: Final = 4096
+"""Events between two words on how far it is."""
 
 
 def opened(directory: Path) -> Partition:
@@ -71,7 +72,7 @@ def events(
     """
     reached = 0
     for pointer, number, event in sound(partition, upto, start):
-        if tell is not None and number % _EVERY == 0:
+        if tell is not None and number % EVERY == 0:
             tell("events", number, upto)
         yield pointer, number, event
         reached = number + 1

@@ -124,7 +124,7 @@ class Search:
         narrow = narrow or Narrow()
         slots, score, forms = self._ranked(_query(words, narrow), narrow, skip + limit)
         chosen = slice(skip, skip + limit)
-        found = hits(self._view, slots[chosen], score[chosen], forms, skip + 1)
+        found = hits(self.view, slots[chosen], score[chosen], forms, skip + 1)
         return Answer(tuple(found), len(slots) > skip + limit, time.perf_counter() - began_s)
 
     def close(self) -> None:
@@ -135,9 +135,9 @@ class Search:
     def _read(self) -> None:
         began_s = time.perf_counter()
         self._partition = opened(self.directory)
-        self._view = View(self._partition, settings(self.directory)[0], SystemClock().now())
-        self._standing = Standing(self._view)  # now, and not when the first question is asked
-        self._policy = self._view.believing  # likewise: what it had learned is read
+        self.view = View(self._partition, settings(self.directory)[0], SystemClock().now())
+        self._standing = Standing(self.view)  # now, and not when the first question is asked
+        self._policy = self.view.believing  # likewise: what it had learned is read
         self._stale = False
         self._read_at = time.perf_counter()
         self._read_took_s = self._read_at - began_s
@@ -149,7 +149,7 @@ class Search:
             before = self._partition
             self._read()
             before.close()
-        self._view.now = SystemClock().now()
+        self.view.now = SystemClock().now()
 
     def _ranked(self, query: Query, narrow: Narrow, enough: int) -> tuple[Slots, Floats, Words]:
         """Return slots and scores of pages that pass, the best first: more than `enough`, where there are more."""
@@ -166,9 +166,9 @@ class Search:
 
     def _passing(self, found: Candidates, narrow: Narrow) -> Candidates:
         """Return those candidates that are wanted."""
-        view, known_before = self._view, found.slot < self._view.state.known.count
+        view, known_before = self.view, found.slot < self.view.state.known.count
         slots = np.where(known_before, found.slot, 0)
-        if not len(slots) or not self._view.state.known.count:
+        if not len(slots) or not self.view.state.known.count:
             return found.only(np.zeros(len(slots), np.bool_))
         seen, rows = view.records(slots)
         wanted = known_before & seen & ((rows["flags"] & FINDABLE) != 0)

@@ -125,7 +125,7 @@ class VisitEvents:
             said=pack_said(reading.said, change.fresh),
             heard=change.heard,
             anchors=self._anchors(reading, verdict, slots, links) if own else b"",
-            text=_text(reading, verdict) if own else None,
+            text=text_of(reading, verdict) if own else None,
         )
 
     def _anchors(self, reading: Reading, verdict: Verdict, slots: Slots, links: Outlinks) -> bytes:
@@ -188,7 +188,7 @@ class VisitEvents:
         return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
 
 
-def _text(reading: Reading, verdict: Verdict) -> tuple[int, int] | None:
+def text_of(reading: Reading, verdict: Verdict) -> tuple[int, int] | None:
     """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
     old, content = reading.before.held, reading.content
     if verdict.flags & KEEP and old is not None:

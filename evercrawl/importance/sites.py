@@ -15,7 +15,8 @@ TEMPLATE: Final = 0.5
 TEMPLATE_PAGES: Final = 4
 """Pages of a site from which on it is told what their template is."""
 
-_STEPS: Final = 10_000
+STEPS: Final = 10_000
+"""Steps at most."""
 _CHANGE: Final = 1e-14
 
 
@@ -121,7 +122,7 @@ def site_importance(
     given = np.bincount(links.source, weight, links.sites)
     each = (1 - tax) * weight / given[links.source]
     found = source = source / source.sum()
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         got = np.bincount(links.target, found[links.source] * each, links.sites)
         # the virtual page spends all it gets: the direction is that of x = bias + xM, but there how much x is in all
         # would have to settle as well, by 1 - tax a step, which takes longer than what goes where

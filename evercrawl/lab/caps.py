@@ -85,7 +85,7 @@ class Trial(NamedTuple):
     def row(self) -> Row:
         """Run it."""
         began, pages, kind = time.perf_counter(), drawn(self.pages, self.seed, 0.0), self.kind
-        limit = _limit(pages, self.times)
+        limit = limit_of(pages, self.times)
         ticks = TICKS if kind.frontier else _TICKS
         conditions = Conditions(known=kind.known, cap_per_day=limit.cap, frontier=kind.frontier, ticks=ticks)
         one = Contestant(kind.label, kind.policy, {}, conditions)
@@ -160,7 +160,8 @@ class Limit(NamedTuple):
         }  # fmt: skip
 
 
-def _limit(pages: Population, times: float) -> Limit:
+def limit_of(pages: Population, times: float) -> Limit:
+    """Return the limit that lets all hosts together be visited so many times as often as the budget does."""
     cap = np.full(HOSTS, times * _BUDGET * len(pages) / HOSTS)
     found, best = best_within(pages, cap, _BUDGET)
     return Limit(cap, np.bincount(pages.host, found.rate, HOSTS) >= cap * (1 - 1e-6), best)
@@ -182,7 +183,7 @@ def clipped(pages: Population, cap: Floats, budget: float) -> float:
 
 
 def _clipped_row(pages: Population, times: float, seed: int) -> Row:
-    limit = _limit(pages, times)
+    limit = limit_of(pages, times)
     value = clipped(pages, limit.cap, _BUDGET)
     return limit.row(times, seed) | {
         "policy": _CLIPPED, "ratio": value / limit.best, "value": value, "unused": 0.0, "abandoned": 0, "waiting": 0,

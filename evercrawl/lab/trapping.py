@@ -92,18 +92,23 @@ class Trapped:
     def estimate(self) -> Floats:
         """Return what is thought of the honest pages, shape (n,): what they moved and have to move; up to a factor."""
         has = np.zeros(self._web.pages)
-        for page, key in self._key.items():
+        for page, cash in self.cash().items():
             if page < self._web.pages:
-                has[page] = key + self._given[self._group[page]]
+                has[page] = cash
         found: Floats = np.maximum(self._moved + has, 0.0)
         return found
+
+    def cash(self) -> dict[int, float]:
+        """Return what each known page has to pass on, debts too; those of the trap come after all of the web."""
+        return {page: key + float(self._given[self._group[page]]) for page, key in self._key.items()}
 
     def run(self, visits: int) -> None:
         """Visit the page with most to pass on, again and again; under push that may be a debt."""
         for _ in range(visits):
-            self._visit(self._richest())
+            self._visit(self.richest())
 
-    def _richest(self) -> int:
+    def richest(self) -> int:
+        """Return the page that is visited next: who has most to pass on, and under push who owes most."""
         rich = self._top + self._given
         group = int(np.argmax(rich))
         if self._spends == "push":

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 SPLITS: Final = ("price", "greedy", "dynamic")
 """Ways to split visits; see `split`."""
-_HEAP_VISITS: Final = 20_000  # that the heap gives away one by one in about a second
+HEAP_VISITS: Final = 20_000
+"""Visits that the heap gives away one by one in about a second; of more it is not asked."""
 _TABLE_CELLS: Final = 1e8  # that the dynamic programme fills in as long
 _WIDTH: Final = 1e-3  # of a logarithm: how far the first prices lie from that of the continuous optimum
 
@@ -45,7 +46,7 @@ def fits(how: str, pages: int, visits: int) -> bool:
     """
     if how == "dynamic":
         return pages * visits**2 <= _TABLE_CELLS
-    return how != "greedy" or visits <= _HEAP_VISITS
+    return how != "greedy" or visits <= HEAP_VISITS
 
 
 def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:

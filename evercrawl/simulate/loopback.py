@@ -109,6 +109,11 @@ class Loopback:
             talk.cancel()
         await asyncio.gather(*self._talks, return_exceptions=True)
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._talks)
+
     async def _talk(self, origin: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection until the far end hangs up."""
         task = cast("asyncio.Task[None]", asyncio.current_task())

@@ -46,6 +46,13 @@ class Poisson(World):
     returns, away_s
         Part of those that come back, and after how long on the mean, by an exponential distribution. A page that is
         back is as if it had been there all the time: what changes it would have made meanwhile it has made.
+
+    Attributes
+    ----------
+    alive
+        Whether each page is there, shape (n,).
+    deaths_per_s
+        Part of the pages that go away; from now on, if it is set.
     """
 
     def __init__(
@@ -69,7 +76,8 @@ class Poisson(World):
         self._told = 1.0 if clairvoyant else recall
         self._false = recall * (1.0 / precision - 1.0)  # for each change
         self.announces = recall > 0 or clairvoyant
-        self._jumps, self._swaps, self._deaths = (each / DAY_S for each in (jumps_a_day, swaps_a_day, deaths_a_day))
+        self._jumps, self._swaps = jumps_a_day / DAY_S, swaps_a_day / DAY_S
+        self.deaths_per_s = deaths_a_day / DAY_S
         self.population = pages
         self.weight, self.host = pages.weight.copy(), pages.host
         self.rate_per_s = np.maximum(pages.lam_per_s, _STILL)
@@ -77,7 +85,7 @@ class Poisson(World):
         self._since = np.zeros(len(pages))
         self._read_at = np.full(len(pages), math.nan)
         self._changed_at = np.full(len(pages), -math.inf)
-        self._alive = np.ones(len(pages), np.bool_)
+        self.alive = np.ones(len(pages), np.bool_)
         self._back_at = np.full(len(pages), math.inf)
         self._counted = np.ones(len(pages), np.bool_)  # alive, or not yet found gone
         self._earned = self._passed = 0.0
@@ -86,7 +94,7 @@ class Poisson(World):
     def visit(self, rows: Ints, now: float) -> Seen:
         """Take copies, and say what was found."""
         self._settle(rows, now)
-        alive = self._alive[rows]
+        alive = self.alive[rows]
         changed = (self._changed_at[rows] > self._read_at[rows]) & alive
         self._fresh[rows], self._counted[rows] = alive, alive
         self._read_at[rows[alive]] = now
@@ -104,7 +112,7 @@ class Poisson(World):
 
     def stale(self, now: float) -> NDArray[np.bool_]:
         """Return which copies are stale."""
-        return (self._changed_at > self._read_at) & self._alive
+        return (self._changed_at > self._read_at) & self.alive
 
     def earned(self, now: float) -> float:
         """Return the expected integral of the weight of what is fresh, as a part of all weight."""
@@ -113,11 +121,11 @@ class Poisson(World):
 
     def best(self, budget: float) -> float:
         """Return the optimum for the rates and weights as they are now."""
-        if not (self._jumps or self._swaps or self._deaths):
+        if not (self._jumps or self._swaps or self.deaths_per_s):
             return self.population.optimum(budget).value
-        alive = self._alive & (self.rate_per_s > _STILL)
+        alive = self.alive & (self.rate_per_s > _STILL)
         found = allocation.optimum(self.weight[alive], self.rate_per_s[alive], budget / DAY_S * len(self.weight))
-        return found.value / float(self.weight[self._alive].sum())
+        return found.value / float(self.weight[self.alive].sum())
 
     def _settle(self, rows: Ints, now: float | Floats) -> None:
         """Count what pages earned since they were looked at last, and draw when they last changed unannounced."""
@@ -126,7 +134,7 @@ class Poisson(World):
         back_s = self._draw.standard_exponential(len(rows)) / rate
         self._changed_at[rows] = np.where(back_s < passed_s, now - back_s, self._changed_at[rows])
         gone = -np.expm1(-rate * passed_s)
-        worth = self.weight[rows] * self._fresh[rows] * self._alive[rows]
+        worth = self.weight[rows] * self._fresh[rows] * self.alive[rows]
         self._earned += float(np.dot(worth, gone / rate)) / self._all
         self._fresh[rows] *= 1.0 - gone
         self._since[rows] = now
@@ -134,7 +142,9 @@ class Poisson(World):
     @property
     def _all(self) -> float:
         """All weight: of pages that are gone as long as nobody found out, for who has a copy shows it meanwhile."""
-        return float(self.weight.sum()) if not self._deaths else max(float(self.weight[self._counted].sum()), _STILL)
+        if not self.deaths_per_s:
+            return float(self.weight.sum())
+        return max(float(self.weight[self._counted].sum()), _STILL)
 
     def _announce(self, passed_s: float) -> Signals:
         """Draw the changes of the time that passed which are announced, and false alarms."""
@@ -152,7 +162,7 @@ class Poisson(World):
     def _drift(self, passed_s: float) -> None:
         for each, change, draw in (
             (self._jumps, self._jump, self._draw), (self._swaps, self._swap, self._draw),
-            (self._deaths, self._die, self._fate),
+            (self.deaths_per_s, self._die, self._fate),
         ):  # fmt: skip
             if each > 0 and passed_s > 0:
                 rows = np.flatnonzero(draw.random(len(self.weight)) < each * passed_s)
@@ -176,10 +186,10 @@ class Poisson(World):
         if self._returns > 0:
             back = self._return.random(len(rows)) < self._returns
             away_s = self._away_s * self._return.standard_exponential(len(rows))
-            self._back_at[rows] = np.where(self._alive[rows] & back, self._now + away_s, self._back_at[rows])
-        self._alive[rows] = False
+            self._back_at[rows] = np.where(self.alive[rows] & back, self._now + away_s, self._back_at[rows])
+        self.alive[rows] = False
 
     def _revive(self, rows: Ints) -> None:
         self._settle(rows, self._now)
-        self._alive[rows] = self._counted[rows] = True
+        self.alive[rows] = self._counted[rows] = True
         self._back_at[rows] = math.inf

@@ -45,6 +45,8 @@ class Held:
         About what a visit costs.
     facts
         What pages and their URLs are like; zeros, for nobody knows, unless whoever does puts others in their place.
+    comebacks
+        What was learned of how fast pages that were gone come back.
     """
 
     def __init__(self, world: World, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
@@ -67,7 +69,7 @@ class Held:
         self._deaths_per_s = conditions.deaths / cycle_s
         self._read_at = np.full(n, math.nan)  # when it was there, the last time
         self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
-        self._comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
+        self.comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
         self._returns_per_s = conditions.returns / (conditions.away * cycle_s)
         self.facts = Facts(*(np.zeros(n) for _ in range(8)))
 
@@ -114,7 +116,7 @@ class Held:
         gone = self._misses[rows] > 0
         if not gone.any():
             return None
-        usual_s = scale_s(self._returns_per_s) if self._known else self._comebacks.scale_s
+        usual_s = scale_s(self._returns_per_s) if self._known else self.comebacks.scale_s
         return np.where(gone, usual_s + self._gone_s(rows), 0.0)
 
     def _gone_s(self, rows: Any) -> Floats:
@@ -146,7 +148,7 @@ class Held:
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
         if (away := self._misses[rows] > 0).any():
             back = int((away & read).sum())
-            self._comebacks.learn(self._gone_s(rows[away]), now - self.visited_at[rows[away]], back=back)
+            self.comebacks.learn(self._gone_s(rows[away]), now - self.visited_at[rows[away]], back=back)
         self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)
         self.visited_at[rows] = now
         self._read_at[rows[read]] = now

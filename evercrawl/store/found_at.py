@@ -32,6 +32,10 @@ class FoundAt:
         self._next = 0
         self._marks: tuple[Floats, Floats] | None = None
 
+    def __len__(self) -> int:
+        """How many instants are kept."""
+        return len(self._slots)
+
     def add(self, slot: int, at: float) -> None:
         """Note when a slot was found, if it is far enough from the last that was noted; slots come in their order."""
         if slot >= self._next:

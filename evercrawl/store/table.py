@@ -25,10 +25,14 @@ CHUNK_SLOTS: Final = 1 << 20
 """Slots that a snapshot saves at one time; a power of two."""
 
 _KERNELS: Final = Library("evercrawl.store._table_entries")
-_SEGMENTS: Final = 256
-_TOGETHER: Final = 64  # segments that are filled at a time, when a map is rebuilt
-_SCRATCH: Final = 3 * 128  # numbers, as the kernels want them
-_CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])  # 12 bytes side by side: one cache miss
+SEGMENTS: Final = 256
+"""Of a map, each filled and grown for itself."""
+TOGETHER: Final = 64
+"""Segments that are filled at a time, when a map is rebuilt."""
+SCRATCH: Final = 3 * 128
+"""Numbers that kernels take notes in."""
+CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])
+"""Of a map: 12 bytes side by side, so that a key costs one cache miss."""
 _USUAL_LOAD: Final = 0.8  # segments are between 0.72 and 0.9 full
 
 
@@ -63,15 +67,15 @@ class KeyMap:
     _columns: ClassVar[list[type[np.generic]]] = []  # what a subclass keeps for each slot
 
     def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
-        cells, *self._cells = reserve_together([_CELL, *self._columns], _SEGMENTS * segment_capacity)
-        self._stride = len(cells) // _SEGMENTS
-        head = np.zeros(2 + 2 * _SEGMENTS, np.int64)
-        self._tally, self._capacity, self._count = np.split(head, [2, 2 + _SEGMENTS])
+        cells, *self._cells = reserve_together([CELL, *self._columns], SEGMENTS * segment_capacity)
+        self._stride = len(cells) // SEGMENTS
+        head = np.zeros(2 + 2 * SEGMENTS, np.int64)
+        self._tally, self._capacity, self._count = np.split(head, [2, 2 + SEGMENTS])
         self._tally[:] = 0, -1
-        self._capacity[:] = self._sizes(np.full(_SEGMENTS, first_capacity))
+        self._capacity[:] = self._sizes(np.full(SEGMENTS, first_capacity))
         self._map = pointer(cells), pointer(head), self._stride
-        self._scratch = pointer(np.empty(_SCRATCH, np.int64))
-        self._spare = pointer(reserve(_CELL, self._stride))
+        self._scratch = pointer(np.empty(SCRATCH, np.int64))
+        self._spare = pointer(reserve(CELL, self._stride))
 
     @property
     def known(self) -> int:
@@ -142,8 +146,8 @@ class KeyMap:
         self._capacity[:] = self._sizes(np.maximum(self._count / _USUAL_LOAD, self._capacity))
         if (self._count * 10 > self._capacity * 9).any():
             raise self._full(n)
-        most = int(self._count.reshape(-1, _TOGETHER).sum(axis=1).max())
-        scratch = np.empty(_SEGMENTS, np.int64), np.empty(most, np.uint64), np.empty(most, np.uint32)
+        most = int(self._count.reshape(-1, TOGETHER).sum(axis=1).max())
+        scratch = np.empty(SEGMENTS, np.int64), np.empty(most, np.uint64), np.empty(most, np.uint32)
         if not _KERNELS["load"](*self._map, pointer(wanted), n, *map(pointer, scratch), most):
             raise StoreError("of the saved keys one comes twice: use an older snapshot")
 
@@ -155,7 +159,7 @@ class KeyMap:
 
     def _sizes(self, usual: NDArray[Any]) -> Ints:
         """Return what each segment shall hold: `usual`, spread so that they will not all grow at once."""
-        spread = 1.25 ** (np.arange(_SEGMENTS) / _SEGMENTS - 0.5)
+        spread = 1.25 ** (np.arange(SEGMENTS) / SEGMENTS - 0.5)
         return np.minimum(usual * spread + 2, self._stride).astype(np.int64)
 
 

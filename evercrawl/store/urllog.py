@@ -202,7 +202,7 @@ class UrlLog:
     def _decode(self, block: int) -> list[str]:
         if block >= self._written:
             return self._codec.decode(self._waiting[block - self._written])
-        start, end = self._span(block)
+        start, end = self.span(block)
         frame = self._disk.read(LOG, start, end - start) if 0 <= start < end <= self._end else b""
         if not self._codec.trained and needs_dictionary(frame):  # a crawl that we only read has trained one meanwhile
             self._codec = self._read_codec()
@@ -211,7 +211,7 @@ class UrlLog:
         except ValueError as error:
             raise _damaged(LOG, start, f"block {block} cannot be read ({error})") from error
 
-    def _span(self, block: int) -> tuple[int, int]:
+    def span(self, block: int) -> tuple[int, int]:
         """Return where a block starts and ends in LOG."""
         if block >= self._indexed:
             at = block - self._indexed

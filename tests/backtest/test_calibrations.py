@@ -17,7 +17,7 @@ def everything(of: Calibration):
 
 @pytest.mark.parametrize("at_once", [1, 40, 10_000])
 def test_each_site_and_all_together(monkeypatch, at_once):
-    monkeypatch.setattr(calibrations, "_AT_ONCE", at_once)
+    monkeypatch.setattr(calibrations, "AT_ONCE", at_once)
     draw = np.random.default_rng(1)
     site = draw.choice([2, 3, 7], PAGES)
     found, alone = Calibrations(site), {number: Calibration() for number in (2, 3, 7)}

@@ -255,7 +255,6 @@ def test_progress_stays_on_one_line_of_a_terminal_and_leaves_it_empty(monkeypatc
     out = io.StringIO()
     monkeypatch.setattr(out, "isatty", lambda: True)
     with Progress(out) as progress:
-        progress._shown_at -= 1.0
         progress("peps, price at 0.1", 2.0, 4)
     assert out.getvalue() == "\r\x1b[2Kpeps, price at 0.1: 2.0 of 4 replays (50%)\r\x1b[2K"
 

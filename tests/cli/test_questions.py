@@ -117,11 +117,11 @@ def content(mime: str, body: bytes) -> Content:
 
 def test_what_has_no_text_is_base64_in_json():
     picture = content("image/png", b"\x89PNG")
-    assert get._form(picture, for_eyes=True) == "raw"
-    found = get._as_object(picture, "raw")
+    assert get.form_of(picture, for_eyes=True) == "raw"
+    found = get.as_object(picture, "raw")
     assert (found["content_base64"], "content" in found) == ("iVBORw==", False)
     with pytest.raises(EvercrawlError, match="image/png, which has no text"):
-        get._as_bytes(picture, "text")
+        get.as_bytes(picture, "text")
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_what_has_no_text_is_base64_in_json():
 )
 def test_forms_of_a_text(mime, form, text):
     page = content(mime, "<p>caf\u00e9 <a href=y>z</a>".encode())
-    assert get._as_bytes(page, form).decode() == text
-    assert get._as_object(page, form)["content"] == text.removesuffix("\n")
+    assert get.as_bytes(page, form).decode() == text
+    assert get.as_object(page, form)["content"] == text.removesuffix("\n")
 
 
 class Terminal(io.TextIOWrapper):
@@ -241,11 +241,11 @@ def test_what_was_checked_agrees_with_its_count():
     found = Findings()
     found.count("archive segments")
     found.count("events", 1200)
-    assert verify._lines(found)[:2] == ["checked 1 archive segment", "checked 1,200 events"]
+    assert verify.lines(found)[:2] == ["checked 1 archive segment", "checked 1,200 events"]
     found.blame("known.bin is short")
-    assert verify._lines(found)[-1] == "1 thing is wrong"
+    assert verify.lines(found)[-1] == "1 thing is wrong"
     found.blame("urls.log is long")
-    assert verify._lines(found)[-1] == "2 things are wrong"
+    assert verify.lines(found)[-1] == "2 things are wrong"
 
 
 def test_a_reader_that_leaves_early_is_no_trouble(crawled):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.cli.search import _marked, _shown
+from evercrawl.cli.search import shown
 from evercrawl.crawl.hits import Hit
 from evercrawl.simulate.loopback import NETWORK
 
@@ -72,7 +72,7 @@ def _hit(**fields: object) -> Hit:
 
 
 def test_a_terminal_shows_words_bold_and_nothing_that_a_page_wants_it_to_do():
-    title, address, about, text = _shown(_hit(), 60.0, 80, terminal=True)
+    title, address, about, text = shown(_hit(), 60.0, 80, terminal=True)
     assert (title, address, text) == (
         " 1. \x1b[1mTea\x1b[0m",
         "    http://a.example/",
@@ -80,13 +80,14 @@ def test_a_terminal_shows_words_bold_and_nothing_that_a_page_wants_it_to_do():
     )
     assert "fetched 1 minute ago" in about
     evil = _hit(title="a\x1b[2Jb\ue000c", snippet="\x9bx", title_marks=(), snippet_marks=(), language="\x1b[8m")
-    assert not re.search(r"\x1b(?!\[[012]m)|\x9b|\ue000", "".join(_shown(evil, 0.0, 80, terminal=True)))
+    assert not re.search(r"\x1b(?!\[[012]m)|\x9b|\ue000", "".join(shown(evil, 0.0, 80, terminal=True)))
 
 
 def test_marks_survive_line_breaks():
     words = "word " * 30
     hit = _hit(snippet=words.strip(), snippet_marks=tuple((i * 5, i * 5 + 4) for i in range(30)))
-    lines = _shown(hit, 0.0, 40, terminal=True)[3:]
+    lines = shown(hit, 0.0, 40, terminal=True)[3:]
     assert len(lines) > 3
     assert all(line.count("\x1b[1m") == line.count("\x1b[0m") > 0 for line in lines)
-    assert _marked("a\nb\tc", ((2, 3),)) == "a \ue000b\ue001 c"
+    title = shown(_hit(title="a\nb\tc", title_marks=((2, 3),)), 0.0, 80, terminal=True)[0]
+    assert title.endswith("a \x1b[1mb\x1b[0m c")

@@ -1,7 +1,9 @@
 """Budgets: what comes in of hosts and sites, what is refused, and how it comes in later."""
 
+import pytest
+
 from evercrawl.config import Config
-from evercrawl.crawl.budgets import PER_OWN, Budgets
+from evercrawl.crawl.budgets import PER_OWN
 from evercrawl.parse.digest import keys
 from evercrawl.store.events import HAS_LINKS, KEEP, PARTIAL, UNCHANGED, Visit
 from evercrawl.types import NO_SLOT
@@ -85,22 +87,41 @@ def test_names_below_a_domain_cost_nothing_and_bring_nothing(made):
     assert made.state.known.count == 1 + 20
 
 
-def test_a_restart_counts_what_the_crawl_had_counted(made):
+@pytest.mark.parametrize("restart_after", range(8))
+def test_a_restart_counts_what_the_crawl_had_counted(made, tmp_path, restart_after):
+    """Whenever it comes, the same links come in after it, and the same are refused."""
+    other = type(made)(tmp_path / "other")
     limits = {"scope": "any", "max_pages_per_link": 10, "max_backlog_per_host": 30}
-    live = made.limited(**limits)
+    budgets = [crawl.limited(**limits) for crawl in (made, other)]
     made.seed("http://a.example/", "http://b.example/")
-    made.visit("http://a.example/", made.page("a", *paths(40), *paths(5, site="http://c.example")))
-    made.visit("http://b.example/", made.page("b", *paths(12, 100), *paths(9, 50, site="http://c.example")))
-    made.visit(f"{SITE}/1", made.page("1", "http://b.example/x"))
-    made.visit(f"{SITE}/2", made.page("2"), 404)
-    made.visit(f"{SITE}/3", made.page("3"))
-    made.visit(f"{SITE}/3", b"over there", 301, location="/4")
-    again = Budgets(made.state, Config(**limits))
-    for name in ("_unread", "_own", "_pages", "_links"):
-        counted, counted_again = getattr(live, name)[:8].tolist(), getattr(again, name)[:8].tolist()
-        assert counted == counted_again, name
-        assert any(counted)
-    assert live._seeded == again._seeded
+    other.seed("http://a.example/", "http://b.example/")
+    for number, (url, links, status, more) in enumerate(STEPS):
+        if number == restart_after:
+            before, budgets[1] = budgets[1].refused, other.limited(**limits)
+        for crawl in (made, other):
+            crawl.visit(url, crawl.page(url, *links), status, **more)
+    urls = [crawl.state.urls.get_many(range(crawl.state.known.count)) for crawl in (made, other)]
+    other.partition.close()
+    assert urls[0] == urls[1]
+    assert before + budgets[1].refused == budgets[0].refused
+    assert budgets[0].refused.keys() == {"max_pages_per_link", "max_backlog_per_host"}
+
+
+STEPS = [
+    ("http://a.example/", [*paths(40), *paths(5, site="http://c.example")], 200, {}),
+    ("http://b.example/", [*paths(12, 100), *paths(9, 50, "http://c.example")], 200, {}),
+    (f"{SITE}/1", ["http://b.example/x"], 200, {}),
+    (f"{SITE}/2", [], 404, {}),
+    (f"{SITE}/3", [], 200, {}),
+    (f"{SITE}/3", [], 301, {"location": "/4"}),
+    (
+        "http://a.example/",
+        [*paths(60, 60), *paths(99, 60, "http://c.example"), *paths(50, site="http://a.example")],
+        200,
+        {},
+    ),
+    (f"{SITE}/4", [*paths(300, 500), *paths(40, 500, "http://b.example"), *paths(9, 500, "http://c.example")], 200, {}),
+]
 
 
 def test_a_seed_comes_in_whatever_is_full(begun):

@@ -50,7 +50,7 @@ def test_pages_appear_change_go_and_come_back(made, told):
 
 
 def test_it_tells_how_much_was_read(made, monkeypatch):
-    monkeypatch.setattr(reader, "_EVERY", 2)
+    monkeypatch.setattr(reader, "EVERY", 2)
     made.seed(f"{SITE}/")
     for words in ("one two three", "four five six", "seven eight nine"):
         made.visit(f"{SITE}/", made.page("Home", text=words))

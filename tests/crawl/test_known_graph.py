@@ -1,11 +1,14 @@
 """What orders ask of known links is what the journal says, whether it was learned visit by visit or read back."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from evercrawl.config import Config
+from evercrawl.crawl import known_ranks
 from evercrawl.crawl.known_graph import KnownGraph
-from evercrawl.crawl.known_ranks import TOLERANCE, Ranks, following, last_due
+from evercrawl.crawl.known_ranks import TOLERANCE, following, last_due
 from evercrawl.crawl.view import View
 from evercrawl.importance.offline import Graph, pagerank
 from evercrawl.store.codec import decode_slots
@@ -118,8 +121,13 @@ def test_nothing_is_kept_that_nobody_needs(made):
 
 
 def test_pagerank_is_solved_when_a_fifth_was_added(made, monkeypatch):
-    solved, solve = [], Ranks._solve
-    monkeypatch.setattr(Ranks, "_solve", lambda self: (solved.append(self._visits), solve(self)))
+    solved, solve = [], known_ranks.solve
+
+    def noted(*arguments: Any, **more: Any) -> Any:
+        solved.append(made.learner.visits + 1)
+        return solve(*arguments, **more)
+
+    monkeypatch.setattr(known_ranks, "solve", noted)
     made.know(KnownGraph(made.partition, ["rank"]))
     wander(made, 30)
     assert solved == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26]

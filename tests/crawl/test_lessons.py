@@ -87,7 +87,7 @@ def test_what_a_visit_says(made, listener):
 
 def test_where_nobody_counted_the_text_the_size_is_that_of_the_content(made, listener, monkeypatch):
     made.seed(f"{SITE}/")
-    monkeypatch.setattr(visit_event, "_text", lambda reading: None)
+    monkeypatch.setattr(visit_event, "text_of", lambda *_: None)
     made.visit(f"{SITE}/", made.page("Home"), etag='"1"')
     made.visit(f"{SITE}/", status=304, etag='"2"')
     monkeypatch.undo()

@@ -85,7 +85,7 @@ def test_many_events_are_counted_in_pieces(monkeypatch):
 
     events = [visit(i, float(i), i % 3 > 0, said=0.5) for i in range(100)]
     whole = taken(*events)
-    monkeypatch.setattr(module, "_BATCH", 7)
+    monkeypatch.setattr(module, "BATCH", 7)
     pieces = taken(*events)
     assert pieces.visits.count == whole.visits.count == 100
     assert pieces.visits.brier == pytest.approx(whole.visits.brier)

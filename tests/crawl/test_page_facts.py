@@ -9,6 +9,7 @@ from evercrawl.config import Config
 from evercrawl.crawl import visit_event
 from evercrawl.crawl.columns import Columns
 from evercrawl.crawl.known_graph import KnownGraph
+from evercrawl.crawl.notices import Notices
 from evercrawl.crawl.page_facts import ANCHOR_BYTES
 from evercrawl.crawl.usage import USAGE_FILE
 from evercrawl.crawl.view import View
@@ -85,7 +86,7 @@ def test_markup_is_no_text_and_of_a_long_text_the_index_has_less(made, known):
 def test_where_nobody_counted_the_text_the_content_stands_for_it(made, known, monkeypatch):
     """So it is with what older versions read, until the page changes."""
     made.seed(f"{SITE}/")
-    monkeypatch.setattr(visit_event, "_text", lambda reading: None)
+    monkeypatch.setattr(visit_event, "text_of", lambda *_: None)
     body = made.page("Home")
     made.visit(f"{SITE}/", body, etag='"1"')
     made.visit(f"{SITE}/", body, etag='"2"')
@@ -210,7 +211,7 @@ def test_a_policy_is_told_by_whoever_looks_and_while_the_crawl_runs(made):
     assert isinstance(pages.facts, Facts)
     for name in NAMES:
         assert getattr(pages.facts, name).tolist() == getattr(known.of(slots_of(made))["facts"], name).tolist()
-    columns = Columns(*view._gathered, in_bytes=True, known=known)
+    columns = Columns(view.state, view.scheme, view.priors, Notices(view.state.accounts), in_bytes=True, known=known)
     assert columns(slots_of(made)).facts is not None
     policy = Chile()
     seen = pages.take(~np.isnan(pages.visited_at))

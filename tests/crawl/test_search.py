@@ -76,7 +76,7 @@ def test_what_is_gone_or_was_never_read_is_not_found(search):
 
 
 def test_what_counts_is_what_links_give_not_what_a_site_has_of_itself(search):
-    view = search._view
+    view = search.view
     slots = np.arange(view.state.known.count, dtype=np.uint32)
     gain = dict(zip((view.state.urls.get(slot) for slot in slots.tolist()), earned(view, slots).tolist(), strict=True))
     assert gain[f"{OTHER}/"] == pytest.approx(0.0, abs=1e-9)  # no page links there, and it has its site for itself
@@ -85,7 +85,7 @@ def test_what_counts_is_what_links_give_not_what_a_site_has_of_itself(search):
 
 
 def test_the_mean_page_of_a_site_stands_at_one(search):
-    view = search._view
+    view = search.view
     seen, rows = view.records(np.arange(view.state.known.count, dtype=np.uint32))
     standing = Standing(view)(rows["slot"][seen])
     sites = view.state.site_of[rows["host"][seen]]
@@ -152,7 +152,7 @@ def test_filters_find_what_stands_far_behind(made):
     made.stop()
     reindex(made.directory)
     search = Search(made.directory)
-    since_s = search._view.now - made.now + 10.0
+    since_s = search.view.now - made.now + 10.0
     assert urls(search.ask("word", Narrow(changed_within_s=since_s)).hits) == [f"{SITE}/259"]
     search.close()
 

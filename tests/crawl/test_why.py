@@ -15,7 +15,7 @@ from evercrawl.cli.why import rows
 from evercrawl.config import Config
 from evercrawl.crawl.explanation import Why
 from evercrawl.crawl.notices import Notices
-from evercrawl.crawl.outlook import _joined
+from evercrawl.crawl.outlook import joined
 from evercrawl.crawl.policies import names
 from evercrawl.crawl.quality_weight import Quality
 from evercrawl.crawl.reader import opened
@@ -385,9 +385,9 @@ def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
     assert other.comeback_scale_s is None
     assert awaiting.importance[1] == pytest.approx(2 * other.importance[1])
     pieces = [awaiting.take(slots[:1]), awaiting.take(slots[1:])]
-    assert _joined(pieces).comeback_scale_s.tolist() == awaiting.comeback_scale_s.tolist()
-    assert _joined([other, awaiting]).comeback_scale_s.tolist() == [0.0, 0.0, *awaiting.comeback_scale_s]
-    assert _joined([other]).comeback_scale_s is None
+    assert joined(pieces).comeback_scale_s.tolist() == awaiting.comeback_scale_s.tolist()
+    assert joined([other, awaiting]).comeback_scale_s.tolist() == [0.0, 0.0, *awaiting.comeback_scale_s]
+    assert joined([other]).comeback_scale_s is None
 
 
 def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
@@ -399,7 +399,7 @@ def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
     heeded, _ = ask("/a", **bytes_of_fetches | {"rate_per_s": 0.0})
     assert heeded.worth.unheeded == ""
     assert "unheeded" not in dict(rows(heeded))
-    monkeypatch.setattr("evercrawl.schedule.marked_point_counts._HEAP_VISITS", 1)
+    monkeypatch.setattr("evercrawl.schedule.marked_point_counts.HEAP_VISITS", 1)
     found, _ = ask("/a", policy="marked_point", policy_options=("split=greedy",))
     assert found.worth.unheeded == "a horizon has too many visits for split = greedy, so they are split by price"
 

@@ -54,10 +54,10 @@ class World:
         self.pages: dict[str, Any] = {}
         self.robots: dict[str, Any] = {}
         self._draw = random.Random(seed)
-        self._trouble = trouble
+        self.trouble = trouble
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        if path != "/robots.txt" and self._draw.random() < self._trouble:
+        if path != "/robots.txt" and self._draw.random() < self.trouble:
             return self.bad_day()
         said = self.pages.get(origin + path)
         if said is None:

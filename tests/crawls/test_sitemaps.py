@@ -83,7 +83,7 @@ def test_a_feed_that_a_page_names_is_read(run):
 
 
 def test_trouble_costs_neither_pages_nor_manners(run, world):
-    world._trouble = 0.2
+    world.trouble = 0.2
     ran = run(world, [f"{A}/"], Limits(seconds=6 * 3600), delay_s=0.2)
     assert len(pages(ran)) == 81
     run.same()

@@ -190,11 +190,13 @@ def test_after_a_crash_it_is_told_of_what_the_journal_kept_and_of_nothing_twice(
 class Late(Inline):
     """Reads bodies only when a few have come in, as other processes may."""
 
+    _turns = 0
+
     def done(self):
         return super().done() if self.pending > 3 or self._late() else []
 
     def _late(self) -> bool:
-        self._turns = getattr(self, "_turns", 0) + 1
+        self._turns += 1
         return self._turns % 5 == 0
 
 

@@ -49,7 +49,7 @@ def test_where_all_is_heeded_nothing_is_said(said, policy, settings):
 
 
 def test_that_visits_are_too_many_for_a_split_is_said_once_when_they_are_planned(said, monkeypatch):
-    monkeypatch.setattr(marked_point_counts, "_HEAP_VISITS", 45)  # of five pages or more
+    monkeypatch.setattr(marked_point_counts, "HEAP_VISITS", 45)  # of five pages or more
     ((after_s, sentence),) = said(MarkedPoint(split="greedy", replan=1e-3))
     assert sentence == SPLIT
     assert 0 < after_s < 60, "not before there was something to plan"

@@ -32,7 +32,7 @@ def solution(links, weight, bias, tax):
 @pytest.mark.parametrize("trusted", [1, 7])
 def test_it_settles_as_soon_as_links_mix_and_not_only_as_the_tax_is_paid(monkeypatch, trusted):
     """x = bias + xM taken step by step would be off by 0.85^40, 0.0015, after as many."""
-    monkeypatch.setattr(sites, "_STEPS", 40)
+    monkeypatch.setattr(sites, "STEPS", 40)
     links = drawn(5)
     bias = (np.arange(links.sites) % trusted == 0).astype(float)
     x = site_importance(links, bias, tax=0.15)

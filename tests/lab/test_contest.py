@@ -335,7 +335,7 @@ def test_pages_that_wait_for_a_host_whose_limit_is_used_up_are_not_abandoned():
 
 
 def test_and_each_of_them_is_read_some_day():
-    limit = caps._limit(PAGES, 2.0)
+    limit = caps.limit_of(PAGES, 2.0)
     conditions = Conditions(known=True, cap_per_day=limit.cap, frontier=True)
     unread = []
     for cycles in (15, 150):
@@ -347,7 +347,7 @@ def test_and_each_of_them_is_read_some_day():
 
 def test_under_limits_the_frontier_offers_nearly_the_best_visits():
     pages = population(600, seed=1)
-    limit = caps._limit(pages, 2.0)
+    limit = caps.limit_of(pages, 2.0)
     conditions = Conditions(known=True, cap_per_day=limit.cap, frontier=True)
     found = Polling(Contestant("price", "price").made(0.1), pages, 0.1, 1, conditions).run(12, 6)
     assert found.value / limit.best > 0.96

@@ -33,9 +33,10 @@ def test_every_prior_and_patience_is_run_at_every_budget():
 def test_patience_that_stays_decides_how_soon_new_pages_are_read():
     pages, read = population(60, 1), list[int]()
     for patience in (0.2 * DAY_S, 1e3 * DAY_S):
-        polling = Polling(Patient(patience), pages, 0.5)
+        policy = Patient(patience)
+        polling = Polling(policy, pages, 0.5)
         polling.run(1, 0.5)
-        assert polling._policy.patience == patience
+        assert policy.patience == patience
         read.append(int((polling.held.visited_at > 0).sum()))
     assert read[0] < read[1]
 

@@ -119,9 +119,9 @@ def test_the_visit_goes_to_whoever_has_most_to_pass_on(web, spends):
     crawl = Trapped(web, np.arange(20), spends)
     crawl.run(700)
     for _ in range(100):
-        has = {page: key + crawl._given[crawl._group[page]] for page, key in crawl._key.items()}
+        has = crawl.cash()
         most = max(map(abs, has.values())) if spends == "push" else max(has.values())
-        chosen = has[crawl._richest()]
+        chosen = has[crawl.richest()]
         assert (abs(chosen) if spends == "push" else chosen) == pytest.approx(most, rel=1e-12)
         crawl.run(1)
 
@@ -129,7 +129,7 @@ def test_the_visit_goes_to_whoever_has_most_to_pass_on(web, spends):
 def test_each_page_of_a_trap_leads_to_new_ones_and_is_counted(web):
     crawl = Trapped(web, np.arange(20), "known")
     crawl.run(6000)
-    made = [page for page in crawl._group if page >= web.pages]
+    made = [page for page in crawl.cash() if page >= web.pages]
     assert crawl.fallen >= 2
     assert (len(made) - 1) % NEW_LINKS == 0
     assert sorted(made) == list(range(web.pages, web.pages + len(made)))

@@ -78,7 +78,7 @@ def test_told_to_stop_while_a_server_does_not_answer_it_ends_all_the_same(live, 
     server = serve(live.Server(hosts=1, latency_s=60.0))
     child = shell.crawl(*server.seeds)
     time.sleep(0.2)
-    wait_for(lambda: server._talks)
+    wait_for(lambda: server.connections)
     child.terminate()
     _, err = child.communicate(timeout=10)
     assert (child.returncode, err) == (0, "")

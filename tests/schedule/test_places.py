@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.cli.why import _value
+from evercrawl.cli.why import value_in_words
 from evercrawl.crawl.explanation import Worth
 from evercrawl.crawl.policies import policy_of
 from evercrawl.schedule import Pages
@@ -31,4 +31,4 @@ def test_a_page_that_chile_leaves_alone_stands_after_all_others():
 
 def test_why_says_it_and_how_long_the_page_has_waited():
     worth = Worth("cycle", "visit", -8.59e9, None, 1.0, None, 0.0, 0, 0, place="after all", waited_s=3 * HOUR_S)
-    assert _value(worth) == "after all; waited 3 hours, by cycle"
+    assert value_in_words(worth) == "after all; waited 3 hours, by cycle"

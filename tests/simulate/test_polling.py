@@ -268,10 +268,10 @@ def test_pages_that_come_back_do_so_after_a_time_and_say_whether_they_changed_si
     world.pass_to(DAY_S)
     gone = world.visit(rows, DAY_S).gone
     assert 60 < gone.sum() < 140
-    world._deaths = 0.0
+    world.deaths_per_s = 0.0
     world._fresh[:] = 0.0
     world.pass_to(21 * DAY_S)
-    back = gone & world._alive
+    back = gone & world.alive
     assert 0.4 < back.sum() / gone.sum() < 0.85, "1 - 1/e"
     before = world.earned(21 * DAY_S)
     assert world.earned(22 * DAY_S) == before, "a page that is back has no copy until it is read"
@@ -288,10 +288,10 @@ def test_the_part_that_comes_back_is_as_asked_for_and_the_same_pages_go_away() -
         world = Poisson(PAGES, 1, deaths_a_day=0.6, returns=returns, away_s=0.01 * DAY_S)
         world.pass_to(0.0)
         world.pass_to(DAY_S)
-        world._deaths = 0.0
-        before = world._alive.copy()
+        world.deaths_per_s = 0.0
+        before = world.alive.copy()
         world.pass_to(3 * DAY_S)
-        return np.array([before, world._alive])
+        return np.array([before, world.alive])
 
     never, half, every = (there(returns) for returns in (0.0, 0.5, 1.0))
     assert (never[0] == half[0]).all()

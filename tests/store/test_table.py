@@ -243,7 +243,7 @@ def test_numba_is_not_needed_once_it_has_compiled():
 
 def test_kernels_agree_with_the_table():
     """They keep numbers of their own, for the table does not import them: they import numba."""
-    assert _table_kernels.SEGMENTS == table_module._SEGMENTS
-    assert _table_kernels.TOGETHER == table_module._TOGETHER
-    assert 3 * _table_kernels.BLOCK == table_module._SCRATCH
-    assert _table_entries.CELL == table_module._CELL
+    assert _table_kernels.SEGMENTS == table_module.SEGMENTS
+    assert _table_kernels.TOGETHER == table_module.TOGETHER
+    assert 3 * _table_kernels.BLOCK == table_module.SCRATCH
+    assert _table_entries.CELL == table_module.CELL

@@ -64,7 +64,7 @@ def test_many_urls_come_back_in_any_order_and_small(disk):
     assert [log.get(slot) for slot in slots] == [urls[slot] for slot in slots]
     assert log.get_many([]) == []
     assert disk.size("urls.log") + disk.size("urls.idx") < 20 * len(urls)
-    assert needs_dictionary(disk.read("urls.log", log._span(9000)[0], 1000))
+    assert needs_dictionary(disk.read("urls.log", log.span(9000)[0], 1000))
     assert not needs_dictionary(disk.read("urls.log", 0, 1000))
 
 
@@ -172,7 +172,7 @@ def test_a_flipped_bit_never_makes_another_url(disk, tmp_path):
     log = filled(disk, urls)
     log.sync()
     whole = disk.read("urls.log", 0, 1 << 20)
-    start, end = log._span(2)
+    start, end = log.span(2)
     said = 0
     for at in range(start, end):
         (tmp_path / "urls.log").write_bytes(whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :])
