@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.reserved import reserve
 from evercrawl.crawl.search_results import SearchResults
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
-from evercrawl.store.arena import reserve
 from evercrawl.store.events import MEMBER
 from evercrawl.store.records import MEMBER as MEMBER_SAID
 from evercrawl.store.table import KeyMap

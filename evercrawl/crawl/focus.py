@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.crawl.grown import grown
+from evercrawl.arrays.rows import grown
 from evercrawl.crawl.link_words import marks_of, words_in
 from evercrawl.crawl.weights import IMPORTANCE
 from evercrawl.store.events import Visit

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 
-from evercrawl.crawl.grown import grown
+from evercrawl.arrays.rows import grown
 from evercrawl.crawl.reader import events
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.events import HAS_LINKS, Visit

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.crawl.grown import grown
+from evercrawl.arrays.rows import grown
 from evercrawl.crawl.known_links import Rows
 from evercrawl.crawl.reader import events
 from evercrawl.importance.offline import Graph, solve

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import grown
 from evercrawl.crawl import regression
 from evercrawl.crawl.exposure import exposure_of
-from evercrawl.crawl.grown import grown
 from evercrawl.crawl.page_features import NAMES, features
 from evercrawl.crawl.weights import FLOOR, MEASURELESS, Used
 from evercrawl.store import media_kind
@@ -146,7 +146,7 @@ class Learned(Used):
 
     def _levels(self, slots: Slots) -> Floats:
         """Return what the addresses of pages add, shape (n,)."""
-        self._level = _longer(self._level, self._state.known.count)
+        self._level = grown(self._level, self._state.known.count, np.nan)
         new = slots[np.isnan(self._level[slots])]
         if len(new):
             self._level[new] = self._features(new) @ self._theta[2:]
@@ -207,13 +207,3 @@ _PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len
 def _some(slots: Slots, most: int) -> Slots:
     """Return up to `most` of them, evenly spread."""
     return slots if len(slots) <= most else slots[np.linspace(0, len(slots) - 1, most).astype(np.int64)]
-
-
-def _longer(column: NDArray[np.float32], least: int) -> NDArray[np.float32]:
-    """Return a column with room for `least`, at least; what is new is nan."""
-    before = len(column)
-    if least <= before:
-        return column
-    column = grown(column, least)
-    column[before:] = np.nan
-    return column

@@ -11,13 +11,13 @@ from zlib import crc32
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.change import dates
 from evercrawl.change.extent import changed
 from evercrawl.crawl.lessons_file import file_of, head_of, keep, kept_of
 from evercrawl.crawl.places import places
 from evercrawl.crawl.reader import events
 from evercrawl.schedule.base import Visits
-from evercrawl.schedule.kept import Kept
 from evercrawl.store.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
 from evercrawl.store.said import unpack
 from evercrawl.types import Outcome
@@ -87,7 +87,7 @@ class Lessons:
     ) -> None:
         self._policy, self._partition, self._state = policy, partition, partition.state
         self._patience_s, self._told_by = patience_s, math.inf
-        self._held, self._dates = Kept(_HELD), Kept(_DATED)
+        self._held, self._dates = Rows(_HELD), Rows(_DATED)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
         upto = partition.journal.sequence if upto is None else upto
         begun, self.troubles = self._recall(upto)
@@ -116,7 +116,7 @@ class Lessons:
             with contextlib.suppress(ValueError, KeyError):
                 if _is(held, _HELD) and _is(of_sites, _DATED):
                     self._policy.restore(kept.memory)
-                    self._held, self._dates = Kept(_HELD, rows=held), Kept(_DATED, rows=of_sites)
+                    self._held, self._dates = Rows(_HELD, rows=held), Rows(_DATED, rows=of_sites)
                     return kept.position, troubles
         return None, troubles
 

@@ -40,10 +40,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.reserved import reserve
 from evercrawl.crawl._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.kernels import Library, pointer
 from evercrawl.parse.simhash import distance
-from evercrawl.store.arena import reserve
 from evercrawl.store.events import HAS_LINKS, KEEP, Visit
 from evercrawl.store.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome

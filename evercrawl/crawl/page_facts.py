@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.crawl.grown import grown
+from evercrawl.arrays.rows import grown
 from evercrawl.crawl.known_graph import InLinks
 from evercrawl.crawl.query_match import Similarity
 from evercrawl.crawl.query_words import QueryWords

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.crawl.grown import grown
+from evercrawl.arrays.rows import grown
 from evercrawl.search.schema import address_words, words_of
 from evercrawl.store.events import Visit
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.arrays.reserved import reserve
 from evercrawl.crawl.waits import again_at
-from evercrawl.store.arena import reserve
 from evercrawl.store.codec import decode_slots
 from evercrawl.store.retired import retired
 from evercrawl.types import NO_SLOT

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from evercrawl.crawl.grown import grown
+from evercrawl.arrays.rows import grown
 from evercrawl.crawl.usage import USAGE_FILE, Tail
 from evercrawl.parse.digest import key
 
@@ -69,7 +69,7 @@ class UsageCounts:
             opened += rows
             clicked_at += [row_at[row] for row in rows if row in row_at]
         count = len(self._row_of)
-        self._clicked, self._shown_at = grown(self._clicked, count), _taller(self._shown_at, count)
+        self._clicked, self._shown_at = grown(self._clicked, count), grown(self._shown_at, count)
         np.add.at(self._shown_at, (shown, places), 1)
         np.add.at(self._clicked, opened, 1)
         np.add.at(self.clicks_at, clicked_at, 1)
@@ -195,11 +195,3 @@ class Used:
         self._following.renew()
         counts = self._counts
         return counts.of(counts.clicked if self._clicks else counts.shown, slots)
-
-
-def _taller(rows: NDArray[np.uint32], least: int) -> NDArray[np.uint32]:
-    """Return rows with room for `least`, at least; what is new is 0."""
-    if least <= len(rows):
-        return rows
-    more = least + least // 4 + 16 - len(rows)
-    return np.concatenate([rows, np.zeros((more, rows.shape[1]), np.uint32)])

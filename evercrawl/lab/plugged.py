@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.checked import Checked, rate_per_s
-from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.parameters import one_of
 from evercrawl.schedule.price_gamma import PriceGamma
 
@@ -60,7 +60,7 @@ class Plugged(PriceGamma):
         super().__init__()
         self._estimator = one_of("estimator", estimator, ESTIMATORS)
         self._draw = np.random.default_rng(seed)
-        self._drawn = Kept([("visited_at", "f8"), ("per_s", "f8")], (math.inf, math.nan))
+        self._drawn = Rows([("visited_at", "f8"), ("per_s", "f8")], (math.inf, math.nan))
         self._seen = Checked()
 
     def learn(self, visits: Visits) -> None:

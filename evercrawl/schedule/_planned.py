@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
 from evercrawl.schedule._estimated import estimator_of
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.checked import Checked, update_ratio
-from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.pacing import Pace, Turns
 from evercrawl.schedule.parameters import within
 
@@ -72,7 +72,7 @@ class Planned(Policy):
         self.replan = within(f"{self.called}: replan", replan, 1e-3, 100.0)
         self._turns, self._pace, self._seen = Turns(new_share), Pace(), Checked()
         self._visits, self._resumed_per_s = 0, math.nan
-        self._rates = Kept([("per_s", "f8")], (math.nan,))
+        self._rates = Rows([("per_s", "f8")], (math.nan,))
         self._mean_per_s = 1.0
 
     @property

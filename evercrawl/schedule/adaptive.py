@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.parameters import seconds
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Adaptive(Policy):
             raise ConfigError(f"work_conserving must be 0 or 1, not {work_conserving!r}")
         self._fixed_s = math.nan if start == CYCLE else seconds("start", start, LEAST_S, f" or {CYCLE}")
         self.min_value = -math.inf if work_conserving else 0.0
-        self._kept = Kept(_PAGE, (math.nan, math.nan, math.nan, 0))
+        self._kept = Rows(_PAGE, (math.nan, math.nan, math.nan, 0))
         self._rounds = _Rounds()
 
     @abstractmethod

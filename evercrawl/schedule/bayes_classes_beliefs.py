@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.schedule.kept import Kept
+from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Visits
@@ -51,8 +51,8 @@ class ClassBeliefs:
     def __init__(self, rates: Floats, forget: float = 0.0) -> None:
         self.rates, self._kept_share = rates, 1.0 - forget
         k = len(rates)
-        self._kept = Kept([("said", "f4", (k,)), ("site", "u4"), ("visits", "u4")])
-        self._sites = Kept([("told", "f8", (k,))])
+        self._kept = Rows([("said", "f4", (k,)), ("site", "u4"), ("visits", "u4")])
+        self._sites = Rows([("told", "f8", (k,))])
         self._crawl = np.zeros((1, k))
 
     def learn(self, visits: Visits) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.schedule.kept import Kept
+from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ class Checked:
     """
 
     def __init__(self) -> None:
-        self._kept = Kept(_ROW)
+        self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
         """Take note of visits, of each page one at most."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from evercrawl.schedule.kept import Kept
+from evercrawl.arrays.rows import Rows, grown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Batch:
         self._number = self._most_of_site = 0
         self._until = -np.inf
         self._new = 0  # visits of the batch that were made to pages never read before
-        self._of = Kept([("batch", "u4")])  # by slot
+        self._of = Rows([("batch", "u4")])  # by slot
         self._waiting: Ints = np.zeros(1, np.int64)  # by host: its pages in the batch that were not visited yet
         self._made: Ints = np.zeros(1, np.int64)  # by host: visits since the batch was picked
         self._of_site: Ints = np.zeros(1, np.int64)  # by site: the same
@@ -94,11 +94,11 @@ class Batch:
         rows = self._of.upto(int(visits.slot.max()) + 1)["batch"]
         was = rows[visits.slot] == self._number
         rows[visits.slot] = 0
-        self._of_site = _room(self._of_site, int(visits.site.max()) + 1)
+        self._of_site = grown(self._of_site, int(visits.site.max()) + 1)
         np.add.at(self._of_site, visits.site, 1)
         if visits.host is not None:
             most = int(visits.host.max()) + 1
-            self._waiting, self._made = _room(self._waiting, most), _room(self._made, most)
+            self._waiting, self._made = grown(self._waiting, most), grown(self._made, most)
             np.subtract.at(self._waiting, visits.host[was], 1)
             np.add.at(self._made, visits.host, 1)
 
@@ -148,10 +148,6 @@ def _best(gains: Floats, site: Slots | None, count: int, most_of_site: int) -> I
         within[together] = place < most_of_site
         order = order[within]
     return order[:count]
-
-
-def _room(column: Ints, least: int) -> Ints:
-    return column if least <= len(column) else np.concatenate([column, np.zeros(2 * least - len(column), np.int64)])
 
 
 def _at(column: Ints, number: Slots) -> Ints:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.schedule.kept import Kept
+from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -66,7 +66,7 @@ class Counts:
     """Counts visits and changes page by page, 28 bytes each; the state is a fold over the visits."""
 
     def __init__(self) -> None:
-        self._kept = Kept(_ROW)
+        self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
         """Count visits; the first to a page, and those in vain, say nothing of change."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.numbering import Numbering
+from evercrawl.arrays.rows import Rows
 from evercrawl.schedule._clock_layout import GROUP, NONE
-from evercrawl.schedule.numbering import Numbering
-from evercrawl.schedule.rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

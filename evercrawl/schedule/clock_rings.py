@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.kernels import pointer
 from evercrawl.schedule._clock_layout import BINS
-from evercrawl.schedule.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule._clock_layout import (
     BURST,
@@ -74,16 +75,14 @@ from evercrawl.schedule.clock_rings import ClockRings
 from evercrawl.schedule.clock_stretches import Stretches
 from evercrawl.schedule.clock_trust import Trust, trust
 from evercrawl.schedule.exposure import Exposure, by_age
-from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from numpy.typing import NDArray
 
+    from evercrawl.arrays.numbering import Numbering
     from evercrawl.schedule.base import Pages, Visits
-    from evercrawl.schedule.numbering import Numbering
-    from evercrawl.schedule.rows import Rows
 
 
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
@@ -139,7 +138,7 @@ class Clocks:
         self._pointers: tuple[Any, ...] = ()  # they hold while tables have so many rows
         self._counts: tuple[int, ...] = ()
         self._stretches = Stretches()
-        self._pages = Kept(PAGE, _NEW_PAGE)
+        self._pages = Rows(PAGE, _NEW_PAGE)
         self._rings = ClockRings(cycle_s / _TICKS)
         self._places, self._cohorts = Places(self._rings), Cohorts()
         self._settings = np.zeros(SETTINGS)
@@ -240,7 +239,7 @@ class Clocks:
         split = len(told) - len(self._settings)
         self._stretches.restore(*told[: split - 1])
         self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
-        self._pages = Kept(PAGE, _NEW_PAGE, rows=state["pages"])
+        self._pages = Rows(PAGE, _NEW_PAGE, rows=state["pages"])
         for name, table in self._tables().items():
             table.restore(state[name])
         for name, numbers in self._numberings().items():

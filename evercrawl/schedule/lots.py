@@ -17,12 +17,11 @@ stands in two orders of rested hosts, by its first due page and by its best new 
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.arrays.reserved import reserve_together
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule._lot_layout import (
     ADDED,
@@ -46,16 +45,11 @@ from evercrawl.schedule._lot_layout import (
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import DTypeLike, NDArray
+    from collections.abc import Iterator
 
     from evercrawl.types import Floats, Ints, Slots
 
 _KERNELS: Final = Library("evercrawl.schedule._lot_entries")
-_NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # what Linux calls it; Python names it from 3.13 on
-_HUGE: Final[int | None] = getattr(mmap, "MADV_HUGEPAGE", None)
-_SMALL_BYTES: Final = 2 << 20  # of each array, in small pages: a small crawl takes no more memory than it needs
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
 _OWED_AT_ONCE: Final = 1 << 14
@@ -78,9 +72,9 @@ class HostQueues:
 
     def __init__(self, *, in_order: bool = False, reviews: int = 1, capacity: int = 1 << 27) -> None:
         self._in_order, self._reviews = int(in_order), reviews
-        self._lots, self._lines, self._entries, self._tables = _reserved(
-            (LOT, (ENTRY, 3), (ENTRY, PLACES), (np.uint32, WORDS_OF_TABLES)), capacity
-        )
+        kinds = LOT, (ENTRY, 3), (ENTRY, PLACES), (np.uint32, WORDS_OF_TABLES)
+        columns = reserve_together(kinds, capacity, large_pages=True)
+        self._lots, self._lines, self._entries, self._tables = (column.reshape(-1) for column in columns)
         self._size = len(self._lots)
         self._again = 0  # to be looked at again: in proportion to the pages chosen the last time, and part of the next
         self._owed = 0
@@ -212,28 +206,6 @@ class HostQueues:
     def _check(self) -> None:
         parts = 4 * self._control[TOP] / len(self._entries), self._control[TABLED] / len(self._tables)
         assert max(parts) < _FULL, "more pages than address space"
-
-
-def _reserved(dtypes: Sequence[DTypeLike], capacity: int) -> list[NDArray[Any]]:
-    """Return arrays of zeros that cost memory only where they have been written; half as long as long as refused."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
-    while True:
-        try:
-            maps = [mmap.mmap(-1, capacity * np.dtype(kind).itemsize, flags=flags) for kind in dtypes]
-            for memory in maps:
-                _widen(memory)
-            return [np.frombuffer(memory, np.dtype(kind).base) for memory, kind in zip(maps, dtypes, strict=True)]
-        except OSError:
-            if capacity <= 1 << 16:
-                raise
-            capacity //= 2
-
-
-def _widen(memory: mmap.mmap) -> None:
-    """Ask for large pages beyond the beginning: where there is much, finding it takes as long as having it."""
-    if _HUGE is not None and len(memory) > _SMALL_BYTES:
-        with contextlib.suppress(OSError):  # a kernel without them
-            memory.madvise(_HUGE, _SMALL_BYTES, len(memory) - _SMALL_BYTES)
 
 
 assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "kinds of new pages follow each other"  # noqa: PT018

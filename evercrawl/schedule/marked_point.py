@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.schedule import allocation, marked_point_counts, marked_point_hours, marked_point_instants
 from evercrawl.schedule._planned import Planned
-from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.parameters import one_of, within
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class MarkedPoint(Planned):
         self.each = within(f"{self.called}: each", each, 0.01, 1000.0)
         self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
         self.split = one_of(f"{self.called}: split", split, marked_point_counts.SPLITS)
-        self._times, self._placed = Kept(marked_point_hours.ROW), Kept(_PLACED)
+        self._times, self._placed = Rows(marked_point_hours.ROW), Rows(_PLACED)
         self._now, self._last = 0.0, (0, 0)  # of the last plan: the instant; pages and visits that were to be split
 
     def learn(self, visits: Visits) -> None:

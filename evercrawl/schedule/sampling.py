@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.schedule import probing
 from evercrawl.schedule._planned import Planned
 from evercrawl.schedule._spaced import drawn
-from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.parameters import one_of, within
 from evercrawl.schedule.site_shares import fit
 from evercrawl.schedule.site_tallies import SiteTallies
@@ -85,7 +85,7 @@ class Sampling(Planned):
         self.part = within(f"{self.called}: part", part, 0.001, 1.0)
         self.size = one_of(f"{self.called}: size", size, tuple(SIZES))
         self.split = one_of(f"{self.called}: split", split, SPLITS)
-        self._pages, self._sites = Kept(_PAGE), SiteTallies()
+        self._pages, self._sites = Rows(_PAGE), SiteTallies()
         self._known, self._periods = 0, 0.0
         self._shares: Floats = np.zeros(1)  # believed of each cluster, before it was probed; the last is of newcomers
         self._probing, self._began_at, self._cycle_s = False, 0.0, 1.0

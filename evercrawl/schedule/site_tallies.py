@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.schedule.kept import Kept
+from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class SiteTallies:
     """
 
     def __init__(self) -> None:
-        self._rows = Kept(_ROW)
+        self._rows = Rows(_ROW)
         self._period = 0
 
     def learn(self, sites: NDArray[Any], changed: Flags, period: Ints) -> None:

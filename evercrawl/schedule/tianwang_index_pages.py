@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.checked import checks_among
-from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class IndexPages:
     """
 
     def __init__(self) -> None:
-        self._kept = Kept(_ROW)
+        self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
         """Take note of visits, of each page one at most."""

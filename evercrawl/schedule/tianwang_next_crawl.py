@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.checked import checks_among, rate_per_s
-from evercrawl.schedule.kept import Kept
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ class SiteRates:
     """
 
     def __init__(self) -> None:
-        self._kept = Kept(_SITE)
+        self._kept = Rows(_SITE)
 
     def learn(self, visits: Visits) -> None:
         """Take note of visits."""

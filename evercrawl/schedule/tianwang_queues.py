@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.schedule.kept import Kept
+from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Flags
@@ -66,7 +66,7 @@ class Places:
     """Where each page stands in the cycle, between 0 (first of its kind) and 1."""
 
     def __init__(self) -> None:
-        self._kept = Kept(_ROW)
+        self._kept = Rows(_ROW)
         self._cycle = 0
 
     def fill(self, taken: list[tuple[int, Slots]]) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.kept import Kept
 from evercrawl.schedule.pacing import Turns
 from evercrawl.schedule.parameters import one_of, seconds
 from evercrawl.schedule.tempo import Tempo
@@ -107,7 +107,7 @@ class Webfountain(Policy):
         self._growth = weighting(weights, periods)
         self._cycle_periods, self._new_weight = cycle_periods, new_weight
         self._shortest_s = seconds("webfountain: shortest", shortest)
-        self._kept = Kept(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))
+        self._kept = Rows(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))
         self._tempo = Tempo(1)
         self._turns = Turns(0.5)
         self._period_s = self._shortest_s

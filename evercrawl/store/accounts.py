@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.store.arena import reserve
+from evercrawl.arrays.reserved import reserve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

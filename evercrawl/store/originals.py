@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evercrawl.store.arena import reserve
+from evercrawl.arrays.reserved import reserve
 from evercrawl.store.table import KeyMap
 from evercrawl.types import NO_SLOT, Outcome
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import numpy as np
 
-from evercrawl.store.arena import reserve
+from evercrawl.arrays.reserved import reserve
 from evercrawl.store.layout import Byte, Double, Layout, Long, Short, SignedShort, Single, Word
 
 if TYPE_CHECKING:

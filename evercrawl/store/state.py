@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.arrays.reserved import reserve
 from evercrawl.store.accounts import Accounts
-from evercrawl.store.arena import reserve
 from evercrawl.store.cashbook import Cashbook
 from evercrawl.store.known import TICKS_PER_S, KnownLog
 from evercrawl.store.originals import Originals

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.errors import StoreError
 from evercrawl.kernels import Library, pointer
-from evercrawl.store.arena import reserve, reserve_together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,8 @@ import numpy as np
 import psutil
 import pytest
 
+from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.errors import StoreError
-from evercrawl.store.arena import reserve, reserve_together
 
 
 def test_costs_memory_only_where_written():
@@ -32,7 +32,7 @@ def test_nothing_can_be_reserved():
 def _under_limit(code: str) -> str:
     """Return what `code` prints in a process whose address space is 2 GiB."""
     head = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
-    head += "import numpy as np\nfrom evercrawl.store.arena import reserve\n"
+    head += "import numpy as np\nfrom evercrawl.arrays.reserved import reserve\n"
     return subprocess.run(
         [sys.executable, "-c", head + code], capture_output=True, text=True, check=True
     ).stdout.strip()

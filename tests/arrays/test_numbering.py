@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.schedule.numbering import Numbering
+from evercrawl.arrays.numbering import Numbering
 
 
 def numbered(batches):

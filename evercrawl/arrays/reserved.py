@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _NORESERVE: Final = 0x4000  # what Linux calls it; Python names it from 3.13 on
+_HUGE: Final[int | None] = getattr(mmap, "MADV_HUGEPAGE", None)
+_SMALL_BYTES: Final = 2 << 20  # of each array, in small pages: a small crawl takes no more memory than it needs
 _LEAST: Final = 1 << 16  # entries; with less than this a crawl is not worth starting
 
 
@@ -47,8 +50,13 @@ def reserve(dtype: DTypeLike, capacity: int = 1 << 30, *, least: int = 0) -> NDA
     return reserve_together([dtype], capacity, least=least)[0]
 
 
-def reserve_together(dtypes: Sequence[DTypeLike], capacity: int, *, least: int = 0) -> list[NDArray[Any]]:
-    """Return one array of zeros for each dtype, all of the same shape (at most `capacity`,).
+def reserve_together(
+    dtypes: Sequence[DTypeLike], capacity: int, *, least: int = 0, large_pages: bool = False
+) -> list[NDArray[Any]]:
+    """Return one array of zeros for each dtype, all of the same length (at most `capacity`).
+
+    With `large_pages` memory beyond the first 2 MiB of each comes in large pages, where the kernel has them: where
+    there is much of it, finding a page takes as long as having it.
 
     Raises
     ------
@@ -59,7 +67,7 @@ def reserve_together(dtypes: Sequence[DTypeLike], capacity: int, *, least: int =
     size = capacity
     while True:
         try:
-            return [_mapped(dtype, size) for dtype in types]
+            return [_mapped(dtype, size, large_pages) for dtype in types]
         except OSError as refusal:
             if size // 2 < (least or min(_LEAST, capacity)):
                 raise StoreError(
@@ -69,8 +77,11 @@ def reserve_together(dtypes: Sequence[DTypeLike], capacity: int, *, least: int =
             size //= 2
 
 
-def _mapped(dtype: np.dtype[Any], capacity: int) -> NDArray[Any]:
+def _mapped(dtype: np.dtype[Any], capacity: int, large_pages: bool) -> NDArray[Any]:
     """Return `capacity` entries of private anonymous memory that no commit limit is charged for."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", _NORESERVE)
     memory = mmap.mmap(-1, max(1, capacity * dtype.itemsize), flags=flags)
+    if large_pages and _HUGE is not None and len(memory) > _SMALL_BYTES:
+        with contextlib.suppress(OSError):  # a kernel without them
+            memory.madvise(_HUGE, _SMALL_BYTES, len(memory) - _SMALL_BYTES)
     return np.frombuffer(memory, dtype, capacity)

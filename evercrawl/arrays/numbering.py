@@ -11,7 +11,7 @@ from evercrawl.kernels import Library, pointer
 if TYPE_CHECKING:
     from evercrawl.types import Keys, Slots
 
-_KERNELS: Final = Library("evercrawl.schedule._numbering_kernel")
+_KERNELS: Final = Library("evercrawl.arrays._numbering_kernel")
 
 
 class Numbering:

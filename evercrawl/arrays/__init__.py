@@ -1,0 +1,7 @@
+"""Columns that grow: in address space reserved whole, or a quarter at a time; and numbers for keys."""
+
+from evercrawl.arrays.numbering import Numbering
+from evercrawl.arrays.reserved import reserve, reserve_together
+from evercrawl.arrays.rows import Rows, grown
+
+__all__ = ["Numbering", "Rows", "grown", "reserve", "reserve_together"]
