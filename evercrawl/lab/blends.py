@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.lab.base import Claim
-from evercrawl.lab.contest import listed, mean, populations, unrun
+from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.one_price import changes
+from evercrawl.lab.printed_ratios import CORRELATIONS
+from evercrawl.lab.tables import along, at_least, listed, near
 from evercrawl.schedule.azar import fresh_at_random
 from evercrawl.schedule.lambda_crawl import harmonic_optimum
 from evercrawl.schedule.objectives import freshness, h, harmonic, missed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.simulate.population import Population
@@ -88,17 +90,14 @@ def label(theta: float) -> str:
 
 def rows(options: Options, say: Say) -> list[Row]:
     """Return a row for each part, budget and population; `abandoned` and `left` are those that are never visited."""
-    found = list["Row"]()
-    for correlation, seed, pages in populations(options):
-        say(f"parts of the harmonic cost in closed form, correlation {correlation:g}, seed {seed}")
-        for budget in BUDGETS:
-            best = pages.optimum(budget).value
-            blended = {label(theta): blend(pages, theta, budget) for theta in PARTS}
-            for name, each in (blended | {LAMBDA: lambda_crawl(pages, budget)}).items():
-                row = unrun(name, seed, budget, each.freshness, best)
-                never: Row = {"abandoned": each.unvisited, "left": each.unvisited / len(pages)}
-                found.append(row | never | {"harmonic": each.harmonic, "correlation": correlation})
-    return found
+    return closed_form(_blended, options, BUDGETS, say, CORRELATIONS)
+
+
+def _blended(pages: Population, _: int, budget: float) -> Iterator[Row]:
+    best, blended = pages.optimum(budget).value, {label(theta): blend(pages, theta, budget) for theta in PARTS}
+    for name, each in (blended | {LAMBDA: lambda_crawl(pages, budget)}).items():
+        left = each.unvisited / len(pages)
+        yield unrun(name, each.freshness, best, abandoned=each.unvisited, left=left, harmonic=each.harmonic)
 
 
 def claims(found: list[Row]) -> list[Claim]:
@@ -114,13 +113,13 @@ def claims(found: list[Row]) -> list[Claim]:
     cut = "and leaves of the harmonic cost without it, a last look after 15 cycles included"
     return [
         Claim("a harmonic part of 0.05 takes little freshness: 1, 10, 100 %", listed(LOSSES), listed(losses),
-              all(one <= other + _WITHIN for one, other in zip(losses, LOSSES, strict=True))),
+              at_least(LOSSES, losses, _WITHIN)),
         _costs("the harmonic cost with a part of 0.05", PRINTED[_MEASURED], some),
         _costs("the harmonic cost of nothing else (theta = 1)", PRINTED[1.0], alone),
         _costs(f"the harmonic cost of {LAMBDA}", PRINTED_LAMBDA, theirs),
         _costs(cut, _divided(PRINTED[_MEASURED], PRINTED[0.0]), _divided(some, none)),
         Claim(f"{LAMBDA}: freshness lost", listed(LAMBDA_LOSSES), listed(others),
-              all(abs(one - other) <= 3 * _WITHIN for one, other in zip(others, LAMBDA_LOSSES, strict=True))),
+              near(others, LAMBDA_LOSSES, 3 * _WITHIN)),
         _costs("of LambdaCrawl's own cost theta = 1 leaves", _divided(PRINTED[1.0], PRINTED_LAMBDA),
                _divided(alone, theirs)),
         Claim("any part leaves no page without a visit", "0", f"{left}", left == 0),
@@ -129,7 +128,7 @@ def claims(found: list[Row]) -> list[Claim]:
 
 
 def _by(found: list[Row], name: str, column: str, correlation: float = _CORRELATION) -> list[float]:
-    return [mean(found, column, policy=name, correlation=correlation, budget=budget) for budget in BUDGETS]
+    return along(found, name, BUDGETS, column, correlation=correlation)
 
 
 def _divided(ones: Sequence[float], others: Sequence[float]) -> list[float]:
@@ -144,6 +143,6 @@ def _costs(said: str, printed: Sequence[float], costs: Sequence[float]) -> Claim
 
 def _never(found: list[Row], correlation: float, printed: Sequence[float]) -> Claim:
     left = _by(found, label(0.0), "left", correlation)
-    holds = all(abs(one - other) <= 3 * _WITHIN for one, other in zip(left, printed, strict=True))
+    holds = near(left, printed, 3 * _WITHIN)
     said = f"pages that the optimum never visits, correlation {correlation:g}: 1, 10, 100 %"
     return Claim(said, listed(printed), listed(left), holds)

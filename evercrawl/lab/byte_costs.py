@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.lab.base import Claim
-from evercrawl.lab.contest import listed, mean, populations, unrun
+from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.one_price import changes
+from evercrawl.lab.tables import along, listed
 from evercrawl.schedule.objectives import freshness, h
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from evercrawl.lab.base import Options, Row, Say
@@ -103,25 +104,23 @@ def rows(options: Options, say: Say) -> list[Row]:
 
     `ratio` is a part of what the exact index keeps.
     """
-    found = list["Row"]()
-    for correlation, seed, pages in populations(options, (0.0,)):
-        for budget in BUDGETS:
-            say(f"{100 * budget:g} % of the bytes, seed {seed}")
-            kept = by_rule(pages, seed, budget)
-            made = [unrun(name, seed, budget, value, kept[EXACT]) for name, value in kept.items()]
-            found += [row | {"correlation": correlation} for row in made]
-    return found
+    return closed_form(_by_rule, options, BUDGETS, say)
+
+
+def _by_rule(pages: Population, seed: int, budget: float) -> Iterator[Row]:
+    kept = by_rule(pages, seed, budget)
+    yield from (unrun(name, value, kept[EXACT]) for name, value in kept.items())
 
 
 def claims(found: list[Row]) -> list[Claim]:
     """Return what each rule keeps fresh beside what was measured before, and that the coarser, the less."""
-    table = {name: [mean(found, "value", policy=name, budget=budget) for budget in BUDGETS] for name in PRINTED}
+    table = {name: along(found, name, BUDGETS, "value") for name in PRINTED}
     told = [
         Claim(f"{name}: freshness at 1 and 10 % (other pages)", listed(PRINTED[name]), listed(figures), None)
         for name, figures in table.items()
     ]
     worse = [*pairwise(DIVISORS), (EXACT, UNCONDITIONAL)]
     falls = all(more > less for one, other in worse for more, less in zip(table[one], table[other], strict=True))
-    parts = [mean(found, policy=name, budget=budget) for name in list(PRINTED)[1:] for budget in BUDGETS]
+    parts = [each for name in list(PRINTED)[1:] for each in along(found, name, BUDGETS)]
     told.append(Claim("bytes: whatever is not reckoned with costs freshness", "", listed(parts), falls))
     return told

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import time
+from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.cells import drawn, rows_of
-from evercrawl.lab.contest import PAGES, TURNS, listed, mean, plain, populations, seeds
+from evercrawl.lab.base import Claim, Curve, Panel
+from evercrawl.lab.comparison import TURNS, Comparison, closed_form
+from evercrawl.lab.contest import abandons_none, whole
 from evercrawl.lab.contestants import Contestant
-from evercrawl.lab.promises import abandons_none, whole
+from evercrawl.lab.tables import at_least, listed, mean, near, ours
 from evercrawl.schedule import allocation
 from evercrawl.simulate.conditions import TICKS
 from evercrawl.simulate.polling import Conditions, Polling
 from evercrawl.simulate.population import HOSTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.comparison import Case
     from evercrawl.schedule.allocation import Constrained
     from evercrawl.simulate.population import Population
     from evercrawl.types import Floats
@@ -37,68 +40,32 @@ _PRINTED_BEST: Final = (0.982, 0.993)
 _WITHIN: Final = 0.03
 
 
-class Kind(NamedTuple):
-    """A row: who chooses, knowing what, and whether the crawl's frontier offers pages, or all are valued each time."""
+class Capped(NamedTuple):
+    """A row: who chooses, knowing what, whether the crawl's frontier offers pages, or all are valued each time.
+
+    `times` is what each host allows, in its equal parts of the budget.
+    """
 
     label: str
     policy: str
     known: bool
     frontier: bool
-    least: float
+    times: float = 0.0
 
 
-_GAMMA: Final = Kind("price_gamma, known rates, all valued", "price_gamma", True, False, _LEAST)
-_KNOWN: Final = Kind("price, known rates", "price", True, True, _LEAST)
-_LEARNED: Final = Kind("price", "price", False, True, _LEAST)
+_GAMMA: Final = Capped("price_gamma, known rates, all valued", "price_gamma", known=True, frontier=False)
+_KNOWN: Final = Capped("price, known rates", "price", known=True, frontier=True)
+_LEARNED: Final = Capped("price", "price", known=False, frontier=True)
 _KINDS: Final = (
     _GAMMA,
-    Kind("price, known rates, all valued", "price", True, False, _LEAST),
-    Kind("price, all valued", "price", False, False, _LEAST),
+    Capped("price, known rates, all valued", "price", known=True, frontier=False),
+    Capped("price, all valued", "price", known=False, frontier=False),
     _KNOWN,
     _LEARNED,
 )
 
 
-class Trial(NamedTuple):
-    """One run.
-
-    Attributes
-    ----------
-    kind
-        Which row it is.
-    pages, seed, cycles
-        As in a `Cell`.
-    times
-        What each host allows, in its equal parts of the budget.
-    """
-
-    kind: Kind
-    pages: int
-    seed: int
-    cycles: float
-    times: float
-
-    def __str__(self) -> str:
-        """Return what is told of it."""
-        return f"{self.kind.label}, {self.times:g} times a host's equal part, seed {self.seed}"
-
-    def row(self) -> Row:
-        """Run it."""
-        began, pages, kind = time.perf_counter(), drawn(self.pages, self.seed, 0.0), self.kind
-        limit = limit_of(pages, self.times)
-        ticks = TICKS if kind.frontier else _TICKS
-        conditions = Conditions(known=kind.known, cap_per_day=limit.cap, frontier=kind.frontier, ticks=ticks)
-        one = Contestant(kind.label, kind.policy, {}, conditions)
-        polling = Polling(one.made(_BUDGET), pages, _BUDGET, self.seed, conditions)
-        end = polling.run(self.cycles, self.cycles / 2)
-        waiting = int((np.isnan(polling.held.visited_at) & limit.full[pages.host]).sum())
-        return limit.row(self.times, self.seed) | {
-            "policy": kind.label, "ratio": end.value / limit.best, "value": end.value, "unused": end.unused,
-            "abandoned": end.abandoned - waiting, "waiting": waiting, "seconds": time.perf_counter() - began,
-        }  # fmt: skip
-
-
-class Caps(Experiment):
+class Caps(Comparison[Capped]):
     """How much of the constrained optimum is reached where each host allows only so many visits a day.
 
     The clipped optimum gives pages the rates they would have without limits, and each host's pages less where that is
@@ -108,42 +75,58 @@ class Caps(Experiment):
     the longer they do, so that each is read some day.
     """
 
-    pages = PAGES
+    title = "Host limits, as a part of the constrained optimum"
     turns = _TURNS
+    budgets = (_BUDGET,)
 
-    def run(self, options: Options, say: Say) -> Findings:
-        """Run with rates known and learned, under two limits."""
-        plain(options, "caps")
-        cycles, count = float(options.turns or _TURNS), options.pages or PAGES
-        rows = [_clipped_row(pages, times, seed) for _, seed, pages in populations(options, (0.0,)) for times in _TIMES]
-        trials = [
-            Trial(kind, count, seed, cycles, times)
-            for seed in seeds(options, count) for times in _TIMES for kind in _KINDS
-        ]  # fmt: skip
-        rows += rows_of(trials, options.jobs, say, options.kept)
-        promised = whole(options) and cycles >= _TURNS
-        found = Findings("Host limits, as a part of the constrained optimum", rows, panels=[_panel(rows)])
-        for kind in _KINDS:
-            reached = _reached(rows, kind.label)
-            found.claims.append(
-                Claim(f"{kind.label}, under limits", f"(ours) at least {kind.least}", listed(reached),
-                      min(reached) >= kind.least, promised)
-            )  # fmt: skip
+    def settings(self, options: Options) -> list[Capped]:
+        """Return who chooses, under two limits."""
+        return [kind._replace(times=times) for times, kind in product(_TIMES, _KINDS)]
+
+    def closed(self, options: Options, say: Say) -> list[Row]:
+        """Return what the optimum's rates keep fresh when they are clipped."""
+        return closed_form(_clipped, options, self.budgets, say)
+
+    @staticmethod
+    def measured(case: Case[Capped], pages: Population) -> Row:
+        """Run it; of the pages never read, those of hosts whose limits are used up are `waiting`, others abandoned."""
+        kind, limit = case.setting, limit_of(pages, case.setting.times)
+        ticks = TICKS if kind.frontier else _TICKS
+        conditions = Conditions(known=kind.known, cap_per_day=limit.cap, frontier=kind.frontier, ticks=ticks)
+        one = Contestant(kind.label, kind.policy, {}, conditions)
+        polling = Polling(one.made(case.budget), pages, case.budget, case.seed, conditions)
+        end = polling.run(case.cycles, case.cycles / 2)
+        waiting = int((np.isnan(polling.held.visited_at) & limit.full[pages.host]).sum())
+        return limit.row(kind.times, end.value) | {
+            "unused": end.unused, "abandoned": end.abandoned - waiting, "waiting": waiting,
+        }  # fmt: skip
+
+    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+        """Hold ours to what we promise, and all to what was printed for other limits."""
+        promised = whole(options) and (options.turns or _TURNS) >= _TURNS
         best, worse = _reached(rows, _GAMMA.label), _reached(rows, _CLIPPED)
-        near = all(abs(one - other) <= _WITHIN for one, other in zip(worse, _PRINTED, strict=True))
         ahead = all(one < other for one, other in zip(worse, best, strict=True))
-        as_good = all(one >= other - _WITHIN for one, other in zip(best, _PRINTED_BEST, strict=True))
-        found.claims += [
+        return [
+            *(ours(f"{kind.label}, under limits", _LEAST, _reached(rows, kind.label), promised=promised)
+              for kind in _KINDS),
             Claim("clipping rates that know no limits is worse than the best visit that is allowed", listed(best),
                   listed(worse), ahead),
             Claim("clipping rates that know no limits, as printed for other limits", listed(_PRINTED), listed(worse),
-                  near),
+                  near(worse, _PRINTED, _WITHIN)),
             Claim("the best visit that is allowed, as printed for other limits", listed(_PRINTED_BEST), listed(best),
-                  as_good),
+                  at_least(best, _PRINTED_BEST, _WITHIN)),
             *abandons_none(rows, (_KNOWN.label, _LEARNED.label), promised=promised),
             _waiting(rows),
         ]  # fmt: skip
-        return found
+
+    def panels(self, rows: list[Row], options: Options) -> list[Panel]:
+        """Return a figure with a bar for each limit."""
+        curves = [
+            Curve(label, [float(place) for place in range(len(_TIMES))], _reached(rows, label), label == _LEARNED.label)
+            for label in (_CLIPPED, *(kind.label for kind in _KINDS))
+        ]
+        said = tuple(f"{times:g} times its equal part" for times in _TIMES)
+        return [Panel("host limits", "what each host allows", "part of the optimum", curves, bars=True, named=said)]
 
 
 class Limit(NamedTuple):
@@ -153,15 +136,15 @@ class Limit(NamedTuple):
     full: NDArray[np.bool_]
     best: float
 
-    def row(self, times: float, seed: int) -> Row:
-        """Return what all rows of it share."""
+    def row(self, times: float, value: float) -> Row:
+        """Return what a row says of it, and of what was reached."""
         return {
-            "times": times, "seed": seed, "budget": _BUDGET, "optimum": self.best, "saturated": int(self.full.sum()),
+            "times": times, "saturated": int(self.full.sum()), "optimum": self.best, "ratio": value / self.best,
+            "value": value,
         }  # fmt: skip
 
 
 def limit_of(pages: Population, times: float) -> Limit:
-    """Return the limit that lets all hosts together be visited so many times as often as the budget does."""
     cap = np.full(HOSTS, times * _BUDGET * len(pages) / HOSTS)
     found, best = best_within(pages, cap, _BUDGET)
     return Limit(cap, np.bincount(pages.host, found.rate, HOSTS) >= cap * (1 - 1e-6), best)
@@ -182,33 +165,18 @@ def clipped(pages: Population, cap: Floats, budget: float) -> float:
     return float(np.average(fresh, weights=pages.weight))
 
 
-def _clipped_row(pages: Population, times: float, seed: int) -> Row:
-    limit = limit_of(pages, times)
-    value = clipped(pages, limit.cap, _BUDGET)
-    return limit.row(times, seed) | {
-        "policy": _CLIPPED, "ratio": value / limit.best, "value": value, "unused": 0.0, "abandoned": 0, "waiting": 0,
-        "seconds": 0.0,
-    }  # fmt: skip
+def _clipped(pages: Population, _: int, budget: float) -> Iterator[Row]:
+    for times in _TIMES:
+        limit = limit_of(pages, times)
+        found = limit.row(times, clipped(pages, limit.cap, budget))
+        yield {"policy": _CLIPPED} | found | {"unused": 0.0, "abandoned": 0, "waiting": 0, "seconds": 0.0}
 
 
-def _reached(rows: list[Row], label: str) -> list[float]:
-    return [mean(rows, policy=label, times=times) for times in _TIMES]
+def _reached(rows: list[Row], label: str, name: str = "ratio") -> list[float]:
+    return [mean(rows, name, policy=label, times=times) for times in _TIMES]
 
 
 def _waiting(rows: list[Row]) -> Claim:
     """Return how many pages wait to be read for the first time at the end, on hosts whose limits are used up."""
-    told = list[str]()
-    for kind in (_KNOWN, _LEARNED):
-        counts = [mean(rows, "waiting", policy=kind.label, times=times) for times in _TIMES]
-        told.append(f"{kind.label}: " + ", ".join(f"{count:.0f}" for count in counts))
-    return Claim("pages that wait unread at the end, on hosts whose limits are used up", "", "; ".join(told), None)
-
-
-def _panel(rows: list[Row]) -> Panel:
-    places = [float(place) for place in range(len(_TIMES))]
-    curves = [
-        Curve(label, places, _reached(rows, label), ours=label == _LEARNED.label)
-        for label in (_CLIPPED, *(kind.label for kind in _KINDS))
-    ]
-    said = tuple(f"{times:g} times its equal part" for times in _TIMES)
-    return Panel("host limits", "what each host allows", "part of the optimum", curves, bars=True, named=said)
+    told = "; ".join(f"{kind.label}: {listed(_reached(rows, kind.label, 'waiting'), 0)}" for kind in (_KNOWN, _LEARNED))
+    return Claim("pages that wait unread at the end, on hosts whose limits are used up", "", told, None)

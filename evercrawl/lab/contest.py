@@ -1,102 +1,64 @@
-"""Every contestant on every population, at every budget: the rows of a comparison."""
+"""Contests: comparisons of policies, each as its contestant says, and what is promised of their rows."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Claim, Curve, Findings, Panel
-from evercrawl.lab.cells import Cell, Run, rows_of
-from evercrawl.lab.printed_ratios import CORRELATIONS, WITHIN, printed
-from evercrawl.simulate.population import population
+from evercrawl.lab.base import Claim
+from evercrawl.lab.comparison import PAGES, TURNS, Comparison
+from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.printed_ratios import WITHIN, printed
+from evercrawl.lab.tables import labels, listed, mean, panels, places
+from evercrawl.simulate.polling import poll
+from evercrawl.simulate.population import DAY_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.lab.contestants import Contestant
+    from evercrawl.lab.base import Options, Panel, Row
+    from evercrawl.lab.comparison import Case
     from evercrawl.simulate.population import Population
 
-
-PAGES: Final = 10_000
-SEEDS: Final = 3
-TURNS: Final = 15
-_DECIMALS: Final = 3
+_WORST: Final = {0.01: 0.902, 0.03: 0.936, 0.1: 0.967, 0.3: 0.983, 1.0: 0.994}
+"""By budget, the worst of all runs of the learned index, as printed."""
 
 
-class Trial(Run, Protocol):
-    """A run whose row has a label."""
-
-    @property
-    def label(self) -> str:
-        """What the row is called."""
-        ...
-
-
-def plain(options: Options, name: str) -> None:
-    """See that nobody asks for a graph, where there are no links.
-
-    Raises
-    ------
-    ConfigError
-        When somebody does.
-    """
-    if options.graph is not None or options.kind is not None:
-        raise ConfigError(f"{name} is about pages without links: leave --graph and --graph-kind out")
-
-
-def seeds(options: Options, pages: int) -> range:
-    """Return the seeds: three for as many pages as were printed of, one for fewer.
-
-    >>> from evercrawl.lab.base import Options
-    >>> list(seeds(Options(seed=5), 10_000)), list(seeds(Options(), 300))
-    ([5, 6, 7], [1])
-    """
-    return range(options.seed, options.seed + (SEEDS if pages >= PAGES else 1))
-
-
-def populations(
-    options: Options, correlations: Sequence[float] = CORRELATIONS
-) -> Iterator[tuple[float, int, Population]]:
-    """Yield every population, with its correlation and its seed."""
-    pages = options.pages or PAGES
-    for correlation in correlations:
-        for seed in seeds(options, pages):
-            yield correlation, seed, population(pages, seed, correlation)
-
-
-def contest(
-    contestants: Iterable[Contestant],
-    options: Options,
-    budgets: Sequence[float],
-    say: Say,
-    correlations: Sequence[float] = CORRELATIONS,
-) -> list[Row]:
-    """Run every contestant, or each that was asked for, and return a row for each run.
+class Contest(Comparison[Contestant]):
+    """What every contestant earns, at every budget.
 
     A row has `policy` (the label), `correlation`, `seed`, `budget`, `ratio`, `value`, `optimum`, `unused`, `abandoned`,
     `left`, `seconds` and `harmonic`, the harmonic cost, which is nan: runs do not measure it.
     """
-    cycles, pages = float(options.turns or TURNS), options.pages or PAGES
-    there = chosen(contestants, options)
-    cells = [
-        Cell(each, pages, correlation, seed, budget, cycles)
-        for correlation in correlations
-        for seed in seeds(options, pages)
-        for each in there
-        for budget in options.budgets or budgets
-    ]
-    return rows_of(cells, options.jobs, say, options.kept)
 
+    compares = True
+    contestants: ClassVar[Sequence[Contestant]]
+    usual: ClassVar[Sequence[str]] = ()
+    """Rows that are drawn, where nobody names any; none for all contestants."""
 
-def tried(title: str, trials: Sequence[Trial], options: Options, say: Say) -> Findings:
-    """Run trials that are no contestants, each a row of its label, and return the rows and a figure of them."""
-    found = Findings(title, rows_of(trials, options.jobs, say, options.kept))
-    found.panels = panels(found.rows, list(dict.fromkeys(each.label for each in trials)))
-    return found
+    def settings(self, options: Options) -> list[Contestant]:
+        """Return the contestants that were asked for."""
+        return chosen(self.contestants, options)
+
+    def panels(self, rows: list[Row], options: Options) -> list[Panel]:
+        """Return the figure: what is drawn of rows by budget."""
+        usual = self.usual or [each.label for each in self.settings(options)]
+        return panels(rows, labels(rows) if options.policies else usual)
+
+    @staticmethod
+    def measured(case: Case[Contestant], pages: Population) -> Row:
+        """Run a contestant."""
+        each, cycles = case.setting, case.cycles
+        policy = each.made(case.budget)
+        if each.start:
+            policy.resume({"price": each.start * pages.optimum(case.budget).price * DAY_S})
+        found = poll(policy, pages, case.budget, cycles=cycles, measured_from=cycles / 2, seed=case.seed,
+                     conditions=each.conditions)  # fmt: skip
+        return {
+            "ratio": found.ratio, "value": found.value, "optimum": found.optimum, "unused": found.unused,
+            "abandoned": found.abandoned, "left": found.left, "harmonic": math.nan,
+        }  # fmt: skip
 
 
 def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contestant]:
@@ -115,22 +77,14 @@ def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contesta
     return [each for each in there if not options.policies or any(each.named(name) for name in options.policies)]
 
 
-def unrun(label: str, seed: int, budget: float, value: float, optimum: float) -> Row:
-    """Return the row of a closed form, which needs no run."""
-    return {
-        "policy": label, "seed": seed, "budget": budget, "ratio": value / optimum, "value": value, "optimum": optimum,
-        "unused": 0.0, "abandoned": 0, "left": 0.0, "seconds": 0.0, "harmonic": math.nan,
-    }  # fmt: skip
+def whole(options: Options) -> bool:
+    """Return whether a comparison is as large as those of which we promise anything: 10,000 pages, 15 cycles.
 
-
-def mean(rows: Iterable[Row], name: str = "ratio", **named: str | float) -> float:
-    """Return the mean over seeds of a column, in the rows whose columns are as named; nan where there are none.
-
-    >>> mean([{"policy": "a", "ratio": 0.5}, {"policy": "a", "ratio": 0.7}, {"policy": "b", "ratio": 0.1}], policy="a")
-    0.6
+    >>> from evercrawl.lab.base import Options
+    >>> whole(Options()), whole(Options(pages=300))
+    (True, False)
     """
-    found = [float(row[name]) for row in rows if all(row[key] == value for key, value in named.items())]
-    return round(float(np.mean(found)), 12) if found else math.nan
+    return (options.pages or PAGES) >= PAGES and (options.turns or TURNS) >= TURNS
 
 
 def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reached: bool = False) -> list[Claim]:
@@ -147,8 +101,8 @@ def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reache
     reached
         Whether more than what was printed is as good.
     """
-    table, places = printed(), _places(rows, label)
-    pairs = [(place, table[like, *place]) for place in places if (like, *place) in table]
+    table = printed()
+    pairs = [(place, table[like, *place]) for place in places(rows, label) if (like, *place) in table]
     if not pairs:
         return []
     found = [mean(rows, policy=label, correlation=c, budget=b) for (c, b), _ in pairs]
@@ -160,53 +114,49 @@ def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reache
 
 def table(rows: list[Row], label: str) -> Claim:
     """Return what a row reaches, of which nothing was printed."""
-    found = [mean(rows, policy=label, correlation=c, budget=b) for c, b in _places(rows, label)]
+    found = [mean(rows, policy=label, correlation=c, budget=b) for c, b in places(rows, label)]
     return Claim(f"{label}: part of the optimum", "", listed(found), None)
 
 
-def labels(rows: Iterable[Row]) -> list[str]:
-    """Return what rows there are, by name, in their order.
+def promise(rows: list[Row], label: str, least: Mapping[tuple[float, float], float], *, promised: bool) -> list[Claim]:
+    """Return what we promise of a row, by correlation and budget, beside what was found; each figure has to do.
 
-    >>> labels([{"policy": "a", "seed": 1}, {"policy": "b", "seed": 1}, {"policy": "a", "seed": 2}])
-    ['a', 'b']
+    There is no claim where it was run at none of these places.
     """
-    return list(dict.fromkeys(str(row["policy"]) for row in rows))
+    found = {place: mean(rows, policy=label, correlation=place[0], budget=place[1]) for place in least}
+    run = [place for place in least if not math.isnan(found[place])]
+    if not run:
+        return []
+    said = ", ".join(f"{c:g}/{100 * b:g} %: {least[c, b]:g}" for c, b in run)
+    holds = all(found[place] >= least[place] for place in run)
+    told = listed(found[place] for place in run)
+    return [Claim(f"{label}: what we promise at least (correlation/budget)", f"(ours) {said}", told, holds, promised)]
 
 
-def drawn(rows: Iterable[Row], options: Options, usual: Sequence[str]) -> Sequence[str]:
-    """Return which rows are drawn: those that were asked for by name, else the usual ones.
+def abandons_none(rows: list[Row], ours: Collection[str], *, promised: bool) -> list[Claim]:
+    """Return that no page is abandoned in any run of these rows; no claim where none of them was run.
 
-    >>> from evercrawl.lab.base import Options
-    >>> [drawn([{"policy": "cycle"}], Options(policies=asked), ["price"]) for asked in ((), ("cycle",))]
-    [['price'], ['cycle']]
+    Examples
+    --------
+    >>> rows = [{"policy": "price", "abandoned": 0}, {"policy": "price, all dated", "abandoned": 2}]
+    >>> (found,) = abandons_none(rows, ["price", "price, all dated"], promised=True)
+    >>> found.holds, found.found
+    (False, 'at most 2 pages that have no visit to come (price, all dated)')
     """
-    return labels(rows) if options.policies else usual
+    run = [row for row in rows if row["policy"] in ours]
+    if not run:
+        return []
+    worst = max(run, key=lambda row: int(row["abandoned"]))
+    most = int(worst["abandoned"])
+    told = f"at most {most} pages that have no visit to come" + (f" ({worst['policy']})" if most else "")
+    return [Claim("price abandons no page, in any row", "(ours) 0", told, most == 0, promised)]
 
 
-def listed(figures: Iterable[float]) -> str:
-    """Return figures in a line.
-
-    >>> listed([0.5, 0.98765])
-    '0.500, 0.988'
-    """
-    return ", ".join(f"{figure:.{_DECIMALS}f}" for figure in figures)
-
-
-def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
-    """Return how much of the optimum is reached by budget: a diagram for each correlation."""
-    found = list[Panel]()
-    for correlation in sorted({float(row["correlation"]) for row in rows}):
-        curves = list[Curve]()
-        for label in drawn:
-            budgets = [b for c, b in _places(rows, label) if c == correlation]
-            if not budgets:
-                continue
-            ratios = [mean(rows, policy=label, correlation=correlation, budget=b) for b in budgets]
-            curves.append(Curve(label, [100 * b for b in budgets], ratios, ours=label == "price"))
-        title = f"correlation of importance and rate: {correlation:g}"
-        found.append(Panel(title, "budget (% of all pages, a day)", "part of the optimum", curves, percent=True))
-    return found
-
-
-def _places(rows: list[Row], label: str) -> list[tuple[float, float]]:
-    return sorted({(float(row["correlation"]), float(row["budget"])) for row in rows if row["policy"] == label})
+def worst(rows: list[Row]) -> list[Claim]:
+    """Return the worst single run of the learned index, by budget; no claim where it was not run."""
+    run = [row for row in rows if row["policy"] == "price_gamma"]
+    least = {budget: [float(row["ratio"]) for row in run if row["budget"] == budget] for budget in _WORST}
+    found = {budget: min(ratios) for budget, ratios in least.items() if ratios}
+    holds = all(ratio >= _WORST[budget] - WITHIN for budget, ratio in found.items())
+    name = f"price_gamma: the worst single run, less {WITHIN:g}"
+    return [Claim(name, listed(_WORST[each] for each in found), listed(found.values()), holds)] if found else []

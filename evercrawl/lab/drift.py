@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, listed, mean, panels, plain, table
+import numpy as np
+
+from evercrawl.lab.base import Claim
+from evercrawl.lab.comparison import closed_form, unrun
+from evercrawl.lab.contest import Contest, abandons_none, table, whole
 from evercrawl.lab.contestants import Contestant
-from evercrawl.lab.frozen import FROZEN, frozen_claim, frozen_rows
-from evercrawl.lab.promises import abandons_none, whole
+from evercrawl.lab.tables import along, at_least, listed, near, ours, places
+from evercrawl.schedule import allocation
 from evercrawl.simulate.polling import Conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.simulate.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)
 _LEAST: Final = 0.92  # of the optimum, where a tenth of all rates become others in a cycle
@@ -33,6 +37,10 @@ _PRINTED: Final = {
     "price, forgets 0.3, 30 % of rates jump": (0.90, 0.96),
     "price, 10 % swap importance": (0.93, 0.98),
 }
+FROZEN: Final = {"frozen optimum, all rates re-mixed": (0.77, 0.87),
+                 "frozen optimum, all importance re-mixed": (0.66, 0.80)}  # fmt: skip
+"""What was printed of the optimal schedule, kept as it was when all rates, or all importance, went to other pages."""
+_DRAWS: Final = 20
 
 
 def contestants() -> list[Contestant]:
@@ -62,50 +70,70 @@ def contestants() -> list[Contestant]:
     return found
 
 
-class Drift(Experiment):
+class Drift(Contest):
     """How much of the optimum is kept when, in each cycle, some pages take another rate or change their importance.
 
     The optimum is that of who knows every rate at every moment. Figures were printed for 10,000 pages.
     """
 
-    pages = PAGES
-    turns = TURNS
-    compares = True
+    title = "Rates and importance that drift, as a part of the optimum"
+    contestants, budgets = contestants(), _BUDGETS
 
-    def run(self, options: Options, say: Say) -> Findings:
-        """Run them all, where importance and rates do not correlate."""
-        plain(options, "drift")
-        there = chosen(contestants(), options)
-        rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
-        rows += frozen_rows(options) if options.whole else []
-        promised = whole(options)
-        labels = [each.label for each in there]
-        found = Findings("Rates and importance that drift, as a part of the optimum", rows, panels=panels(rows, labels))
-        found.claims = [_as_printed(rows, label) for label in labels]
-        found.claims += [frozen_claim(rows, name) for name in FROZEN if options.whole]
-        reached = [mean(rows, policy=_LEARNED, budget=budget) for budget in _run(rows, _LEARNED)]
-        if reached:
-            found.claims.append(
-                Claim("price, where 10 % of rates jump in a cycle", f"(ours) at least {_LEAST}", listed(reached),
-                      min(reached) >= _LEAST, promised)
-            )  # fmt: skip
-        ours = {each.label for each in there if each.policy == "price"}
-        found.claims += abandons_none(rows, ours, promised=promised)
-        return found
+    def closed(self, options: Options, say: Say) -> list[Row]:
+        """Return what schedules keep that nobody plans anew."""
+        return closed_form(_frozen, options, _BUDGETS, say) if options.whole else []
+
+    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+        """Hold each row to what was printed, and ours to what we promise."""
+        there, promised = self.settings(options), whole(options)
+        found = [_as_printed(rows, each.label) for each in there]
+        found += [_frozen_claim(rows, name) for name in FROZEN if options.whole]
+        if run := _run(rows, _LEARNED):
+            reached = along(rows, _LEARNED, run)
+            found.append(ours("price, where 10 % of rates jump in a cycle", _LEAST, reached, promised=promised))
+        mine = {each.label for each in there if each.policy == "price"}
+        return found + abandons_none(rows, mine, promised=promised)
 
 
 def _as_printed(rows: list[Row], label: str) -> Claim:
     budgets = _run(rows, label)
     if not budgets or label not in _PRINTED:
         return table(rows, label)
-    reached = [mean(rows, policy=label, budget=budget) for budget in budgets]
-    printed = [_PRINTED[label][_BUDGETS.index(budget)] for budget in budgets]
-    holds = all(one >= figure - _WITHIN for one, figure in zip(reached, printed, strict=True))
+    reached, printed = along(rows, label, budgets), [_PRINTED[label][_BUDGETS.index(budget)] for budget in budgets]
     at = " and ".join(f"{100 * budget:g}" for budget in budgets)
+    holds = at_least(reached, printed, _WITHIN)
     return Claim(f"{label}: as printed, at {at} %", listed(printed), listed(reached), holds)
 
 
 def _run(rows: list[Row], label: str) -> list[float]:
     """Return at which of the budgets of which something was printed a row was run."""
-    run = {float(row["budget"]) for row in rows if row["policy"] == label}
+    run = {budget for _, budget in places(rows, label)}
     return [budget for budget in _BUDGETS if budget in run]
+
+
+def frozen(pages: Population, budget: float, seed: int) -> tuple[float, float]:
+    """Return what the old schedule keeps of the new optimum, where rates, and where importance, went to other pages."""
+    draw, rate = np.random.default_rng([seed, 3]), pages.optimum(budget).rate
+    kept = list[tuple[float, float]]()
+    for _ in range(_DRAWS):
+        order = draw.permutation(len(pages))
+        each = ((pages.weight, pages.lam_per_day[order]), (pages.weight[order], pages.lam_per_day))
+        one, other = (
+            float(np.dot(w, allocation.freshness(rate, lam))) / allocation.optimum(w, lam, budget * len(pages)).value
+            for w, lam in each
+        )
+        kept.append((one, other))
+    rates, importance = np.mean(kept, axis=0).tolist()
+    return float(rates), float(importance)
+
+
+def _frozen(pages: Population, seed: int, budget: float) -> Iterator[Row]:
+    best = pages.optimum(budget).value
+    for name, ratio in zip(FROZEN, frozen(pages, budget, seed), strict=True):
+        yield unrun(name, ratio * best, best)
+
+
+def _frozen_claim(rows: list[Row], name: str) -> Claim:
+    found, printed = along(rows, name, _BUDGETS), FROZEN[name]
+    holds = near(found, printed, _WITHIN)
+    return Claim(f"{name}: as printed, at 3 and 30 %", listed(printed), listed(found), holds)

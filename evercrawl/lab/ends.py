@@ -12,12 +12,15 @@ import numpy as np
 
 from evercrawl.lab.base import Claim
 from evercrawl.lab.byte_costs import costs
-from evercrawl.lab.contest import mean, populations, unrun
+from evercrawl.lab.comparison import closed_form, unrun
+from evercrawl.lab.tables import along
 from evercrawl.schedule.base import Pages
 from evercrawl.schedule.objectives import OBJECTIVES, freshness
 from evercrawl.schedule.optimal import Optimal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.lab.byte_costs import Costs
     from evercrawl.simulate.population import Population
@@ -32,7 +35,6 @@ ENDS: Final = {
 """The objectives, and what each is measured by: costs and ages are the less the better."""
 BUDGETS: Final = (0.01, 0.1, 1.0)
 _GAINS: Final = ("freshness", "bytes")
-_CORRELATION: Final = 0.0
 _LONGEST_CYCLES: Final = 15.0  # a page that gets fewer visits is looked at once in so long a time
 _HALVINGS: Final = 60
 
@@ -94,16 +96,14 @@ def label(of: str, objective: str) -> str:
 
 def rows(options: Options, say: Say) -> list[Row]:
     """Return a row for each measure and objective; `ratio` is how good that is beside the objective of that measure."""
-    found = list["Row"]()
-    for correlation, seed, pages in populations(options, (_CORRELATION,)):
-        for budget in BUDGETS:
-            say(f"objectives of optimal in closed form, {100 * budget:g} %, seed {seed}")
-            for of, values in measured(pages, seed, budget).items():
-                for objective, value in values.items():
-                    part = value / values[of] if of in _GAINS else values[of] / value
-                    row = unrun(label(of, objective), seed, budget, value, values[of])
-                    found.append(row | {"ratio": part, "correlation": correlation})
-    return found
+    return closed_form(_measured, options, BUDGETS, say)
+
+
+def _measured(pages: Population, seed: int, budget: float) -> Iterator[Row]:
+    for of, values in measured(pages, seed, budget).items():
+        for objective, value in values.items():
+            part = value / values[of] if of in _GAINS else values[of] / value
+            yield unrun(label(of, objective), value, values[of], ratio=part)
 
 
 def claims(found: list[Row], *, promised: bool) -> list[Claim]:
@@ -113,13 +113,8 @@ def claims(found: list[Row], *, promised: bool) -> list[Claim]:
 
 def _best(found: list[Row], of: str, *, promised: bool) -> Claim:
     names = {label(of, objective): objective for objective in ENDS}
-    table = {
-        objective: [mean(found, "value", policy=name, budget=budget) for budget in BUDGETS]
-        for name, objective in names.items()
-    }
-    told = "; ".join(
-        f"{objective} {', '.join(f'{each:.3g}' for each in values)}" for objective, values in table.items()
-    )
+    table = {objective: along(found, name, BUDGETS, "value") for name, objective in names.items()}
+    told = "; ".join(f"{name} {', '.join(f'{each:.3g}' for each in values)}" for name, values in table.items())
     own = label(of, of)
     holds = all(float(row["ratio"]) < 1.0 for row in found if row["policy"] in names and row["policy"] != own)
     return Claim(f"optimal: {ENDS[of]} is best by objective={of}: 1, 10, 100 %", "(ours)", told, holds, promised)

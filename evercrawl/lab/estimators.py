@@ -10,7 +10,8 @@ from evercrawl import catalog, change
 from evercrawl.change.base import Estimator
 from evercrawl.change.log_corrected import moments
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.contest import listed, plain
+from evercrawl.lab.comparison import plain
+from evercrawl.lab.tables import listed
 from evercrawl.schedule import allocation
 from evercrawl.simulate.population import DAY_S, population
 

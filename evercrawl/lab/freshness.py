@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab import blends, byte_costs, ends
-from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, as_printed, contest, drawn, labels, panels, plain, populations, unrun
+from evercrawl.lab.comparison import closed_form, unrun
+from evercrawl.lab.contest import Contest, abandons_none, as_printed, promise, whole, worst
 from evercrawl.lab.contestants import INDEX, STARTS
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS
-from evercrawl.lab.promises import abandons_none, promise, whole, worst
 from evercrawl.lab.still_rates import EVEN, RANDOM, still
+from evercrawl.lab.tables import labels
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row, Say
+    from collections.abc import Iterator
+
+    from evercrawl.lab.base import Claim, Options, Row, Say
+    from evercrawl.simulate.population import Population
 
 LEAST: Final = {
     **{
@@ -38,7 +41,7 @@ _DRAWN: Final = (
 )
 
 
-class Freshness(Experiment):
+class Freshness(Contest):
     """How much of the best possible freshness each way of choosing reaches, at budgets from 1 to 100 % of pages a day.
 
     References
@@ -46,42 +49,34 @@ class Freshness(Experiment):
     Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers. Figures were printed for 10,000 pages.
     """
 
-    pages = PAGES
-    turns = TURNS
-    compares = True
+    title = "Freshness by budget, {pages} pages, as a part of the optimum"
+    contestants, usual = INDEX, _DRAWN
+    budgets, correlations = BUDGETS, CORRELATIONS
 
-    def run(self, options: Options, say: Say) -> Findings:
-        """Work out fixed rates in closed form, and run ours with rates known and learned."""
-        plain(options, "freshness")
-        rows = [] if options.policies else _still(options, say)
-        rows += (
-            blends.rows(options, say) + byte_costs.rows(options, say) + ends.rows(options, say) if options.whole else []
-        )
-        rows += contest(INDEX, options, BUDGETS, say)
-        title = f"Freshness by budget, {options.pages or PAGES:,} pages, as a part of the optimum"
-        promised = whole(options)
-        found = Findings(title, rows, panels=panels(rows, drawn(rows, options, _DRAWN)))
+    def closed(self, options: Options, say: Say) -> list[Row]:
+        """Return fixed rates, and other ends than freshness by visits."""
+        budgets = options.budgets or BUDGETS
+        rows = [] if options.policies else closed_form(_still, options, budgets, say, CORRELATIONS)
+        return rows + (blends.rows(options, say) + byte_costs.rows(options, say) + ends.rows(options, say)
+                       if options.whole else [])  # fmt: skip
+
+    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+        """Hold what was run to what was printed, and to what we promise."""
+        promised, found, run = whole(options), list["Claim"](), labels(rows)
         for label in (*EVEN, *RANDOM):
-            found.claims += as_printed(rows, label, label, promised=False)
+            found += as_printed(rows, label, label, promised=False)
         for each in INDEX:
-            found.claims += as_printed(rows, each.label, each.like, promised=False, reached=True)
-        run = labels(rows)
+            found += as_printed(rows, each.label, each.like, promised=False, reached=True)
         for name in [name for name in LEAST if name in run]:
-            found.claims += promise(rows, name, LEAST[name], promised=promised)
-        found.claims += worst(rows)
+            found += promise(rows, name, LEAST[name], promised=promised)
         ours = {each.label for each in INDEX if each.policy == "price"}
-        found.claims += abandons_none(rows, ours, promised=promised)
+        found += worst(rows) + abandons_none(rows, ours, promised=promised)
         if options.whole:
-            found.claims += blends.claims(rows) + byte_costs.claims(rows) + ends.claims(rows, promised=promised)
+            found += blends.claims(rows) + byte_costs.claims(rows) + ends.claims(rows, promised=promised)
         return found
 
 
-def _still(options: Options, say: Say) -> list[Row]:
-    rows = list["Row"]()
-    for correlation, seed, pages in populations(options):
-        say(f"fixed rates in closed form, correlation {correlation:g}, seed {seed}")
-        for budget in options.budgets or BUDGETS:
-            best = pages.optimum(budget).value
-            for label, ratio in still(pages, budget).items():
-                rows.append(unrun(label, seed, budget, ratio * best, best) | {"correlation": correlation})
-    return rows
+def _still(pages: Population, _: int, budget: float) -> Iterator[Row]:
+    best = pages.optimum(budget).value
+    for label, ratio in still(pages, budget).items():
+        yield unrun(label, ratio * best, best)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, contest, mean, panels, plain, populations, unrun
+from evercrawl.lab.base import Claim
+from evercrawl.lab.comparison import closed_form, unrun
+from evercrawl.lab.contest import Contest, whole
 from evercrawl.lab.contestants import Contestant
-from evercrawl.lab.promises import whole
+from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.signals import optimum
 from evercrawl.simulate.polling import Conditions
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row, Say
+    from collections.abc import Iterator
 
-_TITLE: Final = "Announced changes, as a part of what is best where none is announced"
+    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.simulate.population import Population
+
 _BUDGETS: Final = (0.03, 0.3)
 _TICKS: Final = 500
 _NONE, _SOME, _MORE = ("nothing announced", "recall 0.8, precision 0.9", "recall 0.95, precision 0.95")
@@ -39,7 +42,7 @@ def contestants() -> list[Contestant]:
     return [*found, Contestant(_UPPER, "notices", {}, Conditions(known=True, ticks=_TICKS))]
 
 
-class Signals(Experiment):
+class Signals(Contest):
     """How much fresher copies are where changes are announced: by sitemaps and feeds, if they are right.
 
     How often a host's announcements are right is learned by counting, and so is how many changes it announces. Figures
@@ -47,37 +50,28 @@ class Signals(Experiment):
     where rates, recall and precision are known, and announcements followed at once.
     """
 
-    pages = PAGES
-    turns = TURNS
+    title = "Announced changes, as a part of what is best where none is announced"
+    compares = False
+    contestants, budgets = contestants(), _BUDGETS
 
-    def run(self, options: Options, say: Say) -> Findings:
-        """Run them all, where importance and rates do not correlate."""
-        plain(options, "signals")
-        there = contestants()
-        rows = contest(there, options, _BUDGETS, say, correlations=(0.0,))
-        rows += [row | {"correlation": 0.0} for row in _bests(options)]
-        labels, promised = [each.label for each in there], whole(options)
-        found = Findings(
-            "Announced changes, as a part of what is best where none is announced", rows, panels=panels(rows, labels)
-        )
+    def closed(self, options: Options, say: Say) -> list[Row]:
+        """Return the best there is."""
+        return closed_form(_best, options, _BUDGETS, say)
+
+    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+        """Hold each row to what was printed and to the best there is, and ours to what we promise."""
+        found, promised = list[Claim](), whole(options)
         for known in ("known rates, ", ""):
-            found.claims += [claimed(rows, f"price, {known}{kind}", kind) for kind in _KINDS]
+            found += [claimed(rows, f"price, {known}{kind}", kind) for kind in _KINDS]
             held = [helps(rows, known), *(of_the_best(rows, known, kind) for kind in _KINDS)]
-            found.claims += [claim._replace(promised=promised and bool(known)) for claim in held]
-        found.claims.append(claimed(rows, _UPPER, "")._replace(promised=promised))
-        return found
+            found += [claim._replace(promised=promised and bool(known)) for claim in held]
+        return [*found, claimed(rows, _UPPER, "")._replace(promised=promised)]
 
 
-def _bests(options: Options) -> list[Row]:
-    """Return the rows of what is best, in closed form."""
-    found = list["Row"]()
-    for _, seed, pages in populations(options, (0.0,)):
-        for budget in options.budgets or _BUDGETS:
-            without = pages.optimum(budget).value
-            for kind, (recall, precision) in _KINDS.items():
-                value = optimum(pages.weight, pages.lam_per_day, budget * len(pages), recall, precision)
-                found.append(unrun(_BEST + kind, seed, budget, value, without))
-    return found
+def _best(pages: Population, _: int, budget: float) -> Iterator[Row]:
+    for kind, said in _KINDS.items():
+        value = optimum(pages.weight, pages.lam_per_day, budget * len(pages), *said)
+        yield unrun(_BEST + kind, value, pages.optimum(budget).value)
 
 
 def of_the_best(rows: list[Row], known: str, kind: str) -> Claim:
@@ -85,12 +79,12 @@ def of_the_best(rows: list[Row], known: str, kind: str) -> Claim:
     best = _values(rows, _BEST + kind)
     found = [one / of for one, of in zip(_values(rows, f"price, {known}{kind}"), best, strict=True)]
     least = _OF_THE_BEST[kind] if known else _LEARNED
-    label = f"price, {known}{kind}: of {_listed(best)}, the best there is"
-    return Claim(label, f"(ours) at least {least:g}", _listed(found), all(each >= least for each in found))
+    label = f"price, {known}{kind}: of {listed(best)}, the best there is"
+    return Claim(label, f"(ours) at least {least:g}", listed(found), min(found) >= least)
 
 
 def _values(rows: list[Row], label: str) -> list[float]:
-    return [mean(rows, "value", policy=label, budget=budget) for budget in _BUDGETS]
+    return along(rows, label, _BUDGETS, "value")
 
 
 def claimed(rows: list[Row], label: str, kind: str) -> Claim:
@@ -102,15 +96,14 @@ def claimed(rows: list[Row], label: str, kind: str) -> Claim:
     if not kind:
         others = [_values(rows, each.label) for each in contestants() if each.label != label]
         holds = all(one >= max(rest) for one, *rest in zip(found, *others, strict=True))
-        return Claim(f"{label}: freshness at 3 and 30 %, more than any", "", _listed(found), holds)
+        return Claim(f"{label}: freshness at 3 and 30 %, more than any", "", listed(found), holds)
     printed, none = _PRINTED[kind], _values(rows, label.replace(kind, _NONE))
     least = [
         figure - _WITHIN if kind == _NONE else here + figure - before - _WITHIN
         for here, figure, before in zip(none, printed, _PRINTED[_NONE], strict=True)
     ]
-    holds = all(one >= figure for one, figure in zip(found, least, strict=True))
     what = "freshness" if kind == _NONE else "freshness, and so much gained,"
-    return Claim(f"{label}: {what} at 3 and 30 %", _listed(list(printed)), _listed(found), holds)
+    return Claim(f"{label}: {what} at 3 and 30 %", listed(printed), listed(found), at_least(found, least))
 
 
 def helps(rows: list[Row], known: str) -> Claim:
@@ -119,8 +112,4 @@ def helps(rows: list[Row], known: str) -> Claim:
     holds = all(a < b < c for a, b, c in zip(none, some, more, strict=True))
     gains = [b - a for a, b in zip(none, some, strict=True)]
     return Claim(f"the more and the truer, the better ({known or 'learned, '}gain by {_SOME})", "0.127, 0.032",
-                 _listed(gains), holds)  # fmt: skip
-
-
-def _listed(figures: list[float]) -> str:
-    return ", ".join(f"{each:.3f}" for each in figures)
+                 listed(gains), holds)  # fmt: skip

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.lab.base import Experiment, Findings
-from evercrawl.lab.contest import PAGES, TURNS, chosen, contest, drawn, panels, plain, table
+from evercrawl.lab.contest import Contest, abandons_none, table, whole
 from evercrawl.lab.contestants import SYSTEMS
-from evercrawl.lab.printed_ratios import BUDGETS
-from evercrawl.lab.promises import abandons_none, whole
+from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS
 from evercrawl.lab.yardsticks import closed_forms, reaches
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Say
+    from evercrawl.lab.base import Claim, Options, Row, Say
 
 _DRAWN: Final = (
     "price", "optimal", "lambda_crawl, random", "nutch_adaptive, a cycle", "stormcrawler_adaptive", "chile", "tianwang",
@@ -20,7 +18,7 @@ _DRAWN: Final = (
 )  # fmt: skip
 
 
-class Systems(Experiment):
+class Systems(Contest):
     """How much of the best possible freshness each policy reaches that learns as it goes, ours and published ones.
 
     References
@@ -28,20 +26,17 @@ class Systems(Experiment):
     Meng, Wang, Yan (2006), and the works that each policy names. Figures were printed for 10,000 pages.
     """
 
-    pages = PAGES
-    turns = TURNS
-    compares = True
+    title = "Policies that learn rates, {pages} pages, as a part of the optimum"
+    contestants, usual = SYSTEMS, _DRAWN
+    budgets, correlations = BUDGETS, CORRELATIONS
 
-    def run(self, options: Options, say: Say) -> Findings:
-        """Run them all, and hold those of which something was printed to it."""
-        plain(options, "systems")
-        asked = chosen(SYSTEMS, options)
-        rows = closed_forms([each.like for each in asked], options, options.budgets or BUDGETS, say)
-        rows += contest(SYSTEMS, options, BUDGETS, say)
-        title = f"Policies that learn rates, {options.pages or PAGES:,} pages, as a part of the optimum"
-        found = Findings(title, rows, panels=panels(rows, drawn(rows, options, _DRAWN)))
-        for each in asked:
-            held = reaches(rows, each.label, each.like, promised=whole(options))
-            found.claims += held or [table(rows, each.label)]
-        found.claims += abandons_none(rows, ["price"], promised=whole(options))
-        return found
+    def closed(self, options: Options, say: Say) -> list[Row]:
+        """Return what tells whether these pages are like those that were printed of."""
+        return closed_forms([each.like for each in self.settings(options)], options, options.budgets or BUDGETS, say)
+
+    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+        """Hold those of which something was printed to it."""
+        found, promised = list["Claim"](), whole(options)
+        for each in self.settings(options):
+            found += reaches(rows, each.label, each.like, promised=promised) or [table(rows, each.label)]
+        return found + abandons_none(rows, ["price"], promised=promised)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.change import copies, expectations
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.contest import plain
+from evercrawl.lab.comparison import plain
 
 if TYPE_CHECKING:
     from evercrawl.change.expectations import Order

@@ -14,14 +14,16 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.base import Claim
-from evercrawl.lab.contest import TURNS, mean, populations, unrun
-from evercrawl.lab.printed_ratios import WITHIN, printed
+from evercrawl.lab.comparison import TURNS, closed_form, unrun
+from evercrawl.lab.printed_ratios import CORRELATIONS, WITHIN, printed
 from evercrawl.lab.still_rates import EVEN, RANDOM, still, visited_every
+from evercrawl.lab.tables import at_least, listed, mean, places
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.simulate.population import Population
 
 UNIFORM: Final = "uniform"
 _FIRST_DAYS: Final = {"Nutch, start 30 days": 30.0}  # the first interval
@@ -50,20 +52,17 @@ def nearest(like: str) -> str:
 
 def closed_forms(likes: Sequence[str], options: Options, budgets: Sequence[float], say: Say) -> list[Row]:
     """Return rows of the rules nearest to some printed rows, on the same pages."""
-    names, rows = {UNIFORM, *map(nearest, likes)}, list["Row"]()
-    for correlation, seed, pages in populations(options):
-        say(f"fixed rates in closed form, correlation {correlation:g}, seed {seed}")
-        for budget in budgets:
-            best = pages.optimum(budget).value
-            for name, ratio in still(pages, budget, names).items():
-                rows.append(unrun(_PREFIX + name, seed, budget, ratio * best, best) | {"correlation": correlation})
-            cycles = float(options.turns or TURNS)
-            for days in {_FIRST_DAYS[like] for like in likes if like in _FIRST_DAYS}:
-                if cycles / budget <= 2 * days:
-                    ratio = visited_every(pages, cycles, budget, days)
-                    row = unrun(_PREFIX + _every(days), seed, budget, ratio * best, best)
-                    rows.append(row | {"correlation": correlation})
-    return rows
+    names, cycles = {UNIFORM, *map(nearest, likes)}, float(options.turns or TURNS)
+    first = {_FIRST_DAYS[like] for like in likes if like in _FIRST_DAYS}
+
+    def form(pages: Population, _: int, budget: float) -> Iterator[Row]:
+        days = [each for each in first if cycles / budget <= 2 * each]
+        early = {_every(each): visited_every(pages, cycles, budget, each) for each in days}
+        best = pages.optimum(budget).value
+        for name, ratio in (still(pages, budget, names) | early).items():
+            yield unrun(_PREFIX + name, ratio * best, best)
+
+    return closed_form(form, options, budgets, say, CORRELATIONS)
 
 
 def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[Claim]:
@@ -79,21 +78,19 @@ def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[C
         Whether we promise it.
     """
     table = printed()
-    places = sorted({(float(row["correlation"]), float(row["budget"])) for row in rows if row["policy"] == label})
-    places = [place for place in places if (like, *place) in table]
-    if not places:
+    run = [place for place in places(rows, label) if (like, *place) in table]
+    if not run:
         return []
-    said, told, good = list[str](), list[str](), list[bool]()
-    for place in places:
-        shift = _shift(rows, like, place)
-        figure, reached = table[like, *place], mean(rows, policy=label, correlation=place[0], budget=place[1])
+    said, found, least = list[str](), list[float](), list[float]()
+    for place in run:
+        shift, figure = _shift(rows, like, place), table[like, *place]
         how = f", {_every(_FIRST_DAYS[like])}" if _early(rows, like, place) else ""
         said.append(f"{figure:.3f}" + (f" (here {figure + shift:.3f}{how})" if shift else ""))
-        told.append(f"{reached:.3f}")
-        good.append(reached >= figure + shift - WITHIN)
+        found.append(mean(rows, policy=label, correlation=place[0], budget=place[1]))
+        least.append(figure + shift)
     by = f'; "here": by "{nearest(like)}" on these pages, another draw' if any("here" in each for each in said) else ""
     claim = f"{label}: at least as printed, less {WITHIN:g}{by}"
-    return [Claim(claim, ", ".join(said), ", ".join(told), all(good), promised)]
+    return [Claim(claim, ", ".join(said), listed(found), at_least(found, least, WITHIN), promised)]
 
 
 def _shift(rows: list[Row], like: str, place: tuple[float, float]) -> float:

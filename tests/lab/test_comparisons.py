@@ -10,15 +10,14 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab import drift, freshness, systems
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.cells import Cell, row_of, rows_of, run
-from evercrawl.lab.contest import chosen, labels
+from evercrawl.lab.comparison import Case, row_of, rows_of
+from evercrawl.lab.contest import Contest, abandons_none, chosen
 from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.plugged import ESTIMATORS, Plugged
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
-from evercrawl.lab.promises import abandons_none
+from evercrawl.lab.tables import labels
 from evercrawl.schedule.base import Pages, Visits
 from evercrawl.schedule.price_gamma import PriceGamma
-from evercrawl.simulate.population import population
 
 DAY_S = 86_400.0
 MADE = {each.label: each for each in (*INDEX, *SYSTEMS)}
@@ -33,7 +32,7 @@ def claims_of(found, label):
 
 
 def test_freshness_compares_closed_forms_and_runs_at_every_printed_budget(monkeypatch):
-    monkeypatch.setattr(freshness, "INDEX", (MADE["price_gamma"], MADE["plug-in, X/T"]))
+    monkeypatch.setattr(freshness.Freshness, "contestants", (MADE["price_gamma"], MADE["plug-in, X/T"]))
     found = experiment("freshness").run(Options(pages=40, turns=1), quiet)
     for label in ("price_gamma", "plug-in, X/T", "uniform", "LambdaCrawl, random"):
         places = {(row["correlation"], row["budget"]) for row in found.rows if row["policy"] == label}
@@ -46,7 +45,7 @@ def test_freshness_compares_closed_forms_and_runs_at_every_printed_budget(monkey
 
 
 def test_systems_hold_rows_to_what_was_printed_at_every_printed_budget(monkeypatch):
-    monkeypatch.setattr(systems, "SYSTEMS", (MADE["price"], MADE["tianwang"]))
+    monkeypatch.setattr(systems.Systems, "contestants", (MADE["price"], MADE["tianwang"]))
     found = experiment("systems").run(Options(pages=60, turns=2), quiet)
     assert {row["budget"] for row in found.rows} == set(BUDGETS)
     assert [len(claims_of(found, label)) for label in ("price", "tianwang")] == [1, 1]
@@ -101,9 +100,9 @@ def test_a_name_of_no_row_is_refused_with_those_there_are():
 
 
 def test_processes_change_nothing_and_all_are_told_of():
-    cells = [Cell(MADE[label], 40, 0.5, 1, 0.5, 1.0) for label in ("uniform", "plug-in, Thompson", "rpuc")]
+    cases = [Case(Contest, MADE[label], 40, 0.5, 1, 0.5, 1.0) for label in ("uniform", "plug-in, Thompson", "rpuc")]
     told = list[str]()
-    alone, together = (rows_of(cells, jobs, told.append) for jobs in (1, 2))
+    alone, together = (rows_of(cases, jobs, told.append) for jobs in (1, 2))
     for rows in (alone, together):
         for row in rows:
             assert row.pop("seconds") > 0
@@ -136,7 +135,7 @@ def test_a_single_cell_can_be_had_from_the_command_line(capsys):
     rows = [line for line in map(json.loads, out.splitlines()) if line["event"] == "row"]
     mine = [row for row in rows if row["policy"] == "cycle"]
     assert [(row["correlation"], row["budget"]) for row in mine] == [(0.0, 0.5), (0.5, 0.5)]
-    assert mine[0]["ratio"] == row_of(Cell(Contestant("cycle", "cycle"), 40, 0.0, 1, 0.5, 1.0))["ratio"]
+    assert mine[0]["ratio"] == row_of(Case(Contest, Contestant("cycle", "cycle"), 40, 0.0, 1, 0.5, 1.0))["ratio"]
     assert "2 of 2: cycle, correlation 0.5, seed 1, 50 %" in err
 
 
@@ -203,4 +202,4 @@ def test_what_is_plugged_in_is_worth_what_a_known_rate_is_and_falls_due_then():
 )  # fmt: skip
 def test_yardsticks_stay_as_strong_as_they_are(label, least):
     """Within 0.006 of what they reach on these very pages, where importance and rates correlate."""
-    assert run(MADE[label], population(300, 1, 0.5), 0.1, 8.0, 1)["ratio"] >= least
+    assert Case(Contest, MADE[label], 300, 0.5, 1, 0.1, 8.0).row()["ratio"] >= least

@@ -5,18 +5,19 @@ import pytest
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
-from evercrawl.lab import blends, byte_costs, caps, estimators, freshness, promises, signals, table1, yardsticks
+from evercrawl.lab import blends, byte_costs, caps, contest, estimators, freshness, signals, table1, yardsticks
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.cells import run
-from evercrawl.lab.contest import as_printed, contest, mean, panels, plain
+from evercrawl.lab.comparison import Case, plain
+from evercrawl.lab.contest import Contest, as_printed
 from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.drift import contestants as drifting
-from evercrawl.lab.frozen import frozen
+from evercrawl.lab.drift import frozen
 from evercrawl.lab.plotting import draw, percents
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.signals import contestants as announced
 from evercrawl.lab.still_rates import EVEN, RANDOM, still, whole_visits
+from evercrawl.lab.tables import mean, panels
 from evercrawl.schedule import allocation
 from evercrawl.simulate.polling import Conditions, Polling
 from evercrawl.simulate.population import Population, population
@@ -75,16 +76,27 @@ def test_whole_visits_are_as_good_as_the_best_of_all_ways_to_share_them():
 
 
 def test_a_run_says_what_it_was_and_what_came_of_it():
-    row = run(Contestant("round", "cycle"), PAGES, 1.0, 2.0, 1)
+    row = Case(Contest, Contestant("round", "cycle"), 300, 0.0, 1, 1.0, 2.0).row()
     assert (row["policy"], row["budget"], row["seed"], row["unused"]) == ("round", 1.0, 1, 0.0)
     expected = np.average(allocation.freshness(1.0, PAGES.lam_per_day), weights=PAGES.weight)
     assert row["value"] == pytest.approx(expected, abs=0.02)
     assert row["ratio"] == pytest.approx(row["value"] / PAGES.optimum(1.0).value)
 
 
+def contest_of(those, options, each):
+    class Some(Contest):
+        title = "Some"
+        contestants, budgets, correlations = those, each, CORRELATIONS
+
+        def claims(self, rows, options) -> list:
+            return []
+
+    return Some().rows(options, quiet)
+
+
 def test_a_contest_has_a_row_for_each_run_and_leaves_out_who_is_not_there():
     both = (Contestant("round", "cycle"), Contestant("nobody", "no_such_policy"))
-    rows = contest(both, Options(pages=100, turns=2), (0.5, 1.0), quiet)
+    rows = contest_of(both, Options(pages=100, turns=2), (0.5, 1.0))
     assert [(row["policy"], row["correlation"], row["budget"]) for row in rows] == [
         ("round", correlation, budget) for correlation in CORRELATIONS for budget in (0.5, 1.0)
     ]
@@ -118,19 +130,19 @@ def test_a_promise_is_broken_by_a_single_figure_and_counts_only_what_was_run():
         {"policy": "price", "correlation": c, "budget": b, "seed": 1, "ratio": figure}
         for (c, b), figure in least.items()
     ]
-    assert promises.promise(rows, "price", least, promised=True)[0].holds
-    assert promises.promise(rows[:2], "price", least, promised=True)[0].holds
+    assert contest.promise(rows, "price", least, promised=True)[0].holds
+    assert contest.promise(rows[:2], "price", least, promised=True)[0].holds
     rows[0]["ratio"] -= 0.001
-    assert promises.promise(rows, "price", least, promised=True)[0].holds is False
+    assert contest.promise(rows, "price", least, promised=True)[0].holds is False
     elsewhere = [row | {"budget": 0.07} for row in rows]
-    assert promises.promise(elsewhere, "price", least, promised=True) == [], "nothing is promised there"
+    assert contest.promise(elsewhere, "price", least, promised=True) == [], "nothing is promised there"
 
 
 def test_the_worst_run_counts_and_not_the_mean():
     rows = [{"policy": "price_gamma", "budget": 0.1, "ratio": ratio} for ratio in (0.99, 0.99, 0.93)]
-    assert promises.worst(rows)[0].holds is False
-    assert promises.worst(rows[:2])[0].holds
-    assert promises.worst([row | {"policy": "cycle"} for row in rows]) == []
+    assert contest.worst(rows)[0].holds is False
+    assert contest.worst(rows[:2])[0].holds
+    assert contest.worst([row | {"policy": "cycle"} for row in rows]) == []
 
 
 @pytest.mark.parametrize("kind", ["Azar", "LambdaCrawl", "Wolf"])
@@ -191,10 +203,10 @@ def test_figures_of_fixed_rates_are_asked_of_rows_whose_rates_are_known_and_all_
 
 def test_no_page_may_be_abandoned_in_any_row_of_ours():
     rows = [{"policy": "price", "abandoned": 0}, {"policy": "price_gamma", "abandoned": 7}]
-    assert promises.abandons_none(rows, ["price"], promised=True)[0].holds
-    assert promises.abandons_none(rows, ["optimal"], promised=True) == []
+    assert contest.abandons_none(rows, ["price"], promised=True)[0].holds
+    assert contest.abandons_none(rows, ["optimal"], promised=True) == []
     rows.append({"policy": "price, all dated", "abandoned": 1})
-    (found,) = promises.abandons_none(rows, ["price", "price, all dated"], promised=True)
+    (found,) = contest.abandons_none(rows, ["price", "price, all dated"], promised=True)
     assert (found.holds, found.promised) == (False, True)
 
 
@@ -242,7 +254,7 @@ def test_a_run_that_is_over_before_two_first_intervals_are_visits_at_moments_tha
     early = [row for row in found if row["policy"] == "closed form: visited every 30 days"]
     assert [row["budget"] for row in early] == [0.1, 1.0] * 2
     (each,) = (each for each in SYSTEMS if each.label == "nutch_adaptive, 30 days")
-    rows = contest([each], options, (0.1, 1.0), quiet)
+    rows = contest_of([each], options, (0.1, 1.0))
     assert [row["ratio"] for row in rows] == pytest.approx([row["ratio"] for row in early], abs=0.005)
     (claim,) = yardsticks.reaches(rows + early, each.label, each.like, promised=True)
     assert claim.holds

@@ -4,7 +4,8 @@ import math
 
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.flickering import BUDGETS, CASES, Flicker, claims
+from evercrawl.lab.comparison import Case
+from evercrawl.lab.flickering import BUDGETS, CASES, Flicker, Flickers
 
 
 def quiet(line):
@@ -23,12 +24,14 @@ def test_every_row_is_run_and_what_lasts_is_heeded_or_not():
 
 
 def test_who_heeds_what_lasts_keeps_copies_fresher_where_advertisements_are_others_at_each_look():
-    alike, heeding = (Flicker(0.5, True, each, False, 400, 1, 0.3, 8.0).row() for each in (False, True))
+    alike, heeding = (
+        Case(Flickers, Flicker(0.5, True, False, each), 400, 0.0, 1, 0.3, 8.0).row() for each in (False, True)
+    )
     assert heeding["value"] > alike["value"] + 0.01
     assert heeding["flickered"] < 0.8 * alike["flickered"]
     rows = [row | {"budget": budget} for row in (alike, heeding) for budget in BUDGETS]
-    worth = {claim.claim: claim.holds for claim in claims(rows)}
+    worth = {claim.claim: claim.holds for claim in Flickers().claims(rows, Options())}
     assert [holds for claim, holds in worth.items() if claim.startswith("price, 50 % flicker at each look")] == [True]
     assert [holds for claim, holds in worth.items() if claim.startswith("price, 10 % flicker at each look")] == [None]
     less = [row | {"value": row["value"] - 0.5 * ("what lasts" in row["policy"])} for row in rows]
-    assert [claim.holds for claim in claims(less)].count(False) == 1
+    assert [claim.holds for claim in Flickers().claims(less, Options())].count(False) == 1

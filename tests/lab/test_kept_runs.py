@@ -8,20 +8,21 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.errors import StoreError
 from evercrawl.lab import kept_runs
-from evercrawl.lab.cells import Cell, rows_of
+from evercrawl.lab.comparison import Case, rows_of
+from evercrawl.lab.contest import Contest
 from evercrawl.lab.contestants import SYSTEMS
 from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 
 MADE = {each.label: each for each in SYSTEMS}
-CELLS = [Cell(MADE[label], 40, 0.5, 1, 0.5, 1.0) for label in ("uniform", "cycle", "rpuc")]
+CASES = [Case(Contest, MADE[label], 40, 0.5, 1, 0.5, 1.0) for label in ("uniform", "cycle", "rpuc")]
 
 
 class StoppedError(Exception):
     pass
 
 
-def run_in(path, told, cells=CELLS):
-    return rows_of(cells, 1, told.append, path)
+def run_in(path, told, cases=CASES):
+    return rows_of(cases, 1, told.append, path)
 
 
 def interrupted_in(path, after):
@@ -30,7 +31,7 @@ def interrupted_in(path, after):
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        rows_of(CELLS, 1, say, path)
+        rows_of(CASES, 1, say, path)
 
 
 def test_an_interrupted_comparison_runs_only_what_is_missing(tmp_path):
@@ -40,7 +41,7 @@ def test_an_interrupted_comparison_runs_only_what_is_missing(tmp_path):
     assert told[0].startswith("2 of 3 runs are there already")
     assert [line.partition(":")[0] for line in told[1:]] == ["3 of 3"]
     assert [row["policy"] for row in rows] == ["uniform", "cycle", "rpuc"]
-    assert [row["value"] for row in rows] == [row["value"] for row in rows_of(CELLS, 1, told.append)]
+    assert [row["value"] for row in rows] == [row["value"] for row in rows_of(CASES, 1, told.append)]
     told.clear()
     again = run_in(path, told)
     assert [row["seconds"] for row in again] == [row["seconds"] for row in rows]
@@ -49,13 +50,13 @@ def test_an_interrupted_comparison_runs_only_what_is_missing(tmp_path):
 
 def test_another_run_is_not_taken_for_one_that_is_there(tmp_path):
     path, told = tmp_path / "runs", list[str]()
-    run_in(path, told, CELLS[:1])
-    cell = CELLS[0]
-    conditions = replace(cell.each.conditions, steps=7)
+    run_in(path, told, CASES[:1])
+    case = CASES[0]
+    conditions = replace(case.setting.conditions, steps=7)
     others = [
-        cell._replace(seed=2), cell._replace(pages=41), cell._replace(budget=0.6), cell._replace(cycles=2.0),
-        cell._replace(correlation=0.0), cell._replace(each=cell.each._replace(conditions=conditions)),
-        cell._replace(each=cell.each._replace(options={"new_share": 0.4})),
+        case._replace(seed=2), case._replace(pages=41), case._replace(budget=0.6), case._replace(cycles=2.0),
+        case._replace(correlation=0.0), case._replace(setting=case.setting._replace(conditions=conditions)),
+        case._replace(setting=case.setting._replace(options={"new_share": 0.4})),
     ]  # fmt: skip
     told.clear()
     run_in(path, told, others)
@@ -65,7 +66,7 @@ def test_another_run_is_not_taken_for_one_that_is_there(tmp_path):
 def test_runs_of_other_code_are_thrown_away(tmp_path, monkeypatch):
     path, told = tmp_path / "runs", list[str]()
     run_in(path, told)
-    monkeypatch.setattr("evercrawl.lab.cells.fingerprint", lambda: "other")
+    monkeypatch.setattr("evercrawl.lab.comparison.fingerprint", lambda: "other")
     told.clear()
     run_in(path, told)
     assert [line.partition(":")[0] for line in told] == ["1 of 3", "2 of 3", "3 of 3"]

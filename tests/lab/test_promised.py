@@ -6,7 +6,7 @@ from evercrawl.cli.main import main
 from evercrawl.lab import estimators, signals
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.contest import unrun
+from evercrawl.lab.comparison import unrun
 
 GOOD = dict(zip(signals._KINDS, (0.72, 0.79, 0.81), strict=True))
 
@@ -41,13 +41,13 @@ def compared(part, *, upper=0.9):
     rows = []
     for budget in signals._BUDGETS:
         for kind, best in GOOD.items():
-            rows.append(unrun(signals._BEST + kind, 1, budget, best, 0.75))
+            rows.append(unrun(signals._BEST + kind, best, 0.75, budget=budget))
             rows += [
-                unrun(f"price, {known}{kind}", 1, budget, part[bool(known)] * best, 0.75)
+                unrun(f"price, {known}{kind}", part[bool(known)] * best, 0.75, budget=budget)
                 for known in ("known rates, ", "")
             ]
-        rows.append(unrun(signals._UPPER, 1, budget, upper, 0.75))
-    return [row | {"correlation": 0.0} for row in rows]
+        rows.append(unrun(signals._UPPER, upper, 0.75, budget=budget))
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,7 @@ def compared(part, *, upper=0.9):
 def test_announcements_are_heeded_as_well_as_is_promised_or_the_command_fails(
     part, upper, kept, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(signals, "contest", lambda *args, **options: compared(part, upper=upper))
-    monkeypatch.setattr(signals, "_bests", lambda options: [])
+    monkeypatch.setattr(signals.Signals, "rows", lambda *args: compared(part, upper=upper))
     assert lab(tmp_path, "signals") == (0 if kept else 1)
     assert lab(tmp_path, "signals", "--pages", "2000") == 0, "of fewer pages nothing is promised"
     assert "(ours) at least 0.99" in capsys.readouterr().out

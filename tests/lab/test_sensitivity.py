@@ -6,7 +6,8 @@ import pytest
 from evercrawl.change import gamma
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.sensitivity import BUDGETS, PATIENCE, SHAPES, TIMES, Trial
+from evercrawl.lab.comparison import Case
+from evercrawl.lab.sensitivity import BUDGETS, PATIENCE, SHAPES, TIMES, Belief, Sensitivity
 from evercrawl.lab.wrong import Fixed, Patient, prior_of
 from evercrawl.schedule.price_gamma import PriceGamma
 from evercrawl.simulate.polling import Conditions, Polling, poll
@@ -42,7 +43,7 @@ def test_patience_that_stays_decides_how_soon_new_pages_are_read():
 
 
 def test_patience_as_shipped_is_that_of_the_policy():
-    row = Trial(0.0, 1.0, 0.0, 60, 1, 0.5, 2.0).row()
+    row = Case(Sensitivity, Belief(0.0, 1.0, 0.0), 60, 0.0, 1, 0.5, 2.0).row()
     assert row["policy"] == "patience as shipped"
     found = poll(PriceGamma(), population(60, 1), 0.5, cycles=2, measured_from=1, conditions=Conditions(steps=25))
     assert (row["ratio"], row["second"]) == (found.ratio, found.by_cycle[1] / found.optimum)
@@ -72,6 +73,6 @@ def test_priors_have_the_mean_logarithm_of_all_rates_or_are_wrong_by_as_much_as_
     assert prior_of(lam, 0.4, 10.0)[1] == pytest.approx(scale_s / 10)
 
 
-def test_a_trial_is_called_what_it_is():
-    told = [str(Trial(*each, 40, 1, 0.1, 2.0)) for each in ((0.5, 1.0, 0.0), (0.4, 0.1, 0.0), (0.0, 1.0, 1e6))]
-    assert told == ["prior shape 0.5, seed 1, 10 %", "prior mean x 0.1, seed 1, 10 %", "patience no end, seed 1, 10 %"]
+def test_a_run_is_called_what_it_is():
+    told = str(Case(Sensitivity, Belief(0.4, 0.1, 0.0), 40, 0.0, 1, 0.1, 2.0))
+    assert told == "prior mean x 0.1, correlation 0, seed 1, 10 %"

@@ -2,7 +2,8 @@
 
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.vanishing import BUDGETS, RETURNS, Vanish, claims
+from evercrawl.lab.comparison import Case
+from evercrawl.lab.vanishing import BUDGETS, RETURNS, Vanish, Vanishing
 
 
 def quiet(line):
@@ -22,10 +23,10 @@ def test_every_row_is_run_told_and_not_told():
 
 
 def test_being_told_makes_a_difference_and_is_worth_something_or_it_is_said_that_it_is_not():
-    told, untold = (Vanish(True, each, 0.0, 60, 1, 0.3, 3.0).row() for each in (True, False))
+    told, untold = (Case(Vanishing, Vanish(True, 0.0, each), 60, 0.0, 1, 0.3, 3.0).row() for each in (True, False))
     assert told["value"] != untold["value"]
     rows = [row | {"budget": budget} for row in (told, untold) for budget in BUDGETS]
     for worth, holds in ((0.01, True), (-0.01, False)):
         more = [row | {"value": 0.5 if "not told" in row["policy"] else 0.5 + worth} for row in rows]
-        assert claims(more)[0].holds is holds
-        assert claims(more)[1].holds is None
+        found = Vanishing().claims(more, Options())
+        assert [claim.holds for claim in found[:2]] == [holds, None]

@@ -1,0 +1,251 @@
+"""A comparison: a grid of settings and budgets, one way to run each, and what is claimed of the rows."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import abstractmethod
+from contextlib import ExitStack
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from evercrawl.errors import ConfigError
+from evercrawl.lab.base import Experiment, Findings
+from evercrawl.lab.kept_runs import KeptRuns, fingerprint
+from evercrawl.lab.tables import panels
+from evercrawl.simulate.population import population
+from evercrawl.simulate.processes import processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from evercrawl.lab.base import Claim, Options, Panel, Row, Say
+    from evercrawl.simulate.population import Population
+
+PAGES: Final = 10_000
+TURNS: Final = 15
+_SEEDS: Final = 3
+
+
+class Setting(Protocol):
+    """What is run: one row of the table."""
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+        ...
+
+
+S = TypeVar("S", bound=Setting)
+
+
+class Case(NamedTuple, Generic[S]):
+    """One run.
+
+    Attributes
+    ----------
+    of
+        The comparison, which says how to run it.
+    setting
+        What is run.
+    pages, correlation, seed
+        Of the population; the seed also decides what visits find.
+    budget
+        Visits a page and day.
+    cycles
+        How long; the second half is measured.
+    """
+
+    of: type[Comparison[S]]
+    setting: S
+    pages: int
+    correlation: float
+    seed: int
+    budget: float
+    cycles: float
+
+    def __str__(self) -> str:
+        """Return what is told of it."""
+        return f"{self.setting.label}, correlation {self.correlation:g}, seed {self.seed}, {100 * self.budget:g} %"
+
+    def row(self) -> Row:
+        """Run it, and return what came of it."""
+        began = time.perf_counter()
+        named: Row = {"policy": self.setting.label, "correlation": self.correlation}
+        found = self.of.measured(self, _drawn(self.pages, self.seed, self.correlation))
+        return named | {"seed": self.seed, "budget": self.budget} | found | {"seconds": time.perf_counter() - began}
+
+
+class Comparison(Experiment, Generic[S]):
+    """What every setting earns, at every budget, on populations of pages without links."""
+
+    pages = PAGES
+    turns = TURNS
+    title: ClassVar[str]
+    """Of the figure; `{pages}` stands for their number."""
+    budgets: ClassVar[Sequence[float]]
+    correlations: ClassVar[Sequence[float]] = (0.0,)
+    """Between importance and rate of change."""
+
+    @abstractmethod
+    def settings(self, options: Options) -> Sequence[S]:
+        """Return what is run."""
+
+    @staticmethod
+    @abstractmethod
+    def measured(case: Case[S], pages: Population) -> Row:
+        """Run a case, and return columns of its row: `ratio`, the part of the optimum, and others."""
+
+    @abstractmethod
+    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+        """Return what is claimed of the rows."""
+
+    def closed(self, options: Options, say: Say) -> list[Row]:
+        """Return the rows that need no run."""
+        return []
+
+    def panels(self, rows: list[Row], options: Options) -> list[Panel]:
+        """Return the figure: what each setting reaches by budget."""
+        return panels(rows, [each.label for each in self.settings(options)])
+
+    def rows(self, options: Options, say: Say) -> list[Row]:
+        """Run every case; return the rows, those in closed form first."""
+        return self.closed(options, say) + rows_of(self.cases(options), options.jobs, say, options.kept)
+
+    def run(self, options: Options, say: Say) -> Findings:
+        """Run every case, and hold the rows to what is claimed.
+
+        Raises
+        ------
+        ConfigError
+            When somebody asks for a graph: there are no links.
+        """
+        plain(options, type(self).__module__.rpartition(".")[2])
+        rows, title = self.rows(options, say), self.title.format(pages=f"{options.pages or self.pages:,}")
+        return Findings(title, rows, self.claims(rows, options), self.panels(rows, options))
+
+    def cases(self, options: Options) -> list[Case[S]]:
+        """Return the grid: every setting, at every budget that was asked for, on each population."""
+        pages, cycles = options.pages or self.pages, float(options.turns or self.turns)
+        return [
+            Case(type(self), setting, pages, correlation, seed, budget, cycles)
+            for correlation in self.correlations for seed in seeds(options, pages)
+            for budget in options.budgets or self.budgets for setting in self.settings(options)
+        ]  # fmt: skip
+
+
+def plain(options: Options, name: str) -> None:
+    """See that nobody asks for a graph, where there are no links.
+
+    Raises
+    ------
+    ConfigError
+        When somebody does.
+    """
+    if options.graph is not None or options.kind is not None:
+        raise ConfigError(f"{name} is about pages without links: leave --graph and --graph-kind out")
+
+
+def seeds(options: Options, pages: int) -> range:
+    """Return the seeds: three for as many pages as were printed of, one for fewer.
+
+    >>> from evercrawl.lab.base import Options
+    >>> list(seeds(Options(seed=5), 10_000)), list(seeds(Options(), 300))
+    ([5, 6, 7], [1])
+    """
+    return range(options.seed, options.seed + (_SEEDS if pages >= PAGES else 1))
+
+
+def closed_form(
+    form: Callable[[Population, int, float], Iterable[Row]],
+    options: Options,
+    budgets: Sequence[float],
+    say: Say,
+    correlations: Sequence[float] = (0.0,),
+) -> list[Row]:
+    """Return the rows that a closed form makes (see `unrun`) of each population, its seed, and each budget."""
+    found, pages = list["Row"](), options.pages or PAGES
+    for correlation in correlations:
+        for seed in seeds(options, pages):
+            say(f"closed forms, correlation {correlation:g}, seed {seed}")
+            for budget in budgets:
+                at: Row = {"correlation": correlation, "seed": seed, "budget": budget}
+                found += [row | at for row in form(_drawn(pages, seed, correlation), seed, budget)]
+    return found
+
+
+def unrun(label: str, value: float, optimum: float, **more: float) -> Row:
+    """Return the row of a closed form, which needs no run; of which population, and at what budget, is left open."""
+    row: Row = {
+        "policy": label, "correlation": 0.0, "seed": 0, "budget": 0.0, "ratio": value / optimum, "value": value,
+        "optimum": optimum, "unused": 0.0, "abandoned": 0, "left": 0.0, "harmonic": math.nan, "seconds": 0.0,
+    }  # fmt: skip
+    return row | more
+
+
+def rows_of(cases: Sequence[Case[Any]], jobs: int, say: Say, kept: Path | None = None) -> list[Row]:
+    """Return the row of each case, in their order; how many processes there are makes no difference to what is in them.
+
+    Parameters
+    ----------
+    cases
+        To be run.
+    jobs
+        Processes at once; with one, all run in this one.
+    say
+        Is told of each run that is over, and how many there are.
+    kept
+        A file that keeps each row as soon as it is there; what it has of the same code is not run again. None for none.
+
+    Raises
+    ------
+    StoreError
+        When rows cannot be kept.
+    """
+    with ExitStack() as stack:
+        runs = None if kept is None else stack.enter_context(KeptRuns(kept, fingerprint()))
+        found = [None if runs is None else runs.row(repr(case)) for case in cases]
+        missing = [place for place, row in enumerate(found) if row is None]
+        if len(missing) < len(cases):
+            say(f"{len(cases) - len(missing)} of {len(cases)} runs are there already, in {kept}")
+        began, left = time.monotonic(), [cases[place] for place in missing]
+        for done, (place, row) in enumerate(zip(missing, _run(left, jobs), strict=True), 1):
+            found[place] = row
+            if runs is not None:
+                runs.keep(repr(cases[place]), row)
+            left_s = (time.monotonic() - began) / done * (len(left) - done)
+            over = len(cases) - len(left) + done
+            say(f"{over} of {len(cases)}: {cases[place]}: {row['ratio']:.3f}{_still(left_s)}")
+    return [row for row in found if row is not None]
+
+
+def row_of(case: Case[Any]) -> Row:
+    """Run a case, and return what came of it."""
+    return case.row()
+
+
+@lru_cache(maxsize=1)
+def _drawn(pages: int, seed: int, correlation: float) -> Population:
+    """Return a population; the last one is remembered, for a process runs cases in their order."""
+    return population(pages, seed, correlation)
+
+
+def _run(cases: Sequence[Case[Any]], jobs: int) -> Iterator[Row]:
+    """Yield the row of each case, in their order."""
+    if min(jobs, len(cases)) <= 1:
+        yield from map(row_of, cases)
+        return
+    with processes(min(jobs, len(cases))) as pool:
+        yield from pool.map(row_of, cases)
+
+
+def _still(left_s: float) -> str:
+    """Return how long it will take yet, as far as can be said; nothing where that is a few seconds.
+
+    >>> _still(3.0), _still(50.0), _still(700.0)
+    ('', ' (50 s to go)', ' (12 min to go)')
+    """
+    if left_s < 5:
+        return ""
+    return f" ({left_s:.0f} s to go)" if left_s < 100 else f" ({left_s / 60:.0f} min to go)"

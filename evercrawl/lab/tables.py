@@ -1,0 +1,104 @@
+"""Rows of a comparison: picked by name, averaged over seeds, told in a line, drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.lab.base import Claim, Curve, Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evercrawl.lab.base import Row
+
+_DECIMALS: Final = 3
+
+
+def column(rows: Iterable[Row], name: str, **named: str | float) -> list[float]:
+    """Return a column of the rows whose other columns are as named.
+
+    >>> column([{"policy": "a", "ratio": 0.5}, {"policy": "b", "ratio": 0.1}], "ratio", policy="b")
+    [0.1]
+    """
+    return [float(row[name]) for row in rows if all(row[key] == value for key, value in named.items())]
+
+
+def mean(rows: Iterable[Row], name: str = "ratio", **named: str | float) -> float:
+    """Return the mean over seeds of a column, in the rows whose columns are as named; nan where there are none.
+
+    >>> mean([{"policy": "a", "ratio": 0.5}, {"policy": "a", "ratio": 0.7}, {"policy": "b", "ratio": 0.1}], policy="a")
+    0.6
+    """
+    found = column(rows, name, **named)
+    return round(float(np.mean(found)), 12) if found else math.nan
+
+
+def along(
+    rows: Iterable[Row], label: str, budgets: Sequence[float], name: str = "ratio", **named: str | float
+) -> list[float]:
+    """Return the mean of a column at each budget, in the rows of that label."""
+    return [mean(rows, name, policy=label, budget=budget, **named) for budget in budgets]
+
+
+def places(rows: Iterable[Row], label: str) -> list[tuple[float, float]]:
+    """Return at which correlations and budgets a row was run."""
+    return sorted({(float(row["correlation"]), float(row["budget"])) for row in rows if row["policy"] == label})
+
+
+def labels(rows: Iterable[Row]) -> list[str]:
+    """Return what rows there are, by name, in their order.
+
+    >>> labels([{"policy": "a", "seed": 1}, {"policy": "b", "seed": 1}, {"policy": "a", "seed": 2}])
+    ['a', 'b']
+    """
+    return list(dict.fromkeys(str(row["policy"]) for row in rows))
+
+
+def near(found: Iterable[float], printed: Iterable[float], within: float) -> bool:
+    """Whether all figures are as printed.
+
+    >>> near([0.5, 0.7], [0.51, 0.69], 0.03), near([0.5, 0.7], [0.51, 0.79], 0.03)
+    (True, False)
+    """
+    return all(abs(one - other) <= within for one, other in zip(found, printed, strict=True))
+
+
+def at_least(found: Iterable[float], least: Iterable[float], within: float = 0.0) -> bool:
+    """Whether no figure is less than its bound, by more than `within`.
+
+    >>> at_least([0.5, 0.7], [0.5, 0.6]), at_least([0.5, 0.7], [0.51, 0.6]), at_least([0.5], [0.51], 0.03)
+    (True, False, True)
+    """
+    return all(one >= other - within for one, other in zip(found, least, strict=True))
+
+
+def listed(figures: Iterable[float], decimals: int = _DECIMALS) -> str:
+    """Return figures in a line.
+
+    >>> listed([0.5, 0.98765])
+    '0.500, 0.988'
+    """
+    return ", ".join(f"{figure:.{decimals}f}" for figure in figures)
+
+
+def ours(what: str, least: float, reached: Sequence[float], *, promised: bool) -> Claim:
+    """Return that every figure is at least what we say."""
+    return Claim(what, f"(ours) at least {least:g}", listed(reached), min(reached) >= least, promised)
+
+
+def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
+    """Return how much of the optimum is reached by budget: a diagram for each correlation."""
+    found = list[Panel]()
+    for correlation in sorted({float(row["correlation"]) for row in rows}):
+        curves = list[Curve]()
+        for label in drawn:
+            budgets = [b for c, b in places(rows, label) if c == correlation]
+            if budgets:
+                ratios = along(rows, label, budgets, correlation=correlation)
+                curves.append(Curve(label, [100 * b for b in budgets], ratios, ours=label == "price"))
+        title = f"correlation of importance and rate: {correlation:g}"
+        found.append(Panel(title, "budget (% of all pages, a day)", "part of the optimum", curves, percent=True))
+    return found
