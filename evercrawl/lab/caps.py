@@ -145,6 +145,7 @@ class Limit(NamedTuple):
 
 
 def limit_of(pages: Population, times: float) -> Limit:
+    """Return the limit that lets all hosts together be visited so many times as often as the budget does."""
     cap = np.full(HOSTS, times * _BUDGET * len(pages) / HOSTS)
     found, best = best_within(pages, cap, _BUDGET)
     return Limit(cap, np.bincount(pages.host, found.rate, HOSTS) >= cap * (1 - 1e-6), best)
