@@ -31,21 +31,21 @@ import numpy as np
 from figures import Figure
 from rivals import Duel, duels
 
-from evercrawl.backtest.choices import choices
-from evercrawl.backtest.replay import replay
-from evercrawl.backtest.report import means, of_site
-from evercrawl.backtest.runs import make, planned
-from evercrawl.backtest.setting import DAY_S, Setting
-from evercrawl.histories import History, find, read
-from evercrawl.schedule import clocks
+from evercrawl.lab.backtest.choices import choices
+from evercrawl.lab.backtest.replay import replay
+from evercrawl.lab.backtest.report import means, of_site
+from evercrawl.lab.backtest.runs import make, planned
+from evercrawl.lab.backtest.setting import DAY_S, Setting
+from evercrawl.lab.histories import History, find, read
+from evercrawl.schedule.clocks import clocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from evercrawl.backtest.report import OfSite
-    from evercrawl.backtest.rows import Row
-    from evercrawl.backtest.runs import Made
+    from evercrawl.lab.backtest.report import OfSite
+    from evercrawl.lab.backtest.rows import Row
+    from evercrawl.lab.backtest.runs import Made
 
 PARTS = ("gaps", "pooled", "poisson", "speed", "million", "intervals", "ablation", "rivals")
 YARDSTICKS = ("uniform", "importance_proportional", "notices")

@@ -55,7 +55,7 @@ def acknowledged(directory: Path) -> None:
     import os
 
     from evercrawl.parse.digest import keys
-    from evercrawl.store.events import Visit
+    from evercrawl.store.journal.events import Visit
     from evercrawl.store.partition import Partition
 
     partition = Partition(directory, keys, os.urandom, now=0.0, writable=False)

@@ -8,9 +8,9 @@ measured after ten cycles, a cycle being the time in which as many pages are fet
 rates and all importance. Another crawl, of the same world standing still, tells how exact importance is after ten
 visits a page.
 
-What was chosen, and how: the rates (`simulate/living_plan.py`) on worlds 100 to 105, before any crawl, so that there is
+What was chosen, and how: the rates (`simulate/living/plan.py`) on worlds 100 to 105, before any crawl, so that there is
 something to be won: knowing everything is worth 1.25 to 1.4 times the freshness of even intervals, where the mean page
-changes three times a cycle. The crawl's own constants (`store/spread.py`, `change/prior.py`) on worlds 100 to 103. The
+changes three times a cycle. The crawl's own constants (`store/cash/spread.py`, `change/prior.py`) on worlds 100 to 103. The
 worlds counted here, 0 to 9, had no part in it. A cycle takes a minute rather than the demonstration's six seconds,
 because the crawl keeps instants in sixteenths of a second and some pages are fetched dozens of times a cycle. It runs
 for twenty, the first ten of which are not counted as freshness, but in the share of the calendars they are.
@@ -28,10 +28,10 @@ from typing import NamedTuple
 
 from figures import Figure
 
-from evercrawl.simulate import comparison, truth
-from evercrawl.simulate.beliefs import Beliefs, beliefs, importance_errors
-from evercrawl.simulate.comparison import World
-from evercrawl.simulate.lives import relive
+from evercrawl.simulate.living import comparison, truth
+from evercrawl.simulate.living.beliefs import Beliefs, beliefs, importance_errors
+from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.lives import relive
 
 PAGES = 2000
 CYCLE_S = 60.0

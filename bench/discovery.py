@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 from figures import Figure
 
-from evercrawl.simulate import comparison
-from evercrawl.simulate.comparison import World
-from evercrawl.simulate.lives import relive
+from evercrawl.simulate.living import comparison
+from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.lives import relive
 
 STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
 PAGES, CYCLE_S, RATE_PER_S, SECONDS = 400, 20.0, 20.0, 150.0

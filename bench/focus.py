@@ -28,9 +28,9 @@ import numpy as np
 from figures import Figure
 
 from evercrawl.config import Config, Focus
-from evercrawl.simulate.beliefs import Beliefs, beliefs, rank_correlation
-from evercrawl.simulate.lives import explore
-from evercrawl.simulate.truth import Node, importance
+from evercrawl.simulate.living.beliefs import Beliefs, beliefs, rank_correlation
+from evercrawl.simulate.living.lives import explore
+from evercrawl.simulate.living.truth import Node, importance
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from topics import TOPICS, TopicWeb

@@ -26,7 +26,7 @@ from graphs import SITE, sites
 from pyarrow import parquet
 
 from evercrawl.importance import offline
-from evercrawl.importance.residuals import residual
+from evercrawl.importance.offline.residuals import residual
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from known_graph.sweep import OPIC

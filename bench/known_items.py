@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evercrawl.crawl.content import answer_of, exchange_of, is_html
+from evercrawl.ask.content import answer_of, exchange_of, is_html
 from evercrawl.parse import html
 from evercrawl.parse.digest import keys
 from evercrawl.search.schema import words_of
-from evercrawl.store.events import Visit
-from evercrawl.store.records import FINDABLE
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.records.records import FINDABLE
 from evercrawl.types import NO_SLOT
 
 MOST_WORDS = 20

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from figures import Figure
 
-from evercrawl.crawl.measured import Measured
-from evercrawl.simulate.lives import relive
-from evercrawl.simulate.living_web import LivingWeb
-from evercrawl.store.events import Drawn
+from evercrawl.ask.measured import Measured
+from evercrawl.simulate.living.lives import relive
+from evercrawl.simulate.living.web import LivingWeb
+from evercrawl.store.journal.events import Drawn
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from true_copies import true_copies

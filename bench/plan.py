@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from figures import Figure
 
+from evercrawl.ask.plan.outlook import Outlook, outlook
 from evercrawl.config import Config
-from evercrawl.crawl.outlook import Outlook, outlook
-from evercrawl.crawl.view import View
-from evercrawl.simulate import comparison
-from evercrawl.simulate.lives import relive
+from evercrawl.model.view import View
+from evercrawl.simulate.living import comparison
+from evercrawl.simulate.living.lives import relive
 
 if TYPE_CHECKING:
     from evercrawl.store.partition import Partition

@@ -19,20 +19,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import catalog, schedule
-from evercrawl.backtest.choices import choices
-from evercrawl.backtest.report import CEILING, FLOOR, means, of_site
-from evercrawl.backtest.runs import make, planned
-from evercrawl.backtest.setting import Setting
-from evercrawl.cli.backtest_progress import Progress
-from evercrawl.cli.plain import many
-from evercrawl.histories import find
+from evercrawl.cli.show.plain import many
+from evercrawl.cli.show.replay_progress import Progress
+from evercrawl.lab.backtest.choices import choices
+from evercrawl.lab.backtest.report import CEILING, FLOOR, means, of_site
+from evercrawl.lab.backtest.runs import make, planned
+from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.histories import find
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from evercrawl.backtest.rows import Mean
+    from evercrawl.lab.backtest.rows import Mean
 
 BUDGETS: Final = (0.005, 0.02)
 SLOW: Final = {"webfountain": 1_500}

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl import catalog, schedule
-from evercrawl.backtest.replay import Replay
-from evercrawl.backtest.setting import Setting
-from evercrawl.backtest.truth import GONE
-from evercrawl.histories import History, find, read
+from evercrawl.lab.backtest.replay import Replay
+from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.truth import GONE
+from evercrawl.lab.histories import History, find, read
+from evercrawl.lab.polling.beliefs import Beliefs
 from evercrawl.schedule.base import Policy
-from evercrawl.simulate.polling_beliefs import Beliefs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,8 +19,8 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.starting import fill
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname
-from evercrawl.store.codec import encode_slots
-from evercrawl.store.events import HAS_LINKS, Discovery, Visit
+from evercrawl.store.journal.codec import encode_slots
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -102,7 +102,7 @@ def _bare(folder: Path, visits: int) -> float:
 def _resume(partition: Partition) -> None:
     """Fill the frontier, as a crawl does before its first exchange."""
     from evercrawl.clock import SystemClock
-    from evercrawl.schedule.breadth_first import BreadthFirst
+    from evercrawl.schedule.policies.breadth_first import BreadthFirst
 
     nothing: Any = None
     idle: Any = type("Network", (), {"wake": lambda: None, "idle_s": 0.0})

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from figures import Figure
 
+from evercrawl.ask.rank.link_steps import link_steps
+from evercrawl.ask.rank.rising import rising_pages
 from evercrawl.config import Config
-from evercrawl.crawl.link_steps import link_steps
-from evercrawl.crawl.rising import rising_pages
-from evercrawl.crawl.view import View
-from evercrawl.simulate.lives import relive
+from evercrawl.model.view import View
+from evercrawl.simulate.living.lives import relive
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from rising_web import RisingWeb

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl import catalog, schedule
-from evercrawl.backtest.bootstrap import clusters, interval, resampled
-from evercrawl.backtest.replay import Replay
-from evercrawl.backtest.report import of_site
-from evercrawl.backtest.setting import DAY_S, Setting
-from evercrawl.backtest.truth import truth, window
-from evercrawl.histories import read
+from evercrawl.lab.backtest.bootstrap import clusters, interval, resampled
+from evercrawl.lab.backtest.replay import Replay
+from evercrawl.lab.backtest.report import of_site
+from evercrawl.lab.backtest.setting import DAY_S, Setting
+from evercrawl.lab.backtest.truth import truth, window
+from evercrawl.lab.histories import read
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from evercrawl.backtest.replayed import Replayed
-    from evercrawl.histories import History
+    from evercrawl.lab.backtest.replayed import Replayed
+    from evercrawl.lab.histories import History
     from evercrawl.types import Floats
 
 YEAR_DAYS: Final = 365.25

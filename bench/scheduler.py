@@ -29,11 +29,11 @@ from figures import Figure
 from evercrawl import catalog, schedule
 from evercrawl.change.prior import SitePriors
 from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule._clock_layout import ADVANTAGE, KNOWN
 from evercrawl.schedule.base import Visits
-from evercrawl.schedule.frontier import Frontier
-from evercrawl.store.accounts import SITE
-from evercrawl.store.records import RECORD
+from evercrawl.schedule.clocks._layout import ADVANTAGE, KNOWN
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.store.cash.accounts import SITE
+from evercrawl.store.records.records import RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

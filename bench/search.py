@@ -28,9 +28,9 @@ from figures import Figure
 from known_items import drawn, gains
 from runs import evercrawl
 
-from evercrawl.crawl.indexed import entry_of, expected
-from evercrawl.crawl.search import Search
-from evercrawl.crawl.standing import Standing
+from evercrawl.ask.search.search import Search
+from evercrawl.model.standing import Standing
+from evercrawl.model.stored.indexed import entry_of, expected
 from evercrawl.search import ranking
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from figures import Figure
 
-from evercrawl.crawl.agreement import Agreement, agreement
-from evercrawl.importance.sites import SiteLinks, site_importance
+from evercrawl.ask.rank.agreement import Agreement, agreement
+from evercrawl.importance.sites.sites import SiteLinks, site_importance
 
 if TYPE_CHECKING:
-    from evercrawl.crawl.ratings import Ratings
+    from evercrawl.ask.rank.ratings import Ratings
     from evercrawl.types import Floats, Ints
 
 LEAST, MOST = 0.2, 0.42  # error of the best rater and of the worst, in standard deviations of what they try to see

@@ -26,9 +26,9 @@ from figures import Figure
 from restart import restarting
 from urls import web
 
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.table import Table
-from evercrawl.store.urllog import DICTIONARY, INDEX, LOG, UrlLog
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.table.table import Table
+from evercrawl.store.table.urllog import DICTIONARY, INDEX, LOG, UrlLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

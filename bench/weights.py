@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from figures import Figure
 
-from evercrawl.crawl.usage import Question
-from evercrawl.crawl.weights import WEIGHTS
-from evercrawl.simulate.comparison import MEASURED, World
-from evercrawl.simulate.lives import relive
+from evercrawl.model.worth.usage import Question
+from evercrawl.model.worth.weights import WEIGHTS
+from evercrawl.simulate.living.comparison import MEASURED, World
+from evercrawl.simulate.living.lives import relive
 
 if TYPE_CHECKING:
     from evercrawl.types import Floats

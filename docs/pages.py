@@ -6,16 +6,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.ask.policies.docs import described
 from evercrawl.config import SETTINGS, as_toml
 from evercrawl.config.focus import HEAVIEST, LIGHTEST, MOST
-from evercrawl.crawl.policies import kind_of, names
-from evercrawl.crawl.policy_docs import described
+from evercrawl.model.policy.policies import kind_of, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evercrawl.ask.policies.docs import Described, Option, Table
     from evercrawl.config import Setting
-    from evercrawl.crawl.policy_docs import Described, Option, Table
 
 _SETTINGS: Final = """\
 # Settings

@@ -6,7 +6,7 @@ import pytest
 
 from evercrawl import catalog, importance, schedule
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
 
 
 def test_every_family_is_found_by_file_name():
@@ -32,7 +32,7 @@ def test_an_unknown_name_is_answered_with_those_that_exist():
 
 def test_a_strategy_from_outside_the_tree(tmp_path, monkeypatch):
     (tmp_path / "my_orders.py").write_text(
-        "from evercrawl.schedule.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): ...\nclass Not: ...\n"
+        "from evercrawl.schedule.policies.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): ...\nclass Not: ...\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert issubclass(catalog.pick(schedule, schedule.Policy, "my_orders:Mine"), BreadthFirst)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from evercrawl.backtest.setting import Setting
 from evercrawl.cli import arguments
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
+from evercrawl.lab.backtest.setting import Setting
 
 if TYPE_CHECKING:
     import argparse
@@ -51,8 +51,8 @@ def asked(args: argparse.Namespace) -> Asked:
     ConfigError
         Where one says nothing that can be done; the message says what would.
     """
-    from evercrawl.backtest.choices import choices
-    from evercrawl.histories import find
+    from evercrawl.lab.backtest.choices import choices
+    from evercrawl.lab.histories import find
 
     policies = choices(_listed(args.policy or _POLICIES), args.policy_option)
     budgets = sorted({_budget(each) for each in _listed(args.budget or _BUDGETS)})

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evercrawl import __version__, cli
-from evercrawl.cli.live import hush
-from evercrawl.cli.plain import fit
+from evercrawl.cli.show.live import hush
+from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _disk_trouble(error: OSError) -> EvercrawlError:
     name: object = error.filename
     if not isinstance(name, str | Path):
         raise error
-    from evercrawl.store.trouble import in_words
+    from evercrawl.store.disk.trouble import in_words
 
     return in_words(error, "use", Path(name))
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli import running, warm
-from evercrawl.cli.plain import fit
+from evercrawl.cli.show.plain import fit
 from evercrawl.config import FILE_NAME, load
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from evercrawl.crawl.content import Content, NotHeldError
+    from evercrawl.ask.content import Content, NotHeldError
 
 STALE: Final = 5
 """Exit code where a fresher copy was asked for and could not be had; the stored one was given."""
@@ -99,9 +99,9 @@ def _refetch(directory: Path, page: str) -> None:
     StoreError
         Another process is at the crawl.
     """
-    from evercrawl.cli.live import Lines
+    from evercrawl.cli.show.live import Lines
     from evercrawl.progress import Limits
-    from evercrawl.store.lock import holder, lock_for_crawl
+    from evercrawl.store.disk.lock import holder, lock_for_crawl
 
     who = holder(directory)
     if who is not None:

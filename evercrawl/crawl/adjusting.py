@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.config import FILE_NAME, load
 from evercrawl.config.owned import same
-from evercrawl.crawl.policies import parameters, values_of
 from evercrawl.errors import ConfigError
+from evercrawl.model.policy.policies import parameters, values_of
 from evercrawl.progress import Progress
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.change.dates import http_date
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.hosts import Host
+    from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.types import Exchange
 
 TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure

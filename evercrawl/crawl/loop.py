@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.columns import counts_bytes
-from evercrawl.crawl.focus import unasked
-from evercrawl.crawl.parts import Parts
-from evercrawl.crawl.probes import ProbeTag
-from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
-from evercrawl.crawl.sitemaps import SitemapTag
+from evercrawl.crawl.assemble import Parts
+from evercrawl.crawl.probes.probes import ProbeTag
+from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.starting import fill, resume
-from evercrawl.crawl.visiting import VisitTag
+from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.errors import NoRoomError
+from evercrawl.model.columns import counts_bytes
+from evercrawl.model.focus import unasked
+from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
 from evercrawl.progress import Limits, Progress, Summary
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from evercrawl.clock import Clock
     from evercrawl.config import Config
-    from evercrawl.crawl.indexing import Indexing
-    from evercrawl.crawl.network import Names, Network, Offload
-    from evercrawl.crawl.parsers import Parsers
-    from evercrawl.crawl.sitemap_cache import SitemapCache
-    from evercrawl.crawl.soft404_book import Soft404Book
+    from evercrawl.crawl.learn.indexing import Indexing
+    from evercrawl.crawl.ports import Names, Network, Offload
+    from evercrawl.crawl.probes.soft404_book import Soft404Book
+    from evercrawl.crawl.sitemaps.cache import SitemapCache
+    from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
     from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Policy
-    from evercrawl.schedule.hosts import Host
+    from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.store.partition import Partition
     from evercrawl.types import Exchange
 

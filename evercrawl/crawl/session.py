@@ -18,20 +18,13 @@ from evercrawl.config import FILE_NAME, amend, save
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
-from evercrawl.crawl.farms import farmers
-from evercrawl.crawl.followed import note
-from evercrawl.crawl.indexing import Indexing
+from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.parsers import Inline
-from evercrawl.crawl.policies import policy_of
-from evercrawl.crawl.robots import ROBOTS_FILE, RobotsKeeper
-from evercrawl.crawl.schemes import LASTING, scheme_of, wanted
-from evercrawl.crawl.sitemap_cache import SITEMAPS_FILE, SitemapCache
-from evercrawl.crawl.soft404_book import SOFT404_FILE, Soft404Book
+from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
+from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.timekeeping import go_on
-from evercrawl.crawl.view import View
-from evercrawl.crawl.weights import IMPORTANCE
-from evercrawl.crawl.workers import Workers
+from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.crawl.workers.workers import Workers
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
@@ -43,6 +36,13 @@ from evercrawl.fetch.resolve import (
     SystemResolver,
     read_resolve_file,
 )
+from evercrawl.model.policy.followed import note
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.policy.schemes import LASTING, scheme_of, wanted
+from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
+from evercrawl.model.view import View
+from evercrawl.model.web.farms import farmers
+from evercrawl.model.worth.weights import IMPORTANCE
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -50,17 +50,17 @@ from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import FOLDER, Index, erase
 from evercrawl.search.trouble import IndexBusyError
-from evercrawl.store.lock import Lock, lock_for_crawl
+from evercrawl.store.disk.lock import Lock, lock_for_crawl
+from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.state import HELD
-from evercrawl.store.trouble import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evercrawl.clock import Clock
     from evercrawl.config import Config
-    from evercrawl.crawl.parsers import Parsers
+    from evercrawl.crawl.visit.parsers import Parsers
 
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.crawl.waits import again_at
+from evercrawl.model.rules.waits import again_at
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.store.resuming import left_alone, to_try
 from evercrawl.types import NO_SLOT
@@ -14,8 +14,8 @@ from evercrawl.types import NO_SLOT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.crawl.scope import Scope
-    from evercrawl.schedule.frontier import Frontier
+    from evercrawl.model.rules.scope import Scope
+    from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
     from evercrawl.types import Slots

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.clock import Clock
-    from evercrawl.crawl.network import Offload
-    from evercrawl.store.journal import Batch
+    from evercrawl.crawl.ports import Offload
+    from evercrawl.store.journal.journal import Batch
     from evercrawl.store.partition import Partition
 
 COMMIT_EVENTS: Final = 256

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.crawl.cash import READ, Cashier
-from evercrawl.crawl.schemes import scheme_of
-from evercrawl.crawl.settling import PIECE, pass_on, residuals
-from evercrawl.store.events import HAS_LINKS, Visit
+from evercrawl.crawl.learn.cash import READ, Cashier
+from evercrawl.crawl.learn.settling import PIECE, pass_on, residuals
+from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from evercrawl.progress import Progress
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
-    from evercrawl.crawl.access import Access
-    from evercrawl.crawl.budgets import Budgets
-    from evercrawl.crawl.indexing import Indexing
-    from evercrawl.crawl.learning import Learner
-    from evercrawl.crawl.network import Network
+    from evercrawl.crawl.learn.indexing import Indexing
+    from evercrawl.crawl.learn.learning import Learner
     from evercrawl.crawl.pace import Pace
-    from evercrawl.crawl.parsers import Parsers
-    from evercrawl.crawl.sitemaps import Sitemaps
+    from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
     from evercrawl.crawl.storing import Storing
-    from evercrawl.schedule.frontier import Frontier
+    from evercrawl.crawl.visit.access import Access
+    from evercrawl.crawl.visit.parsers import Parsers
+    from evercrawl.model.rules.budgets import Budgets
+    from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.store.state import State
 
 

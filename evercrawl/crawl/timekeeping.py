@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import ConfigError
-from evercrawl.store.known import TICKS_PER_S
+from evercrawl.store.table.known import TICKS_PER_S
 
 if TYPE_CHECKING:
     from evercrawl.clock import SteadyClock

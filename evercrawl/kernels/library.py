@@ -35,7 +35,7 @@ class Library:
     Examples
     --------
     >>> import numpy as np
-    >>> gaps = Library("evercrawl.store._codec_kernels")
+    >>> gaps = Library("evercrawl.store.journal._codec_kernels")
     >>> slots = np.empty(2, np.uint32)
     >>> gaps["decode"](bytes([3, 0]), 2, pointer(slots))
     2

@@ -1,4 +1,4 @@
-"""Visits of OPIC, compiled; `importance.ledger` has the same in plain sight, one at a time."""
+"""Visits of OPIC, compiled; `importance.ledger.ledger` has the same in plain sight, one at a time."""
 
 from __future__ import annotations
 

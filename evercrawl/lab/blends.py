@@ -11,15 +11,15 @@ from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.one_price import changes
 from evercrawl.lab.printed_ratios import CORRELATIONS
 from evercrawl.lab.tables import along, at_least, listed, near
-from evercrawl.schedule.azar import fresh_at_random
-from evercrawl.schedule.lambda_crawl import harmonic_optimum
-from evercrawl.schedule.objectives import freshness, h, harmonic, missed
+from evercrawl.schedule.formulas.objectives import freshness, h, harmonic, missed
+from evercrawl.schedule.policies.azar import fresh_at_random
+from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 PARTS: Final = (0.0, 0.003, 0.02, 0.05, 1.0)
 """theta: nothing, as `price` is shipped, more, as figures were printed for, and nothing else."""

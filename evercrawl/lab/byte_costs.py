@@ -15,14 +15,14 @@ from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.one_price import changes
 from evercrawl.lab.tables import along, listed
-from evercrawl.schedule.objectives import freshness, h
+from evercrawl.schedule.formulas.objectives import freshness, h
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
 
     Divisor: TypeAlias = Callable[[Floats, Floats, Floats], Floats]

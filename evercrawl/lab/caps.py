@@ -11,11 +11,11 @@ from evercrawl.lab.base import Claim, Curve, Panel
 from evercrawl.lab.comparison import TURNS, Comparison, closed_form
 from evercrawl.lab.contest import abandons_none, whole
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.polling.conditions import TICKS
+from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.population import HOSTS
 from evercrawl.lab.tables import at_least, listed, mean, near, ours
-from evercrawl.schedule import allocation
-from evercrawl.simulate.conditions import TICKS
-from evercrawl.simulate.polling import Conditions, Polling
-from evercrawl.simulate.population import HOSTS
+from evercrawl.schedule.formulas import allocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.lab.comparison import Case
-    from evercrawl.schedule.allocation import Constrained
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
+    from evercrawl.schedule.formulas.allocation import Constrained
     from evercrawl.types import Floats
 
 _BUDGET: Final = 0.1

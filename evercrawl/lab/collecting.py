@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.crawl.known_ranks import TAX, TOLERANCE, following
 from evercrawl.importance.offline import Graph, solve
 from evercrawl.kernels import Library, pointer
+from evercrawl.model.web.known_ranks import TAX, TOLERANCE, following
 
 if TYPE_CHECKING:
     from evercrawl.simulate.graphs.base import Web

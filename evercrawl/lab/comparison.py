@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Pro
 from evercrawl.errors import ConfigError
 from evercrawl.lab.base import Experiment, Findings
 from evercrawl.lab.kept_runs import KeptRuns, fingerprint
+from evercrawl.lab.polling.population import population
 from evercrawl.lab.tables import panels
-from evercrawl.simulate.population import population
 from evercrawl.simulate.processes import processes
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evercrawl.lab.base import Claim, Options, Panel, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 PAGES: Final = 10_000
 TURNS: Final = 15

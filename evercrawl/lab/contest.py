@@ -9,17 +9,17 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import PAGES, TURNS, Comparison
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.polling.polling import poll
+from evercrawl.lab.polling.population import DAY_S
 from evercrawl.lab.printed_ratios import WITHIN, printed
 from evercrawl.lab.tables import labels, listed, mean, panels, places
-from evercrawl.simulate.polling import poll
-from evercrawl.simulate.population import DAY_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from evercrawl.lab.base import Options, Panel, Row
     from evercrawl.lab.comparison import Case
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 _WORST: Final = {0.01: 0.902, 0.03: 0.936, 0.1: 0.967, 0.3: 0.983, 1.0: 0.994}
 """By budget, the worst of all runs of the learned index, as printed."""

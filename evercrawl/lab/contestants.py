@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
+from evercrawl.lab.polling.polling import USUAL, Conditions
 from evercrawl.schedule import Policy
-from evercrawl.simulate.polling import USUAL, Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

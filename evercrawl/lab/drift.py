@@ -10,15 +10,15 @@ from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.contest import Contest, abandons_none, table, whole
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.polling.polling import Conditions
 from evercrawl.lab.tables import along, at_least, listed, near, ours, places
-from evercrawl.schedule import allocation
-from evercrawl.simulate.polling import Conditions
+from evercrawl.schedule.formulas import allocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)
 _LEAST: Final = 0.92  # of the optimum, where a tenth of all rates become others in a cycle

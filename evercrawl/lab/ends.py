@@ -15,15 +15,15 @@ from evercrawl.lab.byte_costs import costs
 from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.tables import along
 from evercrawl.schedule.base import Pages
-from evercrawl.schedule.objectives import OBJECTIVES, freshness
-from evercrawl.schedule.optimal import Optimal
+from evercrawl.schedule.formulas.objectives import OBJECTIVES, freshness
+from evercrawl.schedule.policies.optimal import Optimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evercrawl.lab.base import Options, Row, Say
     from evercrawl.lab.byte_costs import Costs
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
 
 ENDS: Final = {

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl import catalog, change
-from evercrawl.change.base import Estimator
-from evercrawl.change.log_corrected import moments
+from evercrawl.change.estimators.base import Estimator
+from evercrawl.change.estimators.log_corrected import moments
 from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
 from evercrawl.lab.comparison import plain
+from evercrawl.lab.polling.population import DAY_S, population
 from evercrawl.lab.tables import listed
-from evercrawl.schedule import allocation
-from evercrawl.simulate.population import DAY_S, population
+from evercrawl.schedule.formulas import allocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
 
 _VISITS: Final = (5, 10, 30)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import Comparison
+from evercrawl.lab.polling.flickering import Flickering, flickering, in_closed_form
+from evercrawl.lab.polling.polling import Polling
 from evercrawl.lab.tables import along, at_least, listed
-from evercrawl.schedule.price import Price
-from evercrawl.simulate.flickering import Flickering, flickering, in_closed_form
-from evercrawl.simulate.polling import Polling
+from evercrawl.schedule.policies.price.price import Price
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Row
     from evercrawl.lab.comparison import Case
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.03, 0.3)
 SHARES: Final = (0.1, 0.3, 0.5)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evercrawl.lab.base import Claim, Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 LEAST: Final = {
     **{

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
-from evercrawl.schedule.checked import Checked, rate_per_s
 from evercrawl.schedule.parameters import one_of
-from evercrawl.schedule.price_gamma import PriceGamma
+from evercrawl.schedule.policies.price_gamma import PriceGamma
+from evercrawl.schedule.shared.checked import Checked, rate_per_s
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Assessed, Pages, Visits

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import Comparison
+from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.population import DAY_S
 from evercrawl.lab.tables import along, listed
 from evercrawl.lab.wrong import Fixed, Patient, prior_of
-from evercrawl.schedule.price_gamma import PriceGamma
-from evercrawl.simulate.polling import Conditions, Polling
-from evercrawl.simulate.population import DAY_S
+from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evercrawl.lab.base import Options, Row
     from evercrawl.lab.comparison import Case
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.01, 0.1, 1.0)
 SHAPES: Final = (0.2, 0.3, 0.4, 0.5, 1.0, 2.0)

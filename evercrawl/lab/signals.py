@@ -8,15 +8,15 @@ from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import closed_form, unrun
 from evercrawl.lab.contest import Contest, whole
 from evercrawl.lab.contestants import Contestant
+from evercrawl.lab.polling.polling import Conditions
 from evercrawl.lab.tables import along, at_least, listed
-from evercrawl.schedule.signals import optimum
-from evercrawl.simulate.polling import Conditions
+from evercrawl.schedule.formulas.signals import optimum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)
 _TICKS: Final = 500

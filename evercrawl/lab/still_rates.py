@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule import allocation
-from evercrawl.schedule.azar import fresh_at_random, random_optimum
-from evercrawl.schedule.lambda_crawl import harmonic_optimum
-from evercrawl.schedule.partition import grouped
+from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.policies.azar import fresh_at_random, random_optimum
+from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
+from evercrawl.schedule.policies.partition import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from typing import TypeAlias
 
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
 
     Rule: TypeAlias = Callable[["Floats", "Floats", float], "Floats"]
@@ -115,7 +115,7 @@ def visited_every(pages: Population, cycles: float, budget: float, days: float) 
     Two pages that change once a day, visited at six in the morning and at six in the evening; on the day after it,
     where nobody comes again:
 
-    >>> from evercrawl.simulate.population import Population
+    >>> from evercrawl.lab.polling.population import Population
     >>> two = Population(np.ones(2), np.ones(2), np.zeros(2, np.int64))
     >>> fresh = visited_every(two, 2.0, 1.0, 30.0) * two.optimum(1.0).value
     >>> round(fresh, 3), round(float((np.exp(-0.75) + np.exp(-0.25)) / 2 * (1 - np.exp(-1.0))), 3)

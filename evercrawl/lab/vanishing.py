@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.lab.base import Claim
 from evercrawl.lab.comparison import Comparison
+from evercrawl.lab.polling.polling import Conditions, Polling
 from evercrawl.lab.tables import along, at_least, listed
-from evercrawl.schedule.price import Price
-from evercrawl.simulate.polling import Conditions, Polling
+from evercrawl.schedule.policies.price.price import Price
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Options, Row
     from evercrawl.lab.comparison import Case
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.03, 0.3)
 DEATHS: Final = 0.05

@@ -8,8 +8,8 @@ import numpy as np
 
 from evercrawl.change import gamma
 from evercrawl.change.special import digamma
-from evercrawl.schedule.price_gamma import PriceGamma
-from evercrawl.simulate.polling_beliefs import Beliefs
+from evercrawl.lab.polling.beliefs import Beliefs
+from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evercrawl.lab.base import Options, Row, Say
-    from evercrawl.simulate.population import Population
+    from evercrawl.lab.polling.population import Population
 
 UNIFORM: Final = "uniform"
 _FIRST_DAYS: Final = {"Nutch, start 30 days": 30.0}  # the first interval

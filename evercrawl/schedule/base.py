@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Typ
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.index import survival
+from evercrawl.schedule.formulas.index import survival
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.verify import inspect
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
@@ -24,11 +24,11 @@ from evercrawl.simulate.checkers.politeness import Politeness
 from evercrawl.simulate.checkers.robots import RobotsObeyed
 from evercrawl.simulate.checkers.starvation import NoneStarves
 from evercrawl.simulate.checkers.visits import EachVisit
-from evercrawl.simulate.clock import Crash, run_virtual
-from evercrawl.simulate.living import live
-from evercrawl.simulate.surroundings import Surroundings
+from evercrawl.simulate.life import live
+from evercrawl.simulate.surroundings.clock import Crash, run_virtual
+from evercrawl.simulate.surroundings.surroundings import Surroundings
 from evercrawl.simulate.witness import OWN, BrokenPromiseError, Witness
-from evercrawl.simulate.world import BEGAN_AT, DIRECTORY, End, World, drawn
+from evercrawl.simulate.worlds.world import BEGAN_AT, DIRECTORY, End, World, drawn
 from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:

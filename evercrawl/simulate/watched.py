@@ -6,15 +6,15 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.crawl.parsers import Inline
+from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evercrawl.crawl.reading import Fetched
-    from evercrawl.simulate.network import MadeNetwork
-    from evercrawl.store.events import Event, Visit
+    from evercrawl.model.stored.reading import Fetched
+    from evercrawl.simulate.surroundings.network import MadeNetwork
+    from evercrawl.store.journal.events import Event, Visit
     from evercrawl.types import Exchange, Request
 
 

@@ -6,20 +6,20 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.simulate.clock import Crash, SimulationError
 from evercrawl.simulate.log import Log
 from evercrawl.simulate.result import Result
-from evercrawl.simulate.world import BEGAN_AT
-from evercrawl.store.events import Visit
+from evercrawl.simulate.surroundings.clock import Crash, SimulationError
+from evercrawl.simulate.worlds.world import BEGAN_AT
+from evercrawl.store.journal.events import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evercrawl.progress import Progress
     from evercrawl.simulate.checkers.base import Checker, Running
-    from evercrawl.simulate.clock import Machine
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.surroundings.clock import Machine
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 NO_FAULTS = ("struck", "room again", "another scheme")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 import numpy as np
 
-from evercrawl.store.events import Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
-from evercrawl.store.table import ROOT
+from evercrawl.store.journal.events import Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
+from evercrawl.store.table.table import ROOT
 from evercrawl.store.visit_fold import count_announcements, count_dates, fold_record
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
-from evercrawl.store.table import KeyMap
+from evercrawl.store.table.table import KeyMap
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store import folding, snapshot, stamped
-from evercrawl.store.archive import Archive, Pointer
-from evercrawl.store.disk import Disk, RealDisk
-from evercrawl.store.events import Lost, Switched, Visit
-from evercrawl.store.journal import Journal
-from evercrawl.store.lock import PURPOSE, Lock
+from evercrawl.store import folding
+from evercrawl.store.archive.archive import Archive, Pointer
+from evercrawl.store.disk import snapshot, stamped
+from evercrawl.store.disk.disk import Disk, RealDisk
+from evercrawl.store.disk.lock import PURPOSE, Lock
+from evercrawl.store.journal.events import Lost, Switched, Visit
+from evercrawl.store.journal.journal import Journal
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.state import State
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from evercrawl.store.events import Event
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Keys
 
 __all__ = ["FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
@@ -328,7 +329,7 @@ class Partition:
         return pointer
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
-        """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshot.write`."""
+        """Write a snapshot while the crawl goes on; see `evercrawl.store.disk.snapshot.write`."""
         self.state.cashbook.audit()
         return await snapshot.write(self.state, self.journal, self.disk, self.archive.end, commit, offload)
 

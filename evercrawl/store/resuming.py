@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.store.retired import retired
+from evercrawl.store.records.retired import retired
 from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES
-from evercrawl.store.table import NO_RECORD
+from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:

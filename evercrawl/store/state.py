@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
-from evercrawl.store.accounts import Accounts
-from evercrawl.store.cashbook import Cashbook
-from evercrawl.store.known import TICKS_PER_S, KnownLog
+from evercrawl.store.cash.accounts import Accounts
+from evercrawl.store.cash.cashbook import Cashbook
+from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.originals import Originals
-from evercrawl.store.records import FINDABLE, Records
+from evercrawl.store.records.records import FINDABLE, Records
 from evercrawl.store.scheme import Scheme
-from evercrawl.store.spread import ELSEWHERE, IN_CELL, in_cells, thinner
-from evercrawl.store.table import NO_RECORD, ROOT, Table
-from evercrawl.store.urllog import UrlLog
+from evercrawl.store.table.known import TICKS_PER_S, KnownLog
+from evercrawl.store.table.table import NO_RECORD, ROOT, Table
+from evercrawl.store.table.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.store.disk import Disk
-    from evercrawl.store.events import Discovery, Event
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.journal.events import Discovery, Event
     from evercrawl.types import Floats, Keys, Slots
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure

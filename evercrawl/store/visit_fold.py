@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.store import heard, lasting, media_kind, transfers
-from evercrawl.store.events import (
+from evercrawl.store.cash import transfers
+from evercrawl.store.journal.events import (
     CHANGED,
     DATE_FALSE,
     DATE_TRUE,
@@ -15,16 +15,17 @@ from evercrawl.store.events import (
     MISSED,
     UNCHANGED,
 )
-from evercrawl.store.events import MEMBER as MEMBER_NOW
-from evercrawl.store.events import NEAR as NEAR_NOW
-from evercrawl.store.events import VALIDATED as VALIDATED_NOW
-from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED
+from evercrawl.store.journal.events import MEMBER as MEMBER_NOW
+from evercrawl.store.journal.events import NEAR as NEAR_NOW
+from evercrawl.store.journal.events import VALIDATED as VALIDATED_NOW
+from evercrawl.store.records import heard, lasting, media_kind
+from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED
 from evercrawl.store.state import HELD, VANISHED
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
-    from evercrawl.store.events import Visit
-    from evercrawl.store.records import Record
+    from evercrawl.store.journal.events import Visit
+    from evercrawl.store.records.records import Record
     from evercrawl.store.state import State
 
 _DATES: Final = (

@@ -7,10 +7,10 @@ import pytest
 
 from evercrawl import catalog, change
 from evercrawl.change import Estimator
-from evercrawl.change.classes import Classes
-from evercrawl.change.log_corrected import LogCorrected
-from evercrawl.change.online import step
-from evercrawl.change.posterior import Posterior
+from evercrawl.change.estimators._shared import step
+from evercrawl.change.estimators.classes import Classes
+from evercrawl.change.estimators.log_corrected import LogCorrected
+from evercrawl.change.estimators.posterior import Posterior
 
 ESTIMATORS = catalog.find(change, Estimator)  # type: ignore[type-abstract]
 N = 300

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from evercrawl.change import irregular, last_modified, log, log_corrected, moments, naive
-from evercrawl.change.classes import Classes, log_likelihood
+from evercrawl.change.estimators import irregular, last_modified, log, log_corrected, moments, naive
+from evercrawl.change.estimators.classes import Classes, log_likelihood
 
 
 def test_the_binomial_distribution():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.simulate.loopback import NETWORK, Loopback
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
 
 @pytest.fixture(autouse=True)

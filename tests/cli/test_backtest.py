@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from evercrawl.cli import backtest_figure
-from evercrawl.cli.backtest_progress import Progress
 from evercrawl.cli.main import main
+from evercrawl.cli.show.figures import backtest as backtest_figure
+from evercrawl.cli.show.replay_progress import Progress
 from tests.helpers.figures import outside
 
 YEAR = ["--years", "1"]

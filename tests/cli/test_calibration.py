@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.simulate.loopback import NETWORK, Loopback
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
 
 @pytest.fixture(scope="module")

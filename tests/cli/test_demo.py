@@ -5,9 +5,9 @@ import json
 import pytest
 
 from evercrawl.cli import main as cli
-from evercrawl.cli.demo_report import told
-from evercrawl.simulate.comparison import Comparison
-from evercrawl.simulate.learned import Learned
+from evercrawl.cli.show.demo_report import told
+from evercrawl.simulate.living.comparison import Comparison
+from evercrawl.simulate.living.learned import Learned
 
 
 def test_demo(tmp_path, capsys):

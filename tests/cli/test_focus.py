@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evercrawl.cli.main import main
 from evercrawl.config import Focus, load
-from evercrawl.simulate.loopback import NETWORK, Loopback
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
 FOCUS = """
 [[focus]]

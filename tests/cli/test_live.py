@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from evercrawl.cli.live import JsonLines, Lines, Watcher, closing, watcher
-from evercrawl.cli.screen import Screen, picture
+from evercrawl.cli.show.live import JsonLines, Lines, Watcher, closing, watcher
+from evercrawl.cli.show.screen import Screen, picture
 from evercrawl.progress import Progress, Summary
 
 SUMMARY = Summary(visits=5, fetched=4, known=9, elapsed_s=12.0, reason="idle")

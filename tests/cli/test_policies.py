@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evercrawl.cli.main import main, parser
-from evercrawl.crawl.policies import names
+from evercrawl.model.policy.policies import names
 
 
 def test_all_are_listed_with_what_they_do(capsys):

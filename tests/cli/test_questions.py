@@ -10,12 +10,13 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from evercrawl.cli import get, verify, warm
-from evercrawl.cli.live import size
+from evercrawl.ask.content import Content
+from evercrawl.ask.export import files as export_file
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.cli import warm
 from evercrawl.cli.main import main
-from evercrawl.crawl import export_file
-from evercrawl.crawl.content import Content
-from evercrawl.crawl.findings import Findings
+from evercrawl.cli.show.live import size
+from evercrawl.cli.verbs import get, verify
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.types import Outcome
 
@@ -164,8 +165,8 @@ class Nothing:
 def hostile(tmp_path, monkeypatch):
     """A crawl with one page that would rename, clear and colour a terminal."""
     page = replace(content("text/plain", "a\x1b]0;name\x07\x9b2Jb\tc\r\nd".encode()), notes=("it was \x1b[31m",))
-    monkeypatch.setattr("evercrawl.crawl.reader.opened", lambda _: Nothing())
-    monkeypatch.setattr("evercrawl.crawl.content.content", lambda *_: page)
+    monkeypatch.setattr("evercrawl.model.stored.reader.opened", lambda _: Nothing())
+    monkeypatch.setattr("evercrawl.ask.content.content", lambda *_: page)
     return ["get", page.url, "--dir", str(tmp_path)]
 
 
@@ -201,7 +202,7 @@ def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):
     file = tmp_path / "page"
     limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (5, 5))"
     script = (
-        "import signal, sys; from pathlib import Path; from evercrawl.crawl.whole import appearing\n"
+        "import signal, sys; from pathlib import Path; from evercrawl.store.disk.whole import appearing\n"
         f"from evercrawl.cli import get, main; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}\n"
         "def run(args): get._put(args, b'0123456789', raw=True)\n"
         "get.run = run; sys.exit(main.main(sys.argv[1:]))"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.simulate.loopback import NETWORK, Loopback
-from evercrawl.store.lock import lock_for_crawl
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
+from evercrawl.store.disk.lock import lock_for_crawl
 
 
 @pytest.fixture

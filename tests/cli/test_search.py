@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from evercrawl.ask.search.hits import Hit
 from evercrawl.cli.main import main
-from evercrawl.cli.search import shown
-from evercrawl.crawl.hits import Hit
-from evercrawl.simulate.loopback import NETWORK
+from evercrawl.cli.verbs.search import shown
+from evercrawl.simulate.surroundings.loopback import NETWORK
 
 
 def found(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from evercrawl.cli.main import main
-from evercrawl.simulate.loopback import NETWORK, Loopback
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
 
 def test_an_honest_crawl_is_told_to_be_one(site: Loopback, tmp_path: Path, capsys):

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.cli.usage import MOST_BAD
-from evercrawl.simulate.loopback import NETWORK
+from evercrawl.cli.verbs.usage import MOST_BAD
+from evercrawl.simulate.surroundings.loopback import NETWORK
 
 
 def test_a_file_is_taken_in_once_and_reported(crawled, site, tmp_path, capsys):

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evercrawl.ask.verify.verify import verify
 from evercrawl.catalog import find
 from evercrawl.config import Config
-from evercrawl.crawl.schemes import stored
 from evercrawl.crawl.switching import switch
-from evercrawl.crawl.verify import verify
-from evercrawl.crawl.view import View
 from evercrawl.importance import windows
-from evercrawl.store.events import Passed
+from evercrawl.model.policy.schemes import stored
+from evercrawl.model.view import View
+from evercrawl.store.journal.events import Passed
 from evercrawl.store.scheme import Scheme
 
 SITE, OTHER = "http://example.org", "http://other.example"

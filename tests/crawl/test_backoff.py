@@ -3,7 +3,7 @@
 import pytest
 
 from evercrawl.crawl.backoff import apply_backoff, in_trouble, retry_after_s
-from evercrawl.schedule.hosts import Host
+from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.types import Exchange, Request
 
 URL = "http://example.org/dir/page"

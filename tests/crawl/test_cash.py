@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.store.events import HAS_LINKS, Lost, Visit
-from evercrawl.store.transfers import unpack
+from evercrawl.store.cash.transfers import unpack
+from evercrawl.store.journal.events import HAS_LINKS, Lost, Visit
 from evercrawl.types import NO_SLOT
 
 SITE = "http://example.org"

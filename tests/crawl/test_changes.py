@@ -8,9 +8,9 @@ import pytest
 from evercrawl.change import gamma
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.prior import SHAPE, SitePriors
-from evercrawl.crawl.changes import Changes, priors_of
-from evercrawl.store.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
-from evercrawl.store.transfers import unpack_evidence
+from evercrawl.crawl.learn.changes import Changes, priors_of
+from evercrawl.store.cash.transfers import unpack_evidence
+from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
 
 SITE = "http://example.org"
 PAGE = f"{SITE}/a"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.crawl.classify import Knowledge, classify, may_be_copy
-from evercrawl.crawl.reading import Before, Reading, no_page
+from evercrawl.model.stored.classify import Knowledge, classify, may_be_copy
+from evercrawl.model.stored.reading import Before, Reading, no_page
 from evercrawl.parse.digest import digest
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED, Visit
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED, Visit
 from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 from tests.helpers.readings import read
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from evercrawl.crawl.contents import Body, Content, contents
+from evercrawl.model.stored.contents import Body, Content, contents
 from evercrawl.search.condense import HEAD_BYTES, condense
 
 FILLER = "filler words that say the same " * (HEAD_BYTES // 20)

@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from evercrawl.crawl import drawing
-from evercrawl.crawl.drawing import Drawing
-from evercrawl.store.events import Lost
+from evercrawl.crawl.probes import drawing
+from evercrawl.crawl.probes.drawing import Drawing
+from evercrawl.store.journal.events import Lost
 from evercrawl.types import NO_SLOT
 
 SITE = "http://example.org"

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evercrawl.crawl.head_checks import HeadChecks
+from evercrawl.crawl.visit.head_checks import HeadChecks
 from evercrawl.types import Exchange, Outcome, Request
 
 DATE, TAG = "Mon, 01 Jan 2024 00:00:00 GMT", '"1"'

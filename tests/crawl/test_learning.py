@@ -2,9 +2,9 @@
 
 import pytest
 
-from evercrawl.crawl.reading import no_page
-from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
+from evercrawl.model.stored.reading import no_page
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
 from evercrawl.types import NO_SLOT, Outcome
 from tests.helpers.readings import read
 
@@ -74,7 +74,7 @@ def test_links_out_of_scope_are_not_known(begun):
 
 
 def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
-    from evercrawl.crawl.recall import recall
+    from evercrawl.crawl.visit.recall import recall
     from evercrawl.types import Exchange, Request
 
     batch = []
@@ -94,9 +94,9 @@ def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
 
 def test_links_of_a_page_taken_for_gone_are_nobody_s(begun):
     """Neither are those of the page learned with it, whose targets are looked up in the same call."""
-    from evercrawl.crawl.recall import recall
-    from evercrawl.crawl.soft404 import page_answer
-    from evercrawl.crawl.soft404_book import Soft404Book
+    from evercrawl.crawl.probes.soft404 import page_answer
+    from evercrawl.crawl.probes.soft404_book import Soft404Book
+    from evercrawl.crawl.visit.recall import recall
     from evercrawl.types import Exchange, Request
 
     book, batch = Soft404Book(":memory:"), []
@@ -263,7 +263,7 @@ def test_a_change_counts_and_brings_its_own_links(begun):
 
 
 def kinds(made):
-    from evercrawl.store.warc_read import walk
+    from evercrawl.store.archive.warc_read import walk
 
     return [
         found.record.fields["warc-type"] + found.record.fields.get("warc-profile", "").rpartition("/")[2]

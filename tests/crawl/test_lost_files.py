@@ -5,13 +5,13 @@ import os
 
 import pytest
 
+from evercrawl.ask.status import calibration
 from evercrawl.config import Config, load
-from evercrawl.crawl.reader import opened
-from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.crawl.session import crawl
-from evercrawl.crawl.status import calibration
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.histories import history_of_crawl
+from evercrawl.lab.histories import history_of_crawl
+from evercrawl.model.rules.robots import RobotsKeeper
+from evercrawl.model.stored.reader import opened
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.progress import Limits

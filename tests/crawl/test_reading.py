@@ -2,9 +2,9 @@
 
 import pytest
 
-from evercrawl.crawl.reading import Before, no_page
+from evercrawl.model.stored.reading import Before, no_page
 from evercrawl.parse.digest import digest
-from evercrawl.store.events import PARTIAL, Visit
+from evercrawl.store.journal.events import PARTIAL, Visit
 from evercrawl.types import Exchange, Outcome, Request
 from tests.helpers.readings import read
 

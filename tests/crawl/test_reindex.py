@@ -5,16 +5,16 @@ import shutil
 
 import pytest
 
+from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl.reindex import reindex
+from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.crawl.session import crawl
-from evercrawl.crawl.verify import verify
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index, Page
 from evercrawl.search.query import parse
-from evercrawl.simulate.loopback import NETWORK, Loopback
-from evercrawl.store.lock import Lock
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
+from evercrawl.store.disk.lock import Lock
 
 
 @pytest.fixture

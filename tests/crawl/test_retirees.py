@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.crawl.retirees import Retirees
-from evercrawl.crawl.waits import wait_s
+from evercrawl.crawl.learn.retirees import Retirees
+from evercrawl.model.rules.waits import wait_s
 from evercrawl.types import RETIRED
 
 SITE = "http://example.org"

@@ -8,18 +8,18 @@ import time
 import msgspec
 import pytest
 
+from evercrawl.ask.export.policy_tables import policy_table
+from evercrawl.ask.status import status
 from evercrawl.config import FILE_NAME, Config, amend, load
 from evercrawl.crawl import crawl
-from evercrawl.crawl.followed import FOLLOWED_FILE
-from evercrawl.crawl.policy_tables import policy_table
-from evercrawl.crawl.schemes import LASTING
-from evercrawl.crawl.status import status
-from evercrawl.crawl.view import View, settings
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
+from evercrawl.model.policy.followed import FOLLOWED_FILE
+from evercrawl.model.policy.schemes import LASTING
+from evercrawl.model.view import View, settings
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress, Summary
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.lock import holder, lock_for_crawl
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import holder, lock_for_crawl
 from evercrawl.store.partition import Partition, is_crawl
 from evercrawl.store.scheme import Scheme
 

@@ -7,19 +7,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evercrawl.crawl import sitemap_book as book
-from evercrawl.crawl import sitemaps as module
-from evercrawl.crawl.access import GO, Access
-from evercrawl.crawl.robots import RobotsKeeper, RobotsTag
-from evercrawl.crawl.sitemap_cache import Listing, SitemapCache
-from evercrawl.crawl.sitemaps import FIRST_WAIT_S, LEAST_WAIT_S, MOST_WAIT_S, SHARE, Sitemaps
+from evercrawl.crawl.sitemaps import book
+from evercrawl.crawl.sitemaps import sitemaps as module
+from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
+from evercrawl.crawl.sitemaps.sitemaps import FIRST_WAIT_S, LEAST_WAIT_S, MOST_WAIT_S, SHARE, Sitemaps
+from evercrawl.crawl.visit.access import GO, Access
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
-from evercrawl.schedule.breadth_first import BreadthFirst
-from evercrawl.schedule.frontier import Frontier
-from evercrawl.simulate.clock import VirtualClock, run_virtual
-from evercrawl.simulate.made_web import Answer
-from evercrawl.simulate.network import MadeNetwork, NoAnswerError
+from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
+from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.network import MadeNetwork, NoAnswerError
+from evercrawl.simulate.worlds.made_web import Answer
 
 BEGAN_AT = 1_700_000_000.0
 HOUR, DAY = 3600.0, 86_400.0

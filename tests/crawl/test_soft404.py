@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.crawl.reading import Before
-from evercrawl.crawl.soft404 import (
+from evercrawl.crawl.probes.soft404 import (
     Answer,
     folder_of,
     impossible,
@@ -17,7 +16,8 @@ from evercrawl.crawl.soft404 import (
     redirect_answer,
     says_alike,
 )
-from evercrawl.crawl.soft404_book import KEPT_S, MOST_FOLDERS, Soft404Book
+from evercrawl.crawl.probes.soft404_book import KEPT_S, MOST_FOLDERS, Soft404Book
+from evercrawl.model.stored.reading import Before
 from evercrawl.parse.urls import normalise
 
 SITE = "http://shop.example"

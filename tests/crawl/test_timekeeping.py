@@ -8,8 +8,8 @@ from evercrawl.clock import SteadyClock
 from evercrawl.crawl.timekeeping import REACH_S, go_on
 from evercrawl.errors import ConfigError
 from evercrawl.parse.digest import keys
-from evercrawl.simulate.disk import VirtualDisk
-from evercrawl.store.events import Discovery, Found
+from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.partition import Partition
 
 BORN_AT, LAST_AT = 1_000_000.0, 1_500_000.0

@@ -14,19 +14,19 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evercrawl.crawl import crew
-from evercrawl.crawl import workers as module
 from evercrawl.crawl.backoff import in_trouble
-from evercrawl.crawl.parsers import Inline
-from evercrawl.crawl.reading import Before, Fetched, fetched
-from evercrawl.crawl.workers import Workers
+from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.crawl.workers import crew
+from evercrawl.crawl.workers import workers as module
+from evercrawl.crawl.workers.workers import Workers
+from evercrawl.model.stored.reading import Before, Fetched, fetched
 from evercrawl.types import Exchange, Request
 
 HTML = {"content-type": "text/html"}
 GZIP = {**HTML, "content-encoding": "gzip"}
 TROUBLE = """
     import os, sys, time
-    from evercrawl.crawl import contents as module
+    from evercrawl.model.stored import contents as module
     read = module.contents
 
     def contents(body):
@@ -276,8 +276,8 @@ def test_when_the_owner_is_killed_no_process_is_left(environment, start):
     code = f"""
         import sys
         sys.path[:0] = {sys.path!r}
-        from evercrawl.crawl.reading import Before, fetched
-        from evercrawl.crawl.workers import Workers
+        from evercrawl.model.stored.reading import Before, fetched
+        from evercrawl.crawl.workers.workers import Workers
         from evercrawl.types import Exchange, Request
         more = dict(waiting=True, busy_s=0.0, environment={environment!r})
         workers = Workers(2, "a", text=False, longest_bytes=99999, **more)

@@ -13,29 +13,29 @@ import msgspec
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl.indexing import Indexing
+from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.parsers import Parsers
-from evercrawl.crawl.robots import RobotsKeeper
-from evercrawl.crawl.schemes import scheme_of
 from evercrawl.crawl.switching import due
 from evercrawl.crawl.switching import switch as begin_switch
+from evercrawl.crawl.visit.parsers import Parsers
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.importance.base import Importance
+from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.breadth_first import BreadthFirst
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index
-from evercrawl.simulate.clock import Crash, VirtualClock, run_virtual
-from evercrawl.simulate.made_web import Answer, MadeWeb
-from evercrawl.simulate.network import Asked, MadeNetwork, NoAnswerError, inline
-from evercrawl.store.disk import Disk, RealDisk
-from evercrawl.store.events import Visit
+from evercrawl.simulate.surroundings.clock import Crash, VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.network import Asked, MadeNetwork, NoAnswerError, inline
+from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
+from evercrawl.store.disk.disk import Disk, RealDisk
+from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition, Scheme
 from evercrawl.store.state import State
 
@@ -348,7 +348,7 @@ class Runner:
 
     def archived(self) -> list[str]:
         """Return the target URI of each response or revisit record of the archive, in order."""
-        from evercrawl.store.warc_read import walk
+        from evercrawl.store.archive.warc_read import walk
 
         partition = self.folded()
         uris = []
@@ -370,8 +370,8 @@ class Runner:
 
 
 def compare(state: State, other: State) -> None:
-    from evercrawl.crawl.findings import Findings
-    from evercrawl.crawl.verify_state import compare as compare_states
+    from evercrawl.ask.verify.findings import Findings
+    from evercrawl.ask.verify.state import compare as compare_states
 
     found = Findings()
     compare_states(state, other, found)

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from evercrawl.cli import backtest_table
 from evercrawl.cli.main import main
+from evercrawl.cli.show.tables import backtest as backtest_table
 from evercrawl.crawl import loop
 from evercrawl.progress import Limits
 

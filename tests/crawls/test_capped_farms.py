@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl.farms import farmers
-from evercrawl.crawl.schemes import stored
-from evercrawl.crawl.verify import verify
-from evercrawl.crawl.view import View
+from evercrawl.model.policy.schemes import stored
+from evercrawl.model.view import View
+from evercrawl.model.web.farms import farmers
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
 

@@ -8,17 +8,17 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from evercrawl.ask.verify.verify import verify
 from evercrawl.catalog import find
-from evercrawl.crawl.schemes import scheme_of, stored
-from evercrawl.crawl.verify import verify
 from evercrawl.importance import windows
 from evercrawl.importance.base import Links
+from evercrawl.model.policy.schemes import scheme_of, stored
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import Answer
-from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import JOINS, KEEP, LEAVES, Visit
-from evercrawl.store.records import MEMBER
-from evercrawl.store.table import NO_RECORD, ROOT
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import JOINS, KEEP, LEAVES, Visit
+from evercrawl.store.records.records import MEMBER
+from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Outcome
 
 HOSTS = tuple(f"http://{name}.example" for name in ("a", "www.b", "news.b", "c"))

@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 
 from evercrawl.catalog import find
-from evercrawl.crawl.schemes import stored
 from evercrawl.importance import windows
-from evercrawl.simulate.clock import Crash
-from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.store.disk import TEMPORARY, RealDisk
+from evercrawl.model.policy.schemes import stored
+from evercrawl.simulate.surroundings.clock import Crash
+from evercrawl.simulate.worlds.made_web import MadeWeb
+from evercrawl.store.disk.disk import TEMPORARY, RealDisk
 from evercrawl.types import Outcome
 
 HOSTS = ("http://a.example", "http://b.example")

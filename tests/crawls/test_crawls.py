@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import MadeWeb
+from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.types import Outcome
 
 HOSTS = ("http://a.example", "http://b.example", "http://c.example:8080")

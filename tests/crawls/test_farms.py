@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl.schemes import stored
-from evercrawl.crawl.verify import verify
-from evercrawl.crawl.view import View
+from evercrawl.model.policy.schemes import stored
+from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
 

@@ -9,7 +9,7 @@ import pytest
 from evercrawl.crawl import loop, session
 from evercrawl.errors import NoRoomError
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import MadeWeb
+from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.types import Outcome
 
 HOSTS = tuple(f"http://h{i}.example" for i in range(4))

@@ -4,10 +4,10 @@ from functools import partial
 
 import pytest
 
-from evercrawl.crawl.policies import policy_of
-from evercrawl.crawl.verify import verify
+from evercrawl.ask.verify.verify import verify
+from evercrawl.model.policy.policies import policy_of
 from evercrawl.progress import Limits
-from evercrawl.schedule.cycle import Cycle
+from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.types import Outcome
 
 URL = "http://a.example/"

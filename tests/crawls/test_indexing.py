@@ -2,14 +2,14 @@
 
 import pytest
 
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.indexed import difference
-from evercrawl.crawl.verify_index import check_index
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.index import check_index
 from evercrawl.errors import StoreError
+from evercrawl.model.stored.indexed import difference
 from evercrawl.progress import Limits
 from evercrawl.search.index import Index
 from evercrawl.search.query import parse
-from evercrawl.simulate.made_web import MadeWeb
+from evercrawl.simulate.worlds.made_web import MadeWeb
 
 SITE = "http://a.example"
 AGAIN = {"refresh_after_s": 60.0}  # so that minutes are enough
@@ -161,7 +161,7 @@ def test_pages_go_into_the_index_some_at_a_turn_and_a_failure_does_not_stop_the_
         put(self, pages)
 
     monkeypatch.setattr(Index, "put", fail_once)
-    monkeypatch.setattr("evercrawl.crawl.indexing.TOGETHER", 8)
+    monkeypatch.setattr("evercrawl.crawl.learn.indexing.TOGETHER", 8)
     web = MadeWeb(seed=3, origins=(SITE,), pages=30)
     ran = run(run.World(web), [SITE + "/"], Limits(seconds=200), search=index, index_every_s=1000.0)
     assert sizes[:2] == [8, 8]  # before there was any commit

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from true_copies import true_copies
 
-from evercrawl.crawl.measured import Measured
-from evercrawl.simulate.lives import relive
-from evercrawl.simulate.living_web import LivingWeb
-from evercrawl.store.events import Drawn
+from evercrawl.ask.measured import Measured
+from evercrawl.simulate.living.lives import relive
+from evercrawl.simulate.living.web import LivingWeb
+from evercrawl.store.journal.events import Drawn
 
 BEGAN_AT, PAGES = 1_700_000_000.0, 120
 

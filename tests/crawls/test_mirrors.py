@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from evercrawl.progress import Limits
-from evercrawl.schedule.price import Price
-from evercrawl.simulate.made_web import Answer
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.simulate.worlds.made_web import Answer
 
 ORIGINAL, MIRROR, LIST = "http://original.example", "http://mirror.example", "http://list.example"
 PAGES, OWN, LISTED = 300, 30, 12

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evercrawl.crawl.measured import Measured
+from evercrawl.ask.measured import Measured
 from evercrawl.progress import Limits
-from evercrawl.schedule.uniform import Uniform
-from evercrawl.store.events import Drawn, Visit
+from evercrawl.schedule.policies.uniform import Uniform
+from evercrawl.store.journal.events import Drawn, Visit
 
 A, B = "http://a.example", "http://b.example"
 

@@ -3,8 +3,8 @@
 import pytest
 
 from evercrawl.progress import Limits
-from evercrawl.schedule.price import Price
-from evercrawl.simulate.made_web import Answer
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.simulate.worlds.made_web import Answer
 
 SITE = "http://shop.example"
 PAGES = 60

@@ -5,16 +5,16 @@ import asyncio
 import numpy as np
 import pytest
 
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.schemes import scheme_of
-from evercrawl.crawl.settling import LOWEST
-from evercrawl.crawl.verify import inspect
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.verify import inspect
+from evercrawl.crawl.learn.settling import LOWEST
 from evercrawl.importance.push import Push
 from evercrawl.importance.uniform import Uniform
+from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import Passed
+from evercrawl.simulate.worlds.made_web import MadeWeb
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import Passed
 from evercrawl.store.partition import Scheme
 from evercrawl.types import NO_SLOT
 

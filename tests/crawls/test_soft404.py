@@ -4,11 +4,11 @@ import random
 import re
 from collections.abc import Callable
 
-from evercrawl.crawl.soft404_book import MOST_FOLDERS
+from evercrawl.crawl.probes.soft404_book import MOST_FOLDERS
 from evercrawl.parse.urls import path_query
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import Answer
-from evercrawl.store.events import NEAR
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.journal.events import NEAR
 from evercrawl.types import Outcome
 
 SITE = "http://shop.example"

@@ -8,9 +8,9 @@ import pytest
 
 from evercrawl.crawl import storing
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.store import snapshot, stamped
-from evercrawl.store.disk import RealDisk
+from evercrawl.simulate.worlds.made_web import MadeWeb
+from evercrawl.store.disk import snapshot, stamped
+from evercrawl.store.disk.disk import RealDisk
 
 HOSTS = tuple(f"http://h{i}.example" for i in range(6))
 SEEDS = [f"{origin}/" for origin in HOSTS]

@@ -5,17 +5,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from evercrawl.ask.status import status
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.state import compare
+from evercrawl.ask.verify.verify import inspect, verify
 from evercrawl.config import Config
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.schemes import stored, wanted
-from evercrawl.crawl.status import status
-from evercrawl.crawl.verify import inspect, verify
-from evercrawl.crawl.verify_state import compare
-from evercrawl.crawl.view import View
+from evercrawl.model.policy.schemes import stored, wanted
+from evercrawl.model.view import View
 from evercrawl.progress import Limits
-from evercrawl.simulate.beliefs import rank_correlation
-from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.store.events import Passed, Switched
+from evercrawl.simulate.living.beliefs import rank_correlation
+from evercrawl.simulate.worlds.made_web import MadeWeb
+from evercrawl.store.journal.events import Passed, Switched
 from evercrawl.store.scheme import Scheme
 
 HOSTS = ("http://a.example", "http://b.example", "http://c.example")

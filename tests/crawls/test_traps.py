@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evercrawl.crawl.usage import Question, UsageWriter
+from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.progress import Limits
-from evercrawl.schedule.frontier import Frontier
-from evercrawl.schedule.price import Price
-from evercrawl.simulate.made_web import Answer
-from evercrawl.simulate.network import Asked, MadeNetwork
-from evercrawl.store.records import FINDABLE, MEMBER, NEAR
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.simulate.surroundings.network import Asked, MadeNetwork
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR
 from evercrawl.types import Outcome
 
 SITES = [f"http://s{number}.example" for number in range(20)]

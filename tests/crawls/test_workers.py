@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from evercrawl.crawl.workers import Workers
+from evercrawl.crawl.workers.workers import Workers
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import MadeWeb
+from evercrawl.simulate.worlds.made_web import MadeWeb
 
 SEEDS = ["http://a.example/", "http://b.example/"]
 

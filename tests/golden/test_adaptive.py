@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evercrawl.schedule import Pages, Policy, Visits, nutch_adaptive, stormcrawler_adaptive
-from evercrawl.schedule.nutch_adaptive import NutchAdaptive
-from evercrawl.schedule.stormcrawler_adaptive import StormcrawlerAdaptive
+from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.schedule.policies import nutch_adaptive, stormcrawler_adaptive
+from evercrawl.schedule.policies.nutch_adaptive import NutchAdaptive
+from evercrawl.schedule.policies.stormcrawler_adaptive import StormcrawlerAdaptive
 
 pytestmark = pytest.mark.golden
 

@@ -8,16 +8,9 @@ import closed_forms
 import numpy as np
 import pytest
 
-from evercrawl.change import (
-    expectations,
-    gamma,
-    irregular,
-    last_modified,
-    log_corrected,
-    naive,
-    posterior,
-)
-from evercrawl.change.classes import Classes
+from evercrawl.change import expectations, gamma
+from evercrawl.change.estimators import irregular, last_modified, log_corrected, naive, posterior
+from evercrawl.change.estimators.classes import Classes
 
 pytestmark = pytest.mark.golden
 REFS = json.loads(

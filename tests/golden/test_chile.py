@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Visits
-from evercrawl.schedule.chile_rates import Counts, by_dates
+from evercrawl.schedule.policies.chile.rates import Counts, by_dates
 
 pytestmark = pytest.mark.golden
 

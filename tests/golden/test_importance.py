@@ -16,9 +16,9 @@ from scipy.sparse.csgraph import connected_components
 
 from evercrawl.importance import offline
 from evercrawl.importance.aopic import AOPIC
-from evercrawl.importance.estimates import shares
-from evercrawl.importance.kleinberg import Kleinberg
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.estimates import shares
+from evercrawl.importance.ledger.kleinberg import Kleinberg
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.push import Push
 from evercrawl.importance.windows.unbounded import Unbounded

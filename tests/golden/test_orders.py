@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.importance import AOPIC, Ledger, Push
-from evercrawl.importance.orders import ORDERS
+from evercrawl.importance.ledger.orders import ORDERS
 
 pytestmark = pytest.mark.golden
 REFS = Path(os.environ.get("EVERCRAWL_REFS") or Path(__file__).parent / "refs")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import visit_forms
 
-from evercrawl.schedule import probing
-from evercrawl.schedule.site_shares import Shares
+from evercrawl.schedule.formulas import probing
+from evercrawl.schedule.formulas.site_shares import Shares
 
 pytestmark = pytest.mark.golden
 

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 import visit_forms
 
-from evercrawl.schedule import Pages, allocation, index, marked_point_counts, polling
-from evercrawl.schedule.azar import random_optimum
-from evercrawl.schedule.lambda_crawl import harmonic_optimum
-from evercrawl.schedule.objectives import OBJECTIVES
-from evercrawl.schedule.partition import grouped
-from evercrawl.schedule.price import Price
-from evercrawl.schedule.proportional import Proportional
+from evercrawl.schedule import Pages
+from evercrawl.schedule.formulas import allocation, index
+from evercrawl.schedule.formulas.objectives import OBJECTIVES
+from evercrawl.schedule.policies import polling
+from evercrawl.schedule.policies.azar import random_optimum
+from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
+from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
+from evercrawl.schedule.policies.partition import grouped
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.policies.proportional import Proportional
 
 pytestmark = pytest.mark.golden
 

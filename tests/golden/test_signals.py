@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from visit_forms import worth
 
-from evercrawl.schedule.signals import signals, times
+from evercrawl.schedule.formulas.signals import signals, times
 
 pytestmark = pytest.mark.golden
 

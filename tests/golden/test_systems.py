@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evercrawl.schedule.rpuc_types import components, primary, vectors
-from evercrawl.schedule.tianwang_assignment import assign
+from evercrawl.schedule.policies.rpuc.types import components, primary, vectors
+from evercrawl.schedule.policies.tianwang.assignment import assign
 
 pytestmark = pytest.mark.golden
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evercrawl.importance import Google, Ledger, Push, Weighted, shares
-from evercrawl.importance.kleinberg import Kleinberg
-from evercrawl.importance.matrices import tax_of_small_edges
+from evercrawl.importance.ledger.kleinberg import Kleinberg
+from evercrawl.importance.ledger.matrices import tax_of_small_edges
 
 pytestmark = pytest.mark.golden
 REFS = Path(os.environ.get("EVERCRAWL_REFS") or Path(__file__).parent / "refs")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import StoreError
-from evercrawl.store.cdxj import index_segment
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.warc_read import walk
+from evercrawl.store.archive.cdxj import index_segment
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk.disk import RealDisk
 
 pytestmark = pytest.mark.golden
 

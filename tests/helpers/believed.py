@@ -1,7 +1,7 @@
 """Clocks of folders that are sure that they foretell better than time."""
 
-from evercrawl.schedule._clock_layout import ADVANTAGE
-from evercrawl.schedule.clocks import Clocks
+from evercrawl.schedule.clocks._layout import ADVANTAGE
+from evercrawl.schedule.clocks.clocks import Clocks
 
 
 def sure(clocks: Clocks) -> Clocks:

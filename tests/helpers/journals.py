@@ -5,9 +5,9 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from evercrawl.store.events import HAS_LINKS, Discovery, Event, Found, Lost, Visit
-from evercrawl.store.journal import Journal
-from evercrawl.store.segment import segment_name
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Event, Found, Lost, Visit
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.segment import segment_name
 from evercrawl.types import NO_SLOT, Outcome
 
 FIRST = segment_name(0)

@@ -2,9 +2,9 @@
 
 import math
 
-from evercrawl.crawl.contents import body_of, contents
-from evercrawl.crawl.reading import Before, Reading, fetched, held, understand
-from evercrawl.schedule.hosts import Host
+from evercrawl.model.stored.contents import body_of, contents
+from evercrawl.model.stored.reading import Before, Reading, fetched, held, understand
+from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.types import Exchange
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evercrawl.simulate.living_text import page
-from evercrawl.simulate.living_web import LOGIN, LivingWeb
+from evercrawl.simulate.living.text import page
+from evercrawl.simulate.living.web import LOGIN, LivingWeb
 
 
 class RisingWeb(LivingWeb):

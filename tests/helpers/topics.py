@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.simulate.living_text import Sentences
-from evercrawl.simulate.made_web import Answer
+from evercrawl.simulate.living.text import Sentences
+from evercrawl.simulate.worlds.made_web import Answer
 
 if TYPE_CHECKING:
     from evercrawl.types import Ints

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.crawl.changes import NO_COPY
-from evercrawl.simulate.living_plan import Kind
-from evercrawl.store.events import Visit
+from evercrawl.crawl.learn.changes import NO_COPY
+from evercrawl.simulate.living.plan import Kind
+from evercrawl.store.journal.events import Visit
 from evercrawl.store.state import HELD
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.simulate.living_web import LivingWeb
+    from evercrawl.simulate.living.web import LivingWeb
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.schedule import allocation
-from evercrawl.schedule.index import HARMONIC, NEVER_S, index
-from evercrawl.schedule.probing import best_size, changes_found
-from evercrawl.schedule.signals import Signals, times
+from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S, index
+from evercrawl.schedule.formulas.probing import best_size, changes_found
+from evercrawl.schedule.formulas.signals import Signals, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from evercrawl.schedule.site_shares import Shares
+    from evercrawl.schedule.formulas.site_shares import Shares
     from evercrawl.types import Floats
 
 
@@ -88,7 +88,7 @@ def exact_size(pages: int, part: float, shares: Shares) -> int:
 
     Examples
     --------
-    >>> from evercrawl.schedule.site_shares import Shares
+    >>> from evercrawl.schedule.formulas.site_shares import Shares
     >>> exact_size(1000, 0.1, Shares(1.0, 1.0))
     10
     """
@@ -154,7 +154,7 @@ def _fresh_between(edges: Floats, chances: Floats) -> Floats:
 def level(of: Signals, age_s: ArrayLike, count: ArrayLike) -> Floats:
     """Return y, -ln of the probability that copies of some age are fresh, `count` announcements having come.
 
-    >>> from evercrawl.schedule.signals import signals
+    >>> from evercrawl.schedule.formulas.signals import signals
     >>> level(signals(1.0, 0.5, 0.5), [0.0, 2.0], [0, 1]).round(3)
     array([0.   , 1.693])
     """
@@ -179,7 +179,7 @@ def worth(of: Signals, weight: ArrayLike, at: ArrayLike) -> Floats:
     --------
     Where nothing is announced, it is the index of a known rate, h(y) w / lam:
 
-    >>> from evercrawl.schedule.signals import signals
+    >>> from evercrawl.schedule.formulas.signals import signals
     >>> worth(signals(2.0, 0.0, 0.0), 1.0, [1.0]).round(6), round((1 - 2 / np.e) / 2, 6)
     (array([0.132121]), 0.132121)
     """

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from evercrawl.crawl.changes import priors_of
-from evercrawl.crawl.columns import Columns
-from evercrawl.crawl.notices import Notices
-from evercrawl.crawl.usage import Question, UsageWriter
-from evercrawl.crawl.weights import Weight, weight_of
+from evercrawl.crawl.learn.changes import priors_of
 from evercrawl.importance.base import Importance
 from evercrawl.importance.push import Push
+from evercrawl.model.columns import Columns
+from evercrawl.model.notices import Notices
+from evercrawl.model.worth.usage import Question, UsageWriter
+from evercrawl.model.worth.weights import Weight, weight_of
 from evercrawl.types import Floats, Slots
 
 SITE = "http://example.org"

@@ -182,7 +182,7 @@ class Hostile:
 
     def _read(self) -> tuple[dict[str, str], list[Any]]:
         from evercrawl.parse.digest import keys
-        from evercrawl.store.events import Visit
+        from evercrawl.store.journal.events import Visit
         from evercrawl.store.partition import Partition
         from evercrawl.types import Outcome
 

@@ -112,8 +112,8 @@ def test_a_validator_that_cannot_be_sent_does_not_keep_a_page_from_being_read_ag
 
 
 def test_a_validator_with_control_characters_does_not_keep_a_sitemap_from_being_read_again(hostile):
-    from evercrawl.crawl.sitemap_cache import Listing
-    from evercrawl.crawl.sitemaps import _remember
+    from evercrawl.crawl.sitemaps.cache import Listing
+    from evercrawl.crawl.sitemaps.sitemaps import _remember
     from evercrawl.types import Exchange, Request
 
     listing = Listing("http://a.example/s.xml", ("http://a.example",))

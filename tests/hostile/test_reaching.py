@@ -39,7 +39,7 @@ def test_links_to_dead_ports_do_not_keep_us_from_the_host(hostile):
 
 
 def test_a_site_of_which_one_port_is_closed_and_met_first_is_crawled_all_the_same(hostile, monkeypatch):
-    monkeypatch.setattr("evercrawl.crawl.robots.MIN_FRESH_S", 0.1)
+    monkeypatch.setattr("evercrawl.model.rules.robots.MIN_FRESH_S", 0.1)
     far = hostile.Far({"/": hostile.page("/x"), "/x": hostile.page(text="x")})
     dead = f"http://127.0.9.1:{dead_port()}/dead"
     crawled = hostile.crawl(far, first=(dead,), policy="breadth_first", seconds=2.0, until_idle=False)

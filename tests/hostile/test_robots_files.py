@@ -5,9 +5,9 @@ import tracemalloc
 
 import pytest
 
-from evercrawl.crawl import robots as keeping
-from evercrawl.crawl.robots import RobotsKeeper
 from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots
+from evercrawl.model.rules import robots as keeping
+from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.types import Exchange
 
 KIB = 1 << 10

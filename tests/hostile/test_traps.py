@@ -189,7 +189,7 @@ def test_entities_of_a_sitemap_are_never_expanded(hostile, start):
 )  # fmt: skip
 def test_robots_txt(hostile, monkeypatch, answers, asked):
     """Cut short it closes the site; a page in its place forbids nothing; once it can be had again, so can the site."""
-    monkeypatch.setattr("evercrawl.crawl.robots.MIN_FRESH_S", 0.1)
+    monkeypatch.setattr("evercrawl.model.rules.robots.MIN_FRESH_S", 0.1)
     left = iter(answers)
 
     async def robots(say):

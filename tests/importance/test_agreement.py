@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance.agreement import by_chance, cut, identical, majority
+from evercrawl.importance.sites.agreement import by_chance, cut, identical, majority
 
 
 def test_a_measure_gets_as_many_of_each_rank_as_the_rater_gave():

@@ -7,8 +7,8 @@ from evercrawl import catalog, importance
 from evercrawl.importance import offline
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Links
-from evercrawl.importance.estimates import shares
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.estimates import shares
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.push import Push
 from evercrawl.importance.windows import Pasts

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.importance import AOPIC, Greedy, Ledger, Push, offline, shares
-from evercrawl.importance.bounds import certificate, error_bound, least_tax, residual_bound
+from evercrawl.importance.ledger.bounds import certificate, error_bound, least_tax, residual_bound
 from evercrawl.importance.offline import Graph
 
 PAGES = 150

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance.degrees import spikes
+from evercrawl.importance.sites.degrees import spikes
 
 
 def web(pages: int = 300, out: int = 12, into: int = 3, noise: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

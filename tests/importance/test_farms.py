@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance.cycles import cycles
-from evercrawl.importance.farms import suspected_farms
-from evercrawl.importance.sites import SiteLinks
+from evercrawl.importance.sites.cycles import cycles
+from evercrawl.importance.sites.farms import suspected_farms
+from evercrawl.importance.sites.sites import SiteLinks
 
 HONEST = 200
 

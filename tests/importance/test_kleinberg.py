@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evercrawl.importance import AOPIC, Ledger, Unbounded, Weighted, shares
-from evercrawl.importance.bounds import certificate
-from evercrawl.importance.kleinberg import Kleinberg
+from evercrawl.importance.ledger.bounds import certificate
+from evercrawl.importance.ledger.kleinberg import Kleinberg
 from evercrawl.importance.offline import Graph, authority
 
 PAGES = 60

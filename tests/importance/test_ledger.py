@@ -6,8 +6,8 @@ import pytest
 from evercrawl import catalog
 from evercrawl.importance import windows
 from evercrawl.importance.aopic import AOPIC
-from evercrawl.importance.estimates import shares
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.estimates import shares
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.push import Push
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.unbounded import Unbounded

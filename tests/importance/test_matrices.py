@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.importance import AOPIC, Google, Internal, Lazy, Ledger, Push, Unbounded, Weighted, shares
-from evercrawl.importance.matrices import tax_of_small_edges
+from evercrawl.importance.ledger.matrices import tax_of_small_edges
 
 LINKS = {0: [1, 2], 1: [2, 2, 3], 2: [0], 3: [0, 1, 3], 4: [], 5: [0]}
 

@@ -5,8 +5,8 @@ import pytest
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Links
-from evercrawl.importance.estimates import shares
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.estimates import shares
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.newcomers import RULES, Newcomers, first_history, guess, introduced, pooled
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed

@@ -7,8 +7,8 @@ import pytest
 
 from evercrawl.importance import offline
 from evercrawl.importance.base import Account, Links
-from evercrawl.importance.estimates import shares
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.estimates import shares
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.push import Push
 

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.importance import AOPIC, Ledger, Push, repair, shares
 from evercrawl.importance.offline import Graph
-from evercrawl.importance.residuals import residual
+from evercrawl.importance.offline.residuals import residual
 
 LINKS = {0: [1, 2], 1: [2], 2: [0, 4], 3: [0, 1, 5], 4: []}
 

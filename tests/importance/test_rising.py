@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance.rising import DOUBT, LONGER, Steps, effective, mean_over, rising
+from evercrawl.importance.sites.rising import DOUBT, LONGER, Steps, effective, mean_over, rising
 
 
 def one(amounts, at, page=None) -> Steps:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.importance import AOPIC, Push, Unbounded, offline
-from evercrawl.importance.batches import Ack, Batch
+from evercrawl.importance.ledger.batches import Ack, Batch
+from evercrawl.importance.ledger.shards import Shard
 from evercrawl.importance.offline import Graph
-from evercrawl.importance.shards import Shard
 
 PARTS, PAGES = 3, 9
 TAX = Fraction(3, 20)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance import sites
-from evercrawl.importance.sites import SiteLinks, site_importance, within_sites
+from evercrawl.importance.sites import sites
+from evercrawl.importance.sites.sites import SiteLinks, site_importance, within_sites
 
 
 def drawn(seed: int, count: int = 60, pages: int = 2000) -> SiteLinks:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from known_graph import slowly
 
-from evercrawl.importance import offline, solve
-from evercrawl.importance.ledger import Ledger
-from evercrawl.importance.offline import Graph
+from evercrawl.importance import offline
+from evercrawl.importance.ledger.ledger import Ledger
+from evercrawl.importance.offline import Graph, solve
+from evercrawl.importance.offline.residuals import Residuals, residual
 from evercrawl.importance.push import Push
-from evercrawl.importance.residuals import Residuals, residual
 from evercrawl.kernels import Library, pointer
 
 KERNELS = Library("evercrawl.importance._push_kernel")

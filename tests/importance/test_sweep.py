@@ -7,8 +7,8 @@ from known_graph.sweep import OPIC
 
 from evercrawl.importance import offline
 from evercrawl.importance.aopic import AOPIC
-from evercrawl.importance.estimates import shares
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.estimates import shares
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.windows.unbounded import Unbounded
 

@@ -17,7 +17,7 @@ from evercrawl.lab.plugged import ESTIMATORS, Plugged
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.tables import labels
 from evercrawl.schedule.base import Pages, Visits
-from evercrawl.schedule.price_gamma import PriceGamma
+from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 DAY_S = 86_400.0
 MADE = {each.label: each for each in (*INDEX, *SYSTEMS)}

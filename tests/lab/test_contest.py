@@ -14,13 +14,13 @@ from evercrawl.lab.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.drift import contestants as drifting
 from evercrawl.lab.drift import frozen
 from evercrawl.lab.plotting import draw, percents
+from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.population import Population, population
 from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.signals import contestants as announced
 from evercrawl.lab.still_rates import EVEN, RANDOM, still, whole_visits
 from evercrawl.lab.tables import mean, panels
-from evercrawl.schedule import allocation
-from evercrawl.simulate.polling import Conditions, Polling
-from evercrawl.simulate.population import Population, population
+from evercrawl.schedule.formulas import allocation
 
 PAGES = population(300, seed=1)
 NAMES = {"freshness", "table1", "estimators", "systems", "drift", "caps", "signals", "sensitivity", "vanishing",

@@ -6,7 +6,7 @@ import pytest
 from evercrawl.lab import ends
 from evercrawl.lab.base import Findings, Options
 from evercrawl.lab.byte_costs import costs
-from evercrawl.simulate.population import population
+from evercrawl.lab.polling.population import population
 
 
 def rows(options):

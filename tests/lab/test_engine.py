@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.importance.aopic import AOPIC
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.offline import damped
 from evercrawl.importance.push import Push as PushScheme
 from evercrawl.importance.windows.unbounded import Unbounded

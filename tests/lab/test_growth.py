@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.importance.aopic import AOPIC
-from evercrawl.importance.ledger import Ledger
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.newcomers import RULES
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.lab.base import Options

@@ -6,7 +6,6 @@ import pytest
 from pyarrow.parquet import write_table
 
 from evercrawl import catalog, schedule
-from evercrawl.crawl.known_ranks import following
 from evercrawl.errors import ConfigError
 from evercrawl.importance.offline import solve
 from evercrawl.lab.accuracy import importance
@@ -15,6 +14,7 @@ from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.collecting import ORDERS, collect, known_links
 from evercrawl.lab.orders import ASSERTED, Orders, collected, compare, seeds_of
 from evercrawl.lab.places import sites_of
+from evercrawl.model.web.known_ranks import following
 from evercrawl.schedule import Pages
 from evercrawl.simulate.graphs import Web, copying, power_law, sites
 

@@ -7,11 +7,11 @@ from evercrawl.change import gamma
 from evercrawl.lab.base import Options
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.comparison import Case
+from evercrawl.lab.polling.polling import Conditions, Polling, poll
+from evercrawl.lab.polling.population import population
 from evercrawl.lab.sensitivity import BUDGETS, PATIENCE, SHAPES, TIMES, Belief, Sensitivity
 from evercrawl.lab.wrong import Fixed, Patient, prior_of
-from evercrawl.schedule.price_gamma import PriceGamma
-from evercrawl.simulate.polling import Conditions, Polling, poll
-from evercrawl.simulate.population import population
+from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 DAY_S = 86_400.0
 NO_AGE = np.full(2, np.nan)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from evercrawl import catalog, importance
 from evercrawl.importance import AOPIC, Google, Internal, Lazy, Ledger, Push, Weighted, shares, windows
-from evercrawl.importance.bounds import certificate, error_bound, least_tax
-from evercrawl.importance.network import Page
-from evercrawl.importance.orders import ORDERS
+from evercrawl.importance.ledger.bounds import certificate, error_bound, least_tax
+from evercrawl.importance.ledger.network import Page
+from evercrawl.importance.ledger.orders import ORDERS
 
 WINDOWS = catalog.find(windows, windows.Window)  # type: ignore[type-abstract]
 SCHEMES = catalog.find(importance, importance.Importance)  # type: ignore[type-abstract]

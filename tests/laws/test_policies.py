@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from evercrawl import catalog, schedule
 from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule.discovery import Discovery
-from evercrawl.schedule.frontier import Frontier
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.shared.discovery import Discovery
 from evercrawl.types import Floats, Slots
 
 POLICIES = catalog.find(schedule, schedule.Policy)  # type: ignore[type-abstract]

@@ -17,14 +17,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.crawl import crawl
-from evercrawl.crawl.verify import verify
 from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress
-from evercrawl.simulate.loopback import NETWORK, Loopback
-from evercrawl.simulate.made_web import Answer, MadeWeb
-from evercrawl.store.events import Visit
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
+from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
+from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
 
@@ -109,7 +109,7 @@ class Live:
 
     def records(self) -> Counter[tuple[str, str]]:
         """Return how many archive records there are of each (kind, URL)."""
-        from evercrawl.store.warc_read import walk
+        from evercrawl.store.archive.warc_read import walk
 
         found: Counter[tuple[str, str]] = Counter()
         with self.partition() as partition:

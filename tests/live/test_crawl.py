@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import Answer
-from evercrawl.store.events import CHANGED, HAS_LINKS, UNCHANGED
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, UNCHANGED
 from evercrawl.types import NO_SLOT, Outcome
 
 

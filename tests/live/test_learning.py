@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import Answer
-from evercrawl.store import transfers
-from evercrawl.store.events import KEEP, LEAVES
-from evercrawl.store.records import FINDABLE, MEMBER, NEAR, VALIDATED
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.cash import transfers
+from evercrawl.store.journal.events import KEEP, LEAVES
+from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED
 from evercrawl.types import RETIRED, Outcome
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evercrawl.progress import Limits
-from evercrawl.simulate.made_web import Answer
-from evercrawl.store.events import TLS_BAD
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.journal.events import TLS_BAD
 
 CERTIFICATE = Path(__file__).parents[1] / "fetch" / "data" / "site.pem"
 ALLOWED = ("127.0.1.1/32",)  # the server; the canary is on another loopback address

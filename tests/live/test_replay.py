@@ -26,9 +26,9 @@ from evercrawl.config import Config
 from evercrawl.crawl import crawl
 from evercrawl.parse.html import read
 from evercrawl.progress import Limits
-from evercrawl.simulate.living_web import LivingWeb
-from evercrawl.simulate.loopback import NETWORK, LivingLoopback
-from evercrawl.simulate.made_web import Answer
+from evercrawl.simulate.living.web import LivingWeb
+from evercrawl.simulate.surroundings.loopback import NETWORK, LivingLoopback
+from evercrawl.simulate.worlds.made_web import Answer
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(os.environ.get("REPLAY_TESTS_TOOLS", ROOT / ".venv-replay"))

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from evercrawl.crawl import session
-from evercrawl.crawl.crew import Crew
-from evercrawl.crawl.workers import Workers
+from evercrawl.crawl.workers.crew import Crew
+from evercrawl.crawl.workers.workers import Workers
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from evercrawl import catalog, schedule
-from evercrawl.crawl.policy_docs import described
+from evercrawl.ask.policies.docs import described
 from evercrawl.schedule.base import Facts, Pages, Policy, Visits
-from evercrawl.schedule.frontier import Frontier
+from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.types import Slots
 
 FOUND = catalog.find(schedule, Policy)  # type: ignore[type-abstract]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.schedule.breadth_first import BreadthFirst
-from evercrawl.schedule.price import Price
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
+from evercrawl.schedule.policies.price.price import Price
 
 
 def test_the_price_goes_on_where_it_was():

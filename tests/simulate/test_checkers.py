@@ -6,22 +6,23 @@ from typing import Any
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import loop, parts
-from evercrawl.crawl.indexing import Indexing
-from evercrawl.crawl.learning import Learner
+from evercrawl.crawl import assemble as parts
+from evercrawl.crawl import loop
+from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.learn.learning import Learner
+from evercrawl.crawl.learn.visit_event import VisitEvents
 from evercrawl.crawl.pace import Pace
-from evercrawl.crawl.robots import OriginRules, RobotsKeeper
-from evercrawl.crawl.visit_event import VisitEvents
-from evercrawl.schedule.breadth_first import BreadthFirst
-from evercrawl.schedule.frontier import Frontier
-from evercrawl.simulate.drawn_web import Plan
-from evercrawl.simulate.platter import Content
+from evercrawl.model.rules.robots import OriginRules, RobotsKeeper
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.simulate.simulation import simulate
-from evercrawl.simulate.weather import Climate
-from evercrawl.simulate.world import BEGAN_AT, End, Life, World, drawn
-from evercrawl.store.archive import Archive
-from evercrawl.store.cashbook import Cashbook
-from evercrawl.store.journal import Journal
+from evercrawl.simulate.surroundings.platter import Content
+from evercrawl.simulate.surroundings.weather import Climate
+from evercrawl.simulate.worlds.drawn_web import Plan
+from evercrawl.simulate.worlds.world import BEGAN_AT, End, Life, World, drawn
+from evercrawl.store.archive.archive import Archive
+from evercrawl.store.cash.cashbook import Cashbook
+from evercrawl.store.journal.journal import Journal
 
 SETTINGS = Config(scope="any", delay_s=1.0, refresh_after_s=60.0, policy="breadth_first", index=False)
 FAIR = Climate(fine_s=1e9, latency_s=0.1)
@@ -66,7 +67,7 @@ def test_addresses_with_too_many_connections(monkeypatch):
 
 
 def test_a_wish_to_be_left_alone_that_is_forgotten(monkeypatch):
-    monkeypatch.setattr("evercrawl.crawl.visiting.apply_backoff", lambda host, exchange, now: None)
+    monkeypatch.setattr("evercrawl.crawl.visit.visiting.apply_backoff", lambda host, exchange, now: None)
     one = world(life(lasts_s=2000.0), life())
     busy = Climate(100.0, 100.0, 0, 0, 0, 0, 0, 1.0, 0, 0)
     one = replace(one, web=replace(one.web, settles_at=BEGAN_AT + 2000.0), climate=busy)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from evercrawl.simulate.clock import Crash, Machine, SimulationError, VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.clock import Crash, Machine, SimulationError, VirtualClock, run_virtual
 
 
 def test_a_wait_takes_no_time_and_moves_the_clock():

@@ -8,10 +8,10 @@ from collections import Counter
 import pytest
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.simulate.clock import Crash
-from evercrawl.simulate.disk import VirtualDisk
-from evercrawl.simulate.platter import BLOCK_BYTES, Odds
-from evercrawl.store.disk import RealDisk
+from evercrawl.simulate.surroundings.clock import Crash
+from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.simulate.surroundings.platter import BLOCK_BYTES, Odds
+from evercrawl.store.disk.disk import RealDisk
 
 # The contract, of both
 

@@ -6,8 +6,8 @@ import urllib.request
 
 import pytest
 
-from evercrawl.simulate.loopback import Loopback
-from evercrawl.simulate.made_web import MadeWeb
+from evercrawl.simulate.surroundings.loopback import Loopback
+from evercrawl.simulate.worlds.made_web import MadeWeb
 
 WEB = MadeWeb(seed=1, origins=("http://a", "http://b"), pages=12)
 

@@ -6,8 +6,8 @@ import pytest
 
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import ResolveError
-from evercrawl.simulate.clock import VirtualClock, run_virtual
-from evercrawl.simulate.names import INSIDE, PATIENCE_S, MadeNames
+from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.names import INSIDE, PATIENCE_S, MadeNames
 
 HOSTS = [f"site-{number}.example" for number in range(40)]
 DAY_S = 86_400.0

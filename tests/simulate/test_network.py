@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from evercrawl.fetch.answer import unwrap
-from evercrawl.simulate.clock import Machine, VirtualClock, run_virtual
-from evercrawl.simulate.made_web import Answer
-from evercrawl.simulate.network import Delivery, MadeNetwork, NoAnswerError
+from evercrawl.simulate.surroundings.clock import Machine, VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.network import Delivery, MadeNetwork, NoAnswerError
+from evercrawl.simulate.worlds.made_web import Answer
 from evercrawl.types import Exchange, Request
 
 BODY = b"0123456789" * 10

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.verify_state import compare
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.state import compare
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.simulate.clock import Crash, run_virtual
-from evercrawl.simulate.disk import VirtualDisk
-from evercrawl.store.archive import Pointer
-from evercrawl.store.events import HAS_LINKS, Discovery, Event, Found, Visit
+from evercrawl.simulate.surroundings.clock import Crash, run_virtual
+from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.warc import Entry
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Event, Found, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.store.warc import Entry
 from evercrawl.types import Exchange, Outcome, Request
 
 NOW = 1.7e9

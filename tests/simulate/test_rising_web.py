@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from rising_web import RisingWeb
 
+from evercrawl.ask.rank.rising import RisingPage, rising_pages
+from evercrawl.ask.rank.top import top_pages
 from evercrawl.config import Config
-from evercrawl.crawl.rising import RisingPage, rising_pages
-from evercrawl.crawl.top import top_pages
-from evercrawl.crawl.view import View
-from evercrawl.simulate.lives import relive
+from evercrawl.model.view import View
+from evercrawl.simulate.living.lives import relive
 
 RISERS, LASTS_S = 6, 25.0
 

@@ -7,12 +7,12 @@ import pytest
 
 from evercrawl.fetch.robots import Robots
 from evercrawl.parse.sitemap import read_sitemap
-from evercrawl.simulate.clock import VirtualClock, run_virtual
-from evercrawl.simulate.made_web import MadeWeb
-from evercrawl.simulate.network import MadeNetwork, NoAnswerError
-from evercrawl.simulate.rules import ELSEWHERE, ROBOTS, SITEMAP, MadeRules, Said, sitemap
-from evercrawl.simulate.spells import Spells, lot
-from evercrawl.simulate.weather import Climate, Kind, Weather
+from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.network import MadeNetwork, NoAnswerError
+from evercrawl.simulate.surroundings.rules import ELSEWHERE, ROBOTS, SITEMAP, MadeRules, Said, sitemap
+from evercrawl.simulate.surroundings.spells import Spells, lot
+from evercrawl.simulate.surroundings.weather import Climate, Kind, Weather
+from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.types import Request
 
 BEGAN_AT = 1.7e9

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.store.accounts import Accounts
+from evercrawl.store.cash.accounts import Accounts
 
 
 def test_sources_are_one_a_site():

@@ -8,11 +8,11 @@ import pytest
 from fastwarc.warc import ArchiveIterator
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.store.archive import Archive, Pointer
-from evercrawl.store.cdxj import index_name, index_segment
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.warc import Entry, Kind, Original
-from evercrawl.store.warc_read import walk
+from evercrawl.store.archive.archive import Archive, Pointer
+from evercrawl.store.archive.cdxj import index_name, index_segment
+from evercrawl.store.archive.warc import Entry, Kind, Original
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.types import Exchange, Request
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.parse.digest import keys
-from evercrawl.store import snapshot
-from evercrawl.store.codec import encode_slots
-from evercrawl.store.events import (
+from evercrawl.store.cash.transfers import Moved, pack, pack_numbers, rounded, unpack
+from evercrawl.store.disk import snapshot
+from evercrawl.store.journal.codec import encode_slots
+from evercrawl.store.journal.events import (
     HAS_LINKS,
     JOINS,
     KEEP,
@@ -30,9 +31,8 @@ from evercrawl.store.events import (
     Visit,
 )
 from evercrawl.store.partition import Partition, Scheme
-from evercrawl.store.records import MEMBER as IS_MEMBER
-from evercrawl.store.table import NO_RECORD, ROOT
-from evercrawl.store.transfers import Moved, pack, pack_numbers, rounded, unpack
+from evercrawl.store.records.records import MEMBER as IS_MEMBER
+from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Outcome
 
 BEGAN_AT = 1_700_000_000.0

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.store.archive import Archive, Pointer
-from evercrawl.store.cdxj import Capture, captures, index_name, index_segment, line, lines, write
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.surt import surt_key
-from evercrawl.store.warc import Entry, Kind, Original
+from evercrawl.store.archive.archive import Archive, Pointer
+from evercrawl.store.archive.cdxj import Capture, captures, index_name, index_segment, line, lines, write
+from evercrawl.store.archive.surt import surt_key
+from evercrawl.store.archive.warc import Entry, Kind, Original
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.types import Exchange, Request
 
 AT = 1790000000.9

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.store.codec import decode_slots, encode_slots
+from evercrawl.store.journal.codec import decode_slots, encode_slots
 
 EDGE = [0, 1, 127, 128, 129, 16_383, 16_384, 16_511, 16_512, 2**21 + 16_512, 2**28 - 1, 2**31, 2**32 - 1]
 

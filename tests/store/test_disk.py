@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.store.disk import OPEN_FILES, RealDisk
-from evercrawl.store.trouble import free_bytes
+from evercrawl.store.disk.disk import OPEN_FILES, RealDisk
+from evercrawl.store.disk.trouble import free_bytes
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from evercrawl.errors import NoRoomError
-from evercrawl.store.disk import RealDisk
+from evercrawl.store.disk.disk import RealDisk
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, -1))
 disk = RealDisk(Path(sys.argv[1]))
 disk.append("f", b"a" * 900)
@@ -148,7 +148,7 @@ def test_replace_that_fails_leaves_the_old_file(tmp_path, operation, turn):
 KILLED = """
 import os, sys
 from pathlib import Path
-from evercrawl.store.disk import RealDisk
+from evercrawl.store.disk.disk import RealDisk
 def kill(operation, name):
     if operation == "rename":
         os.kill(os.getpid(), 9)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.found_at import FoundAt
-from evercrawl.store.known import KnownLog
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.table.found_at import FoundAt
+from evercrawl.store.table.known import KnownLog
 from evercrawl.types import NO_SLOT
 
 

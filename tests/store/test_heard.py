@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.store.heard import pack, unpack
+from evercrawl.store.records.heard import pack, unpack
 
 
 def test_both_come_back():

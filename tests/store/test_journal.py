@@ -7,11 +7,11 @@ import pytest
 from journals import FIRST, append, event, events, replayed
 
 from evercrawl.errors import StoreError
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import Visit
-from evercrawl.store.frame import EVENTS
-from evercrawl.store.journal import Journal
-from evercrawl.store.segment import segment_name, segments
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.frame import EVENTS
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.types import Outcome
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from journals import FIRST, append, events, replayed
 
 from evercrawl.errors import StoreError
-from evercrawl.simulate.disk import VirtualDisk
-from evercrawl.simulate.platter import Odds
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.journal import Journal
-from evercrawl.store.segment import HEADER_BYTES, segments
+from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.simulate.surroundings.platter import Odds
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.segment import HEADER_BYTES, segments
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from journals import append, events, replayed
 
 from evercrawl.errors import NoRoomError
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.journal import Journal
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.journal import Journal
 
 
 class Full:

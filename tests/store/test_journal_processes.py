@@ -9,9 +9,9 @@ import pytest
 from journals import FIRST, append, event, events, replayed
 
 from evercrawl.errors import StoreError
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.journal import Journal
-from evercrawl.store.segment import segments
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.segment import segments
 
 
 @pytest.fixture
@@ -69,9 +69,9 @@ def test_a_reader_never_trips_over_a_write_under_way(disk, tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import Lost
-from evercrawl.store.journal import Journal
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.events import Lost
+from evercrawl.store.journal.journal import Journal
 journal = Journal.open(RealDisk(Path(sys.argv[1])), segment_bytes=4000)
 while True:
     for _ in range(20):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.known import FILE, KNOWN, KnownLog
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.table.known import FILE, KNOWN, KnownLog
 from evercrawl.types import NO_SLOT
 
 

@@ -11,7 +11,7 @@ from evercrawl.change.extent import replaced
 from evercrawl.change.longevity import lasting
 from evercrawl.change.shingles import shingles, word_keys
 from evercrawl.parse.simhash import simhash
-from evercrawl.store.lasting import FIRST_CHANGES, MOST, ONE, START, judged, learn, part
+from evercrawl.store.records.lasting import FIRST_CHANGES, MOST, ONE, START, judged, learn, part
 
 PAGES, STATES, WORDS = 12, 16, 240
 

@@ -8,13 +8,13 @@ import time
 import pytest
 
 from evercrawl.errors import StoreError
-from evercrawl.store.lock import FILE, Lock, holder
+from evercrawl.store.disk.lock import FILE, Lock, holder
 
 SINCE = 1_750_000_000.0
 HOLD = """
 import sys, time
 from pathlib import Path
-from evercrawl.store.lock import Lock
+from evercrawl.store.disk.lock import Lock
 lock = Lock.take(Path(sys.argv[1]), "evercrawl crawl", 1_750_000_000.0)
 print("taken", flush=True)
 time.sleep(60)

@@ -9,12 +9,12 @@ import pytest
 
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.store.archive import Pointer
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import HAS_LINKS, Discovery, Found, Lost, Visit
+from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.warc import Entry
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Lost, Visit
 from evercrawl.store.partition import COPY, FILE, FORMAT, Partition, is_crawl
 from evercrawl.store.resuming import to_try
-from evercrawl.store.warc import Entry
 from evercrawl.types import Exchange, Outcome, Request
 
 NOW = 1_700_000_000.0

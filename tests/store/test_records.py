@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evercrawl.store.records import RECORD, Records
-from evercrawl.store.table import NO_RECORD
+from evercrawl.store.records.records import RECORD, Records
+from evercrawl.store.table.table import NO_RECORD
 
 
 def test_record_is_a_cache_line_with_aligned_fields():

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from evercrawl.store.events import Drawn, Event, Visit
-from evercrawl.store.said import pack, unpack
+from evercrawl.store.journal.events import Drawn, Event, Visit
+from evercrawl.store.records.said import pack, unpack
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -9,13 +9,13 @@ import pytest
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.store import snapshot
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import CHANGED, HAS_LINKS, Discovery, Found, Passed, Switched, Visit
+from evercrawl.store.cash.transfers import Moved, pack, pack_numbers
+from evercrawl.store.disk import snapshot
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.pieces import END, packed
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, Discovery, Found, Passed, Switched, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.store.pieces import END, packed
 from evercrawl.store.scheme import Scheme
-from evercrawl.store.transfers import Moved, pack, pack_numbers
 from evercrawl.types import Outcome
 
 

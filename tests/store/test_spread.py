@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evercrawl.store.spread import ELSEWHERE, IN_CELL, INFLOW, KEPT, expected, in_cells, thinner
-from evercrawl.store.table import NO_RECORD, ROOT
+from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, INFLOW, KEPT, expected, in_cells, thinner
+from evercrawl.store.table.table import NO_RECORD, ROOT
 
 
 def part(spread):

@@ -10,9 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.parse.digest import keys
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Event, Found, Lost, Passed, Visit
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.folding import Place, fold, replay
+from evercrawl.store.journal.events import (
+    CHANGED,
+    HAS_LINKS,
+    KEEP,
+    UNCHANGED,
+    Discovery,
+    Event,
+    Found,
+    Lost,
+    Passed,
+    Visit,
+)
 from evercrawl.store.resuming import to_try
 from evercrawl.store.state import RETRIES, State
 from evercrawl.types import NO_SLOT, Outcome

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.errors import StoreError
-from evercrawl.store import _table_entries, _table_kernels
-from evercrawl.store import table as table_module
-from evercrawl.store.codec import encode_slots
-from evercrawl.store.table import NO_RECORD, KeyMap, Saved, Table
+from evercrawl.store.journal.codec import encode_slots
+from evercrawl.store.table import _entries as _table_entries
+from evercrawl.store.table import _kernels as _table_kernels
+from evercrawl.store.table import table as table_module
+from evercrawl.store.table.table import NO_RECORD, KeyMap, Saved, Table
 from evercrawl.types import NO_SLOT
 
 TOP = 2**64 - 1
@@ -192,7 +193,7 @@ def test_takes_keys_as_they_come_from_a_file():
 def test_a_table_fits_a_small_address_space():
     code = """
 import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-import numpy as np; from evercrawl.store.table import Table
+import numpy as np; from evercrawl.store.table.table import Table
 table = Table(); table.intern(np.arange(9, dtype=np.uint64)); print(table.known, len(table.cash) >= 1 << 24)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -237,7 +238,7 @@ def test_keys_that_all_fall_together_stay_findable():
 
 def test_numba_is_not_needed_once_it_has_compiled():
     small().find(np.zeros(1, np.uint64))
-    code = "import sys, evercrawl.store.table as t; t.Table().find([1]); print('numba' in sys.modules)"
+    code = "import sys, evercrawl.store.table.table as t; t.Table().find([1]); print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

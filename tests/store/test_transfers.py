@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.store.transfers import Moved, pack, pack_evidence, rounded, unpack, unpack_evidence
+from evercrawl.store.cash.transfers import Moved, pack, pack_evidence, rounded, unpack, unpack_evidence
 
 amounts = st.floats(-1e6, 1e6, width=32)
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.store.disk import RealDisk
-from evercrawl.store.urlblocks import BLOCK, BlockCodec, needs_dictionary, train
-from evercrawl.store.urllog import UrlLog
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.table.urlblocks import BLOCK, BlockCodec, needs_dictionary, train
+from evercrawl.store.table.urllog import UrlLog
 
 WORDS = ["guide", "api", "install", "blog", "release", "module", "tutorial", "user", "index", "about", "static", "faq"]
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from evercrawl.store.answer import stored
-from evercrawl.store.member import unpack
-from evercrawl.store.warc import Entry, Kind, Original, payload_digest, visit_records, warcinfo
-from evercrawl.store.warc_read import parse
+from evercrawl.store.archive.answer import stored
+from evercrawl.store.archive.member import unpack
+from evercrawl.store.archive.warc import Entry, Kind, Original, payload_digest, visit_records, warcinfo
+from evercrawl.store.archive.warc_read import parse
 from evercrawl.types import Exchange, Request
 
 HEAD = b"HTTP/1.1 200 OK\r\nServer: test\r\nContent-Type: text/html\r\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evercrawl.importance.solve import solved
+from evercrawl.importance.offline.solve import solved
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph

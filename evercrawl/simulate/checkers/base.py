@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.loop import Crawl
     from evercrawl.search.index import Index
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.store.partition import Partition
     from evercrawl.types import Exchange, Request
 

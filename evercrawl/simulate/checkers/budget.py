@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from evercrawl.crawl.pace import LATE_S
-from evercrawl.crawl.robots import RobotsTag
-from evercrawl.crawl.visiting import VisitTag
+from evercrawl.crawl.visit.visiting import VisitTag
+from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.store.events import Visit
+from evercrawl.store.journal.events import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 

@@ -9,8 +9,8 @@ from evercrawl.simulate.checkers.base import Checker, Running
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
 
 MOST: Final = 1e-9
 """What rounding may take of all cash."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.verify_index import check_index
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.index import check_index
 from evercrawl.simulate.checkers.base import Checker, Running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
+    from evercrawl.simulate.worlds.world import World
 
 
 class IndexFollows(Checker):

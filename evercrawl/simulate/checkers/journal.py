@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
-from evercrawl.crawl.findings import Findings
-from evercrawl.crawl.verify_state import compare
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.state import compare
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.store.events import Lost
 from evercrawl.store.folding import replay
+from evercrawl.store.journal.events import Lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
 
 EVERY: Final = 100
 """Events after which memory is held against the journal for the first time; then whenever a third has been added."""

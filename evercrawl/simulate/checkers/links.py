@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.crawl.contents import attempted, body_of
-from evercrawl.crawl.reading import REDIRECTS
-from evercrawl.crawl.visiting import VisitTag
+from evercrawl.crawl.visit.visiting import VisitTag
+from evercrawl.model.stored.contents import attempted, body_of
+from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.urls import normalise
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import Visit
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.crawl.contents import Body
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.model.stored.contents import Body
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.store.events import Visit
+from evercrawl.store.journal.events import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 SLACK_S: Final = 1e-4  # what adding up instants of 1.7e9 s may lose

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.crawl.robots import RobotsTag
-from evercrawl.crawl.sitemaps import SitemapTag
+from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.fetch.robots_policy import ROBOTS_REDIRECTS, fresh_s, verdict
+from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.checkers.politeness import SLACK_S
@@ -15,7 +15,7 @@ from evercrawl.simulate.checkers.politeness import SLACK_S
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
+    from evercrawl.simulate.worlds.world import World
     from evercrawl.types import Exchange, Request
 
 LATE_S: Final = 60.0

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.crawl.policies import policy_of
-from evercrawl.crawl.visiting import VisitTag
-from evercrawl.crawl.waits import wait_s
+from evercrawl.crawl.visit.visiting import VisitTag
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.simulate.drawn_web import DrawnWeb
-from evercrawl.store.events import Visit
-from evercrawl.store.known import TICKS_PER_S
-from evercrawl.store.retired import retired
+from evercrawl.simulate.worlds.drawn_web import DrawnWeb
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.records.retired import retired
+from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Request
 
 HOUR_S: Final = 3600.0

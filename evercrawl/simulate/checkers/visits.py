@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.crawl.sitemaps import SitemapTag
-from evercrawl.crawl.visiting import VisitTag
-from evercrawl.crawl.waits import wait_s
+from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
+from evercrawl.crawl.visit.visiting import VisitTag
+from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.simulate.world import End
-from evercrawl.store.codec import decode_slots
-from evercrawl.store.events import Lost, Visit
-from evercrawl.store.known import TICKS_PER_S
-from evercrawl.store.retired import retired
+from evercrawl.simulate.worlds.world import End
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import Lost, Visit
+from evercrawl.store.records.retired import retired
+from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.simulate.world import World
-    from evercrawl.store.events import Event
+    from evercrawl.simulate.worlds.world import World
+    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 SETTLED: Final = frozenset({Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT, Outcome.GONE})

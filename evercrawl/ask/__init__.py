@@ -1,0 +1,1 @@
+"""Questions about a crawl: each only reads."""

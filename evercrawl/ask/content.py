@@ -1,0 +1,300 @@
+"""The newest stored content of one page: found by its URL, read from the archive, codings undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.clock import SystemClock
+from evercrawl.errors import EvercrawlError
+from evercrawl.fetch.answer import unwrap
+from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
+from evercrawl.model.rules.scope import Scope
+from evercrawl.model.stored.reader import visits
+from evercrawl.model.view import View
+from evercrawl.parse.digest import keys
+from evercrawl.parse.urls import origin
+from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.warc import Kind
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import Visit
+from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
+    from evercrawl.store.archive.answer import Stored
+    from evercrawl.store.partition import Partition
+
+MOST_HOPS: Final = 20  # redirects followed from page to page
+HTML: Final = ("text/html", "application/xhtml+xml")
+
+
+class NotHeldError(EvercrawlError):
+    """The crawl holds no content for a URL; the message says why.
+
+    Attributes
+    ----------
+    page
+        The page of the crawl whose content it would be, if it were fetched; "" where there is none.
+    """
+
+    def __init__(self, message: str, page: str = "") -> None:
+        super().__init__(message)
+        self.page = page
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A page as it was when its content was last stored.
+
+    Attributes
+    ----------
+    url, final_url
+        What was asked for, and where redirects and copies lead within the crawl.
+    outcome, status
+        Of the last visit to the page that has the content.
+    title, mime, language
+        Of the content; "" where not known.
+    visited_at, stored_at
+        Instants of the last visit, and of the one that brought this content; seconds since the epoch.
+    visits, changes
+        So far.
+    headers
+        Lower-case name -> value, of the answer that brought the content.
+    body
+        Transfer and content codings undone.
+    notes
+        What the reader should know, a sentence each: redirects followed, a page that is gone since.
+    page
+        The page whose copy this is, where redirects lead; for a copy of another page, not that other one.
+    fresh
+        Probability that the page is still as it was then; 0 where it is gone, None where nothing is believed of it.
+    """
+
+    url: str
+    final_url: str
+    outcome: Outcome
+    status: int
+    title: str
+    mime: str
+    language: str
+    visited_at: float
+    stored_at: float
+    visits: int
+    changes: int
+    headers: dict[str, str]
+    body: bytes
+    notes: tuple[str, ...] = ()
+    page: str = ""
+    fresh: float | None = None
+
+    @property
+    def content_type(self) -> str:
+        """Return the Content-Type as the server gave it."""
+        return self.headers.get("content-type", "")
+
+
+def content(partition: Partition, url: str, config: Config, now: float | None = None) -> Content:
+    """Return the newest stored content of a page.
+
+    Parameters
+    ----------
+    partition
+        The crawl.
+    url
+        Normalised.
+    config
+        Of the crawl: says whether an unknown URL is in scope.
+    now
+        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
+
+    Raises
+    ------
+    NotHeldError
+        There is none.
+    StoreError
+        The archive or the journal is damaged.
+    """
+    slot = int(partition.state.table.find(keys([url]))[0])
+    if slot == NO_SLOT:
+        raise NotHeldError(_unknown(partition, url, config))
+    slot, notes = _followed(partition, slot)
+    row = _row(partition, slot)
+    event = partition.journal.read(int(row["event"])) if row["event"] else None
+    if not isinstance(event, Visit) or event.archive is None:
+        raise NotHeldError(" ".join([*notes, _empty(partition, slot, row)]), partition.state.urls.get(slot))
+    held = exchange_of(event, answer_of(partition, event))
+    final, also = _original(partition, slot, event, row)
+    return Content(
+        url=url,
+        final_url=final,
+        outcome=Outcome(int(row["outcome"])),
+        status=int(row["status"]),
+        title=event.title,
+        mime=event.mime,
+        language=event.language,
+        visited_at=partition.state.instant(int(row["visited"])),
+        stored_at=held.at,
+        visits=int(row["visits"]),
+        changes=int(row["changes"]),
+        headers=held.headers,
+        body=held.body,
+        notes=(*notes, *also, *_since(partition, slot, row, event)),
+        page=partition.state.urls.get(slot),
+        fresh=_fresh(View(partition, config, SystemClock().now() if now is None else now), slot),
+    )
+
+
+def answer_of(partition: Partition, event: Visit) -> Stored:
+    """Return the archived answer that has the content of a visit; a revisit record leads to an earlier one.
+
+    Raises
+    ------
+    StoreError
+        It is damaged, or missing.
+    """
+    assert event.archive is not None, "a visit without an answer has no content"
+    found = partition.archive.read(Pointer(*event.archive))
+    if found.kind is Kind.RESPONSE or not event.content:
+        return found
+    earlier = partition.journal.read(event.content)
+    assert isinstance(earlier, Visit), "content lies with a visit"
+    return replace(answer_of(partition, earlier), headers=found.headers)
+
+
+def exchange_of(event: Visit, answer: Stored, most_bytes: int | None = None) -> Exchange:
+    """Return what an archived answer was before it was archived, its body decoded as far as the visit read it.
+
+    Of a longer body than `most_bytes` no more than that is decoded.
+    """
+    size_bytes = event.size_bytes if most_bytes is None else min(event.size_bytes, most_bytes)
+    request = Request(answer.url, max_wire_bytes=max(len(answer.wire), 1), max_body_bytes=size_bytes)
+    exchange = Exchange(
+        request, answer.at, status=answer.status, head=answer.head, wire=answer.wire, headers=answer.headers
+    )  # fmt: skip
+    unwrap(exchange)
+    return exchange
+
+
+def is_html(mime: str, body: bytes) -> bool:
+    """Whether a body is read as HTML: its type says so, or it has none and begins like it.
+
+    >>> is_html("text/html", b""), is_html("", b" <p>"), is_html("text/plain", b"<p>")
+    (True, True, False)
+    """
+    return mime in HTML or (not mime and body.lstrip()[:1] == b"<")
+
+
+def instant(at: float) -> str:
+    """Return seconds since the epoch as people read them.
+
+    >>> instant(86400.9)
+    '1970-01-02 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _followed(partition: Partition, slot: int) -> tuple[int, list[str]]:
+    """Follow redirects from page to page; return where they end, and a sentence for each."""
+    state, notes, seen = partition.state, list[str](), {slot}
+    while (index := state.record_of(slot)) is not None and len(seen) <= MOST_HOPS:
+        row = state.records.rows[index]
+        if row["outcome"] != Outcome.REDIRECT:
+            break
+        target, why = _target(partition, slot)
+        if target is None or target in seen:
+            raise NotHeldError(" ".join([*notes, f"{state.urls.get(slot)} {why}: there is nothing to show."]))
+        notes.append(f"{state.urls.get(slot)} {why}.")
+        slot = target
+        seen.add(slot)
+    return slot, notes
+
+
+def _target(partition: Partition, slot: int) -> tuple[int | None, str]:
+    """Return where a page redirects to, None where that is no page of the crawl, and what to say of it."""
+    event = next(visits(partition, slot), None)
+    how = f"redirects ({event.status if event else 'status unknown'})"
+    if event is None:
+        return None, f"{how}, nobody knows where to"
+    slots = decode_slots(event.targets)
+    if event.alias != NO_SLOT or len(slots):
+        target = event.alias if event.alias != NO_SLOT else int(slots[0])
+        return target, f"{how} to {partition.state.urls.get(target)}"
+    location = ""
+    if event.archive is not None:
+        location = partition.archive.read(Pointer(*event.archive)).headers.get("location", "")
+    return None, f"{how} to {location or 'a URL'}, which is out of the crawl's scope"
+
+
+def _row(partition: Partition, slot: int) -> Any:
+    state = partition.state
+    index = state.record_of(slot)
+    if index is None:
+        found_at = state.instant(int(state.known.row(slot)["found"]))
+        url = state.urls.get(slot)
+        closed = unreachable(partition.directory / ROBOTS_FILE).get(origin(url))
+        why = f": the robots.txt of its site could not be fetched ({closed})" if closed else ""
+        raise NotHeldError(f"{url} is known since {instant(found_at)} but was not fetched yet{why}.", url)
+    return state.records.rows[index]
+
+
+def _empty(partition: Partition, slot: int, row: Any) -> str:
+    """Say why a page that was visited has no content."""
+    url, outcome = partition.state.urls.get(slot), Outcome(int(row["outcome"]))
+    at = instant(partition.state.instant(int(row["visited"])))
+    if outcome == Outcome.GONE:
+        return f"{url} was gone ({row['status']}) when it was visited at {at}; no content of it was ever stored."
+    event = next(visits(partition, slot), None)
+    why = event.error if event is not None else "nobody knows why"
+    verb = "was not asked for" if outcome == Outcome.REFUSED else "gave no content"
+    return f"{url} {verb} at {at}: {why or 'status ' + str(row['status'])}."
+
+
+def _original(partition: Partition, slot: int, event: Visit, row: Any) -> tuple[str, list[str]]:
+    """Return the URL that a page goes by, which for a copy is the original's, and a sentence about that."""
+    state = partition.state
+    url = state.urls.get(slot)
+    if row["outcome"] != Outcome.DUPLICATE or event.alias == NO_SLOT:
+        return url, []
+    index = state.record_of(event.alias)
+    if index is None or state.records.rows[index]["digest"] != row["digest"]:
+        return url, []
+    original = state.urls.get(event.alias)
+    return original, [f"{url} has the same content as {original}."]
+
+
+def _fresh(view: View, slot: int) -> float | None:
+    """Return the probability that the copy held of a page is still the page; 0 where it is gone."""
+    index = view.state.record_of(slot)
+    if index is not None and view.state.records.rows["outcome"][index] == Outcome.GONE:
+        return 0.0
+    fresh = float(view.fresh(view.columns(np.array([slot], np.uint32)))[0])
+    return None if np.isnan(fresh) else fresh
+
+
+def _since(partition: Partition, slot: int, row: Any, event: Visit) -> list[str]:
+    """Say what became of the page since its content was stored."""
+    url, at = partition.state.urls.get(slot), instant(partition.state.instant(int(row["visited"])))
+    stored = f"what follows was stored at {instant(event.at)}."
+    if row["outcome"] == Outcome.GONE:
+        return [f"{url} is gone since: {row['status']} when last visited at {at}; {stored}"]
+    if row["outcome"] in (Outcome.ERROR, Outcome.REFUSED):
+        last = next(visits(partition, slot), None)
+        return [f"{url} could not be read when last visited at {at} ({last.error if last else 'error'}); {stored}"]
+    if row["outcome"] == Outcome.TRUNCATED:
+        return [f"{url} was read in part only ({event.size_bytes} bytes): {event.error or 'it was cut short'}."]
+    return []
+
+
+def _unknown(partition: Partition, url: str, config: Config) -> str:
+    state = partition.state
+    rows = state.known.rows()
+    scope = Scope(config, lambda _: 0)
+    for number in np.unique(rows["host"][rows["depth"] == 0]):
+        scope.add_root(state.hosts[int(number)])
+    if not scope.allows(url, 0):
+        return f"{url} is out of this crawl's scope ({config.scope}, see crawl.toml), so it is never fetched."
+    return f"{url} was never seen: no page that was read so far links to it."

@@ -1,0 +1,1 @@
+"""What a crawl knows, as tables in files."""

@@ -1,0 +1,118 @@
+"""Tables into files: Parquet in row groups, or JSON lines; a file appears when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+from evercrawl.errors import ConfigError
+from evercrawl.store.archive.warc import iso_date
+from evercrawl.store.disk.whole import appearing
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+    from pathlib import Path
+
+    from evercrawl.ask.export.tables import Columns
+
+
+class Out(Protocol):
+    """Where lines go."""
+
+    def writelines(self, lines: Iterable[str], /) -> None:
+        """Write them."""
+        ...
+
+
+class Sink(Protocol):
+    """Where the pieces of a table go."""
+
+    def add(self, piece: Columns) -> None:
+        """Write one piece."""
+        ...
+
+
+class JsonLines:
+    """One JSON object a row; instants as ISO 8601 in UTC."""
+
+    def __init__(self, out: Out, columns: dict[str, str]) -> None:
+        self._out = out
+        self._instants = [name for name, kind in columns.items() if kind == "instant"]
+
+    def add(self, piece: Columns) -> None:
+        """Write one piece."""
+        for name in self._instants:
+            piece[name] = [None if at is None else iso_date(at) for at in piece[name]]
+        rows = (dict(zip(piece, row, strict=True)) for row in zip(*piece.values(), strict=True))
+        self._out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+class Parquet:
+    """One row group a piece; instants as timestamps to the microsecond, in UTC."""
+
+    def __init__(self, path: Path, columns: dict[str, str]) -> None:
+        import pyarrow as pa  # late: it takes a tenth of a second to load
+        import pyarrow.parquet as pq
+
+        types: dict[str, Any] = {
+            "string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(),
+            "instant": pa.timestamp("us", tz="UTC"),
+        }  # fmt: skip
+        self._pa = pa
+        self._schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+        self._instants = [name for name, kind in columns.items() if kind == "instant"]
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+
+    def add(self, piece: Columns) -> None:
+        """Write one piece."""
+        for name in self._instants:
+            piece[name] = [None if at is None else round(at * 1e6) for at in piece[name]]
+        self._writer.write_table(self._pa.table(dict(piece), schema=self._schema))
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        self._writer.close()
+
+
+def check_name(name: str) -> None:
+    """See that `name` is one that a table can be written to.
+
+    Raises
+    ------
+    ConfigError
+        Its ending says nothing about the format.
+
+    >>> check_name("pages.csv")
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: pages.csv: name a file that ends in .parquet or .jsonl, or - for JSON lines here
+    """
+    if name != "-" and not name.endswith((".parquet", ".jsonl")):
+        raise ConfigError(f"{name}: name a file that ends in .parquet or .jsonl, or - for JSON lines here")
+
+
+def write(pieces: Iterable[Columns], sink: Sink) -> int:
+    """Write all pieces and return how many rows there were."""
+    rows = 0
+    for piece in pieces:
+        rows += len(next(iter(piece.values())))
+        sink.add(piece)
+    return rows
+
+
+@contextlib.contextmanager
+def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
+    """Give a sink for a file that appears under its name once all went well.
+
+    Raises
+    ------
+    StoreError
+        It cannot be written; `NoRoomError` for want of room.
+    """
+    with appearing(path) as temporary:
+        if path.suffix == ".parquet":
+            with contextlib.closing(Parquet(temporary, columns)) as parquet:
+                yield parquet
+        else:
+            with temporary.open("w", encoding="utf-8") as out:
+                yield JsonLines(out, columns)

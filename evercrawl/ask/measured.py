@@ -1,0 +1,126 @@
+"""What random probes, and all other visits, say of the copies: a fold over the journal.
+
+Each `Drawn` is judged by the next visit of its page, whoever sent for it. A visit that does not tell (trouble, robots)
+ends the probe without a result, and is counted. Pages that are gone, or lead elsewhere now, count as stale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.change.calibration import Calibration
+from evercrawl.change.probed import Found, Said, judged, measure, stale_age_s
+from evercrawl.model.stored.reader import events, recent
+from evercrawl.store.journal.events import Drawn, Lost, Visit
+from evercrawl.store.records.said import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evercrawl.change.probed import Measure
+    from evercrawl.model.stored.reader import Tell
+    from evercrawl.store.journal.events import Event
+    from evercrawl.store.partition import Partition
+
+WINDOW: Final = 1000
+"""Probes of each kind that count: the last ones that were judged."""
+RECENT_BYTES: Final = 32 << 20
+"""Of the journal's end, where only what is recent is asked for: as many events as hold that many probes and more."""
+BATCH: Final = 1 << 14
+"""Events that are counted at a time."""
+
+
+class Measured:
+    """Folds events into what they say of the copies.
+
+    Parameters
+    ----------
+    window
+        How many probes of each kind count, the last ones.
+
+    Attributes
+    ----------
+    unanswered
+        Probes that ended without a result: in all, by whether they were drawn by importance.
+    visits, probes
+        How likely copies were said to be fresh, and whether they were: at all visits of pages with a copy, no random
+        sample; and at all probes, by whether they were drawn by importance.
+    """
+
+    def __init__(self, window: int = WINDOW) -> None:
+        self.unanswered: Counter[bool] = Counter()
+        self.visits = Calibration()
+        self.probes = {False: Calibration(), True: Calibration()}
+        self._waiting: defaultdict[int, list[Drawn]] = defaultdict(list)
+        self._judged = {each: deque[tuple[float, ...]](maxlen=window) for each in (False, True)}
+        self._told = 0  # visits that judged what was drawn
+        self._said = list[tuple[float, bool]]()
+
+    def take(self, events: Iterable[Event]) -> Measured:
+        """Take in events, in their order."""
+        for event in events:
+            if isinstance(event, Visit):
+                if event.said:
+                    self._said.append(unpack(event.said))
+                if event.slot in self._waiting:
+                    self._judge(self._waiting.pop(event.slot), event)
+                if len(self._said) == BATCH:
+                    self._count()
+            elif isinstance(event, Drawn):
+                self._waiting[event.slot].append(event)
+            elif isinstance(event, Lost):
+                self._give_up(self._waiting.pop(event.slot, ()))
+        self._count()
+        return self
+
+    @property
+    def waiting(self) -> int:
+        """How many probes wait for a visit of their page."""
+        return sum(len(drawn) for drawn in self._waiting.values())
+
+    def measure(self, *, by_importance: bool) -> Measure | None:
+        """Return freshness and age as measured, beside what was expected; None before the first probe was judged."""
+        rows = np.array(self._judged[by_importance], np.float64).reshape(-1, 6)
+        fresh, age_s, expected, expected_age_s, stale_age_s, visit = rows.T
+        return measure(fresh, age_s, expected, expected_age_s, stale_age_s, visit.astype(np.int64))
+
+    def _judge(self, waiting: list[Drawn], visit: Visit) -> None:
+        if not visit.said:
+            self._give_up(waiting)
+            return
+        self._told += 1
+        said, fresh = unpack(visit.said)
+        known = 0 < visit.changed_at < visit.at
+        for drawn in waiting:
+            change_after_s = visit.changed_at - drawn.at if known else math.nan
+            of = Said(drawn.fresh, drawn.age_s, drawn.alone_s)
+            was = judged(of, Found(visit.at - drawn.at, fresh, said, change_after_s))
+            self._judged[drawn.by_importance].append((*was, drawn.fresh, drawn.age_s, stale_age_s(of), self._told))
+            self.probes[drawn.by_importance].add(drawn.fresh, was.fresh)
+
+    def _give_up(self, waiting: Iterable[Drawn]) -> None:
+        self.unanswered.update(drawn.by_importance for drawn in waiting)
+
+    def _count(self) -> None:
+        if self._said:
+            self.visits.add(*zip(*self._said, strict=True))
+            self._said.clear()
+
+
+def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tell: Tell | None = None) -> Measured:
+    """Return what the end of a crawl's journal says of its copies; all of it where no size is given.
+
+    Where all of it is read, `tell` is told how far that is.
+
+    Raises
+    ------
+    StoreError
+        All of it is asked for, and it is damaged.
+    """
+    if size_bytes is None:
+        return Measured().take(event for _, _, event in events(partition, partition.journal.sequence, tell=tell))
+    return Measured().take(recent(partition, size_bytes))

@@ -1,0 +1,1 @@
+"""What the docstrings of policies say of their parameters."""

@@ -1,0 +1,142 @@
+"""What the docstrings of a policy say of its parameters, and of the tables it keeps."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from evercrawl.model.policy.policies import parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evercrawl.schedule.base import Policy
+
+_SEE: Final = re.compile(r"See `(\w+)`\.")
+_COLUMN: Final = re.compile(r"^\w+(, \w+)* : .+$")
+_NAMED: Final = {"slot": "url"}  # what is a number within is written out for people
+
+
+class Option(NamedTuple):
+    """A parameter: its name, what it is where nobody says otherwise, and what it means."""
+
+    name: str
+    default: float | str
+    meaning: str
+
+
+class Column(NamedTuple):
+    """A column of a table, by the name it is exported under; `N` stands for a number. Its unit, and what it holds."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+class Table(NamedTuple):
+    """A table that a policy keeps."""
+
+    name: str
+    meaning: str
+    columns: list[Column]
+
+
+class Described(NamedTuple):
+    """A policy: its name, what it does, what may be set of it, and what it keeps."""
+
+    name: str
+    promise: str
+    options: list[Option]
+    tables: list[Table]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as objects and lists."""
+        kept = [each._asdict() | {"columns": [column._asdict() for column in each.columns]} for each in self.tables]
+        return self._asdict() | {"options": [option._asdict() for option in self.options], "tables": kept}
+
+
+def described(name: str, kind: type[Policy]) -> Described:
+    """Return all that the docstrings of a policy say for people."""
+    return Described(name.replace("-", "_"), promise(kind), options(kind), tables(kind))
+
+
+def promise(kind: type[Policy]) -> str:
+    """Return what a policy does, as a sentence.
+
+    >>> from evercrawl.schedule.policies.xyleme import Xyleme
+    >>> promise(Xyleme)
+    'Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five is that of a cycle.'
+    """
+    return (inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def options(kind: type[Policy]) -> list[Option]:
+    """Return the parameters of a policy; one that its docstring does not tell has no meaning.
+
+    >>> from evercrawl.schedule.policies.xyleme import Xyleme
+    >>> options(Xyleme)
+    [Option(name='cycle', default=0.2, meaning="Share of the visits that are the cycle's, from 0.001 to 1.")]
+    """
+    told = _told(kind, "Parameters", "")
+    return [Option(name, default, _flat(told.get(name, ""))) for name, default in parameters(kind).items()]
+
+
+def tables(kind: type[Policy]) -> list[Table]:
+    """Return the tables that a policy may keep; some are there only once it has planned.
+
+    >>> from evercrawl.schedule.policies.uniform import Uniform
+    >>> [(table.name, [column.name for column in table.columns]) for table in tables(Uniform)]
+    [('plan', ['url', 'visits_per_day'])]
+    """
+    return [_table(name, body) for name, body in _told(kind, "Returns", "tables").items()]
+
+
+def _table(name: str, body: str) -> Table:
+    lines = body.splitlines()
+    first = next((i for i, line in enumerate(lines) if _COLUMN.match(line)), len(lines))
+    columns = [
+        Column(_NAMED.get(each, each), unit, _flat(meaning))
+        for names, meaning in _entries("\n".join(lines[first:]))
+        for each, unit in _heads(names)
+    ]
+    return Table(name, _flat("\n".join(lines[:first])), columns)
+
+
+def _heads(head: str) -> list[tuple[str, str]]:
+    names, _, unit = head.partition(" : ")
+    return [(name, unit) for name in names.split(", ")]
+
+
+def _told(kind: type[Policy], title: str, method: str) -> dict[str, str]:
+    """Return the entries of a section of a class's docstring, or of its method's; what another class tells, from there.
+
+    A class that has none of its own has those of the first above it that has.
+    """
+    holder = next((each for each in kind.__mro__ if not method or method in vars(each)), kind)
+    found = dict[str, str]()
+    for names, body in _entries(_section(vars(holder)[method] if method else holder, title)):
+        for name, _ in _heads(names):
+            see = _SEE.match(body)
+            other = next((each for each in kind.__mro__ if see and each.__name__ == see[1]), None)
+            found[name] = body if other is None else _told(other, title, method).get(name, "")
+    return found
+
+
+def _section(documented: object, title: str) -> str:
+    text = inspect.cleandoc(getattr(documented, "__doc__", None) or "")
+    _, _, after = f"\n{text}".partition(f"\n{title}\n{'-' * len(title)}\n")
+    return re.split(r"\n\n\w+\n-{3,}\n", after)[0]
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the heads of a list of definitions, and what stands indented under each."""
+    for part in re.split(r"\n+(?=\S)", text.strip("\n")):
+        head, _, body = part.partition("\n")
+        if head:
+            yield head, textwrap.dedent(body).strip("\n")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Which pages and sites matter most, and which begin to."""

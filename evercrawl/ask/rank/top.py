@@ -1,0 +1,105 @@
+"""The pages that matter most to a crawl."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl.change.gamma import rate
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.model.view import View
+    from evercrawl.types import Floats
+
+_LABELS = {outcome.value: outcome.label for outcome in Outcome}
+
+
+@dataclass(frozen=True, slots=True)
+class TopPage:
+    """One page of the list.
+
+    Attributes
+    ----------
+    rank, url
+        From 1.
+    importance, times_mean
+        Its share of all importance there is, and the same in units of the mean over pages, aliases left out.
+    outcome
+        Class of the last visit; None before the first.
+    visits, visited_at
+        So far, and the instant of the last, in seconds since the epoch; None before the first.
+    rate_per_s
+        Mean of what is believed of its rate of change; None before the first visit.
+    fresh
+        Probability that the copy held is the page as it is now; None where none is held.
+    """
+
+    rank: int
+    url: str
+    importance: float
+    times_mean: float
+    outcome: str | None
+    visits: int
+    visited_at: float | None
+    rate_per_s: float | None
+    fresh: float | None
+
+
+def top_pages(view: View, most: int, importance: Floats | None = None) -> list[TopPage]:
+    """Return the `most` important pages, the most important first; what matters the same in order of discovery.
+
+    Parameters
+    ----------
+    view, most
+        The crawl, and how many.
+    importance
+        Of each known page, shape (known,), summing to 1; by default what the crawl's scheme says.
+    """
+    importance = view.importance if importance is None else importance
+    slots = largest(importance, most).astype(np.uint32)
+    if not len(slots):
+        return []
+    pages, (seen, rows) = view.columns(slots), view.records(slots)
+    fresh, rates = view.fresh(pages), rate(pages.shape, pages.scale_s)
+    return [
+        TopPage(
+            i + 1,
+            view.state.urls.get(slot),
+            float(importance[slot]),
+            float(importance[slot]) * view.counted,
+            _LABELS.get(int(rows["outcome"][i])) if seen[i] else None,
+            int(rows["visits"][i]) if seen[i] else 0,
+            view.state.instant(float(rows["visited"][i])) if seen[i] else None,
+            float(rates[i]) if seen[i] else None,
+            known(fresh[i]),
+        )
+        for i, slot in enumerate(slots.tolist())
+    ]
+
+
+def largest(values: Floats, most: int) -> NDArray[Any]:
+    """Return where the `most` largest values are, the largest first, equal ones in order; shape (at most `most`,).
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
+    [1, 3, 2]
+    """
+    if most < len(values):
+        least = np.partition(values, len(values) - most)[len(values) - most]
+        above, equal = np.flatnonzero(values > least), np.flatnonzero(values == least)
+        chosen = np.concatenate([above, equal[: most - len(above)]])
+    else:
+        chosen = np.arange(len(values))
+    order: NDArray[Any] = chosen[np.lexsort((chosen, -values[chosen]))]
+    return order
+
+
+def known(value: float) -> float | None:
+    """Return a number; None for nan, which stands for what is not known, and for what will never be."""
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,189 @@
+"""The question that people ask: which pages are about these words, and what is known of each."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import numpy as np
+
+from evercrawl.ask.search.hits import hits
+from evercrawl.clock import SystemClock
+from evercrawl.model.standing import Standing
+from evercrawl.model.stored.reader import opened
+from evercrawl.model.view import View, settings
+from evercrawl.search import ranking
+from evercrawl.search.index import FOLDER, Index
+from evercrawl.search.lookup import MOST
+from evercrawl.search.query import parse
+from evercrawl.store.records.records import FINDABLE
+from evercrawl.store.table.known import TICKS_PER_S
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.ask.search.hits import Hit
+    from evercrawl.search.forms import Words
+    from evercrawl.search.lookup import Candidates
+    from evercrawl.search.query import Query
+    from evercrawl.types import Floats, Slots
+
+_MORE: Final = 8  # times as many candidates are looked at where filters leave too few
+_PATIENCE: Final = 20.0  # what is believed of pages is read again after so many times as long as that takes
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """Which pages are wanted at all.
+
+    Attributes
+    ----------
+    site, language
+        A host or registrable domain; a BCP 47 tag. "" for any. The query may name some too.
+    fetched_within_s, changed_within_s
+        Time since the content was last seen at its site, and since it is known to have changed; None for any.
+    fresh
+        Least probability that the copy held is the page as it is now.
+    """
+
+    site: str = ""
+    language: str = ""
+    fetched_within_s: float | None = None
+    changed_within_s: float | None = None
+    fresh: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question is answered with.
+
+    Attributes
+    ----------
+    hits
+        The best first.
+    more
+        Whether there are more after these.
+    took_s
+        Seconds that it took.
+    """
+
+    hits: tuple[Hit, ...]
+    more: bool
+    took_s: float
+
+
+class Search:
+    """A crawl directory, open to be asked again and again; nothing is written, and a crawl may run beside it.
+
+    What the index has committed is seen by the next question. What is believed of pages is read again now and then
+    after that, seldom enough to take no more than a twentieth of the time.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged, or has no search index; the message says how to make one.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._read()
+        try:
+            self._index = Index(directory / FOLDER, writable=False)
+        except BaseException:
+            self._partition.close()
+            raise
+
+    def ask(self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0) -> Answer:
+        """Return the pages that answer best.
+
+        Parameters
+        ----------
+        words
+            As a person types them, see `evercrawl.search.query.parse`.
+        narrow
+            Which pages are wanted at all.
+        limit, skip
+            How many hits, and how many before them are left out.
+
+        Raises
+        ------
+        StoreError
+            Index, archive or journal is damaged.
+        """
+        began_s = time.perf_counter()
+        self._renew()
+        narrow = narrow or Narrow()
+        slots, score, forms = self._ranked(_query(words, narrow), narrow, skip + limit)
+        chosen = slice(skip, skip + limit)
+        found = hits(self.view, slots[chosen], score[chosen], forms, skip + 1)
+        return Answer(tuple(found), len(slots) > skip + limit, time.perf_counter() - began_s)
+
+    def close(self) -> None:
+        """Give back what is open."""
+        self._index.close()
+        self._partition.close()
+
+    def _read(self) -> None:
+        began_s = time.perf_counter()
+        self._partition = opened(self.directory)
+        self.view = View(self._partition, settings(self.directory)[0], SystemClock().now())
+        self._standing = Standing(self.view)  # now, and not when the first question is asked
+        self._policy = self.view.believing  # likewise: what it had learned is read
+        self._stale = False
+        self._read_at = time.perf_counter()
+        self._read_took_s = self._read_at - began_s
+
+    def _renew(self) -> None:
+        """See what is new, as far as that is cheap."""
+        self._stale = self._index.refresh() or self._stale
+        if self._stale and time.perf_counter() > self._read_at + _PATIENCE * self._read_took_s:
+            before = self._partition
+            self._read()
+            before.close()
+        self.view.now = SystemClock().now()
+
+    def _ranked(self, query: Query, narrow: Narrow, enough: int) -> tuple[Slots, Floats, Words]:
+        """Return slots and scores of pages that pass, the best first: more than `enough`, where there are more."""
+        most = max(MOST, enough + 1)
+        while True:
+            found = self._index.search(query, most)
+            passed = self._passing(found, narrow)
+            if len(passed.slot) > enough or found.whole:
+                break
+            most *= _MORE
+        score = ranking.scores(passed, self._standing(passed.slot))
+        order = ranking.order(passed, score)
+        return passed.slot[order], score[order], passed.forms
+
+    def _passing(self, found: Candidates, narrow: Narrow) -> Candidates:
+        """Return those candidates that are wanted."""
+        view, known_before = self.view, found.slot < self.view.state.known.count
+        slots = np.where(known_before, found.slot, 0)
+        if not len(slots) or not self.view.state.known.count:
+            return found.only(np.zeros(len(slots), np.bool_))
+        seen, rows = view.records(slots)
+        wanted = known_before & seen & ((rows["flags"] & FINDABLE) != 0)
+        for field, within_s in (("seen", narrow.fetched_within_s), ("changed", narrow.changed_within_s)):
+            if within_s is not None:
+                wanted &= rows[field] >= (view.now - within_s - view.state.epoch) * TICKS_PER_S
+        if narrow.fresh > 0:
+            wanted &= view.fresh(view.columns(slots)) >= narrow.fresh
+        return found.only(wanted)
+
+
+def _query(words: str, narrow: Narrow) -> Query:
+    """Return what is asked for in words and beside them."""
+    query = parse(words)
+    more = parse(
+        " ".join(f"{name}:{value}" for name, value in (("site", narrow.site), ("lang", narrow.language)) if value)
+    )
+    return msgspec.structs.replace(query, sites=more.sites or query.sites, languages=more.languages or query.languages)

@@ -1,0 +1,1 @@
+"""What looks like an attempt to mislead a crawl."""

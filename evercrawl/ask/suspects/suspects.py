@@ -1,0 +1,29 @@
+"""Everything in a crawl that looks like an attempt to mislead it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.ask.suspects.degrees import alike_degrees
+from evercrawl.ask.suspects.mirrored import mirrored
+from evercrawl.ask.suspects.stuffing import stuffing
+from evercrawl.model.web.farms import farms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.model.view import View
+    from evercrawl.model.web.suspicion import Suspicion
+
+DETECTORS: Final[tuple[Callable[[View], list[Suspicion]], ...]] = (farms, mirrored, alike_degrees, stuffing)
+
+
+def suspects(view: View) -> list[Suspicion]:
+    """Return what looks suspicious, kind by kind, in each the strongest first.
+
+    Raises
+    ------
+    StoreError
+        The journal or the archive is damaged.
+    """
+    return [found for detect in DETECTORS for found in sorted(detect(view), key=lambda one: -one.score)]

@@ -1,0 +1,1 @@
+"""Whether a crawl directory is true to itself."""

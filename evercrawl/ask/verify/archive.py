@@ -1,0 +1,256 @@
+"""Whether archive and journal name the same records: read side by side, since both are in the order of the visits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+import msgspec
+
+from evercrawl.ask.content import exchange_of
+from evercrawl.errors import StoreError
+from evercrawl.parse.digest import digest
+from evercrawl.store.archive.answer import stored
+from evercrawl.store.archive.archive import COVERED, FOLDER
+from evercrawl.store.archive.cdxj import capture_of, index_name, lines
+from evercrawl.store.archive.member import unpack
+from evercrawl.store.archive.warc import Kind, iso_date, payload_digest
+from evercrawl.store.archive.warc_read import parse, walk
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.ask.verify.findings import Findings
+    from evercrawl.store.archive.answer import Stored
+    from evercrawl.store.archive.cdxj import Capture
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.journal.events import Visit
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
+
+_ANSWERS: Final = ("response", "revisit")
+_AHEAD_BYTES: Final = 1 << 20
+_MEMBER: Final = b"\x1f\x8b\x08" + bytes(5)  # gzip, deflate, no name, no time: no checksum covers that
+
+
+class ArchiveCheck:
+    """Walks through the segments, from each record that an event names to the next.
+
+    Parameters
+    ----------
+    partition, folded
+        The crawl, and the fold of the events so far.
+    lost
+        Pointers of records that an event has given up -> the number of that event.
+    running
+        A crawl is writing: what stands behind the last event is on its way.
+    clean
+        The crawl was ended in order: nothing stands behind the last event.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        folded: State,
+        lost: dict[tuple[int, int, int], int],
+        found: Findings,
+        *,
+        running: bool,
+        clean: bool,
+    ) -> None:
+        self._archive, self._disk, self._folded = partition.archive, partition.disk, folded
+        self._ahead = _Ahead(partition.disk)
+        self._lost, self._found = lost, found
+        self._running, self._clean = running, clean
+        self._segment, self._at = 0, 0  # checked up to there
+        self._given_up: list[tuple[int, int]] = []  # spans of lost records in this segment
+        self._captures: list[Capture] = []
+        self._behind = 0  # indexes
+        self._sound = True  # nothing is wrong in this segment so far
+
+    def visit(self, event: Visit, number: int) -> None:
+        """Check the record of a visit and all that stands before it."""
+        assert event.archive is not None
+        segment, offset, length = event.archive
+        if self._lost.get(event.archive, -1) > number:
+            self._given_up.append((offset, offset + length))
+            return
+        while self._segment < segment:
+            self._end_segment()
+        if segment != self._segment or offset < self._at:
+            self._blame(f"journal event {number} names byte {offset} of it, which was passed before")
+            return
+        self._between(self._at, offset)
+        self._record(event, offset, length)
+        self._at = offset + length
+
+    def finish(self) -> None:
+        """Check what stands behind the last record that an event names."""
+        last = max(self._archive.segments(), default=0)
+        while self._segment < last and not self._running:
+            self._end_segment(unnamed=self._unnamed_at_end)
+        if not self._running:
+            self._end_segment(unnamed=self._unnamed_at_end)
+            self._strangers()
+        if self._behind:
+            self._found.mends.append(
+                f"{self._behind} CDXJ indexes are behind their segments; the next run completes them"
+            )
+
+    @property
+    def _name(self) -> str:
+        return self._archive.name(self._segment)
+
+    def _blame(self, what: str) -> None:
+        self._sound = False
+        self._found.blame(f"{self._name}: {what}", self._name)
+
+    def _unnamed_at_end(self, what: str) -> None:
+        if self._clean:
+            self._blame(what)
+        elif not any(self._name in sentence for sentence in self._found.mends):
+            self._found.mends.append(f"{self._name}: {what}; the next start cuts it off and fetches the page again")
+        self._sound = False
+
+    def _end_segment(self, unnamed: object = None) -> None:
+        self._between(self._at, self._disk.size(self._name), at_end=unnamed is not None)
+        self._found.count("archive segments", 1 if self._at or self._disk.size(self._name) else 0)
+        if not self._running and self._sound:
+            self._index()
+        self._segment, self._at = self._segment + 1, 0
+        self._given_up, self._captures, self._sound = [], [], True
+
+    def _between(self, start: int, end: int, *, at_end: bool = False) -> None:
+        """Check records that no event names: requests and what opens a segment may stand there, answers may not."""
+        blame = self._unnamed_at_end if at_end else self._blame
+        while (start := self._walk(start, end, blame)) < end:
+            behind = [stop for begin, stop in self._given_up if begin <= start < stop <= end]
+            if not behind:
+                blame(f"damaged at byte {start}: no whole record stands there")
+                return
+            start = min(behind)
+
+    def _walk(self, start: int, end: int, blame: Callable[[str], None]) -> int:
+        """Return how far whole records reach."""
+        at = start
+        try:
+            for one in walk(cast("Disk", _Window(self._ahead, start, end)), self._name):
+                if one.record.damaged or self._ahead.read(self._name, at, len(_MEMBER)) != _MEMBER:
+                    return at
+                self._found.count("archive records")
+                if one.record.kind in _ANSWERS:
+                    blame(f"the record of {one.record.url} at byte {at} is named by no event")
+                at += one.length
+        except StoreError:
+            pass
+        return at
+
+    def _record(self, event: Visit, offset: int, length: int) -> None:
+        """Check the record that an event names."""
+        self._found.count("archive records")
+        url = self._folded.urls.get(event.slot)
+        where = f"the record of {url} at byte {offset}"
+        data = self._ahead.read(self._name, offset, length)
+        try:
+            record = parse(unpack(data))
+        except StoreError as error:
+            self._blame(f"{where}: {error}")
+            return
+        if record.damaged or record.kind not in _ANSWERS or not data.startswith(_MEMBER):
+            self._blame(f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
+            return
+        if record.url != url or record.fields.get("warc-date") != iso_date(event.at):
+            self._blame(
+                f"{where}, visited at {iso_date(event.at)}, is of {record.url} at {record.fields.get('warc-date')}"
+            )
+            return
+        answer = stored(record)
+        self._content(event, answer, where)
+        if answer.kind is not Kind.NOT_MODIFIED:
+            self._captures.append(capture_of(answer, offset, length))
+
+    def _content(self, event: Visit, answer: Stored, where: str) -> None:
+        """See that the content is the one that the event speaks of."""
+        if answer.kind is not Kind.RESPONSE:
+            return
+        if answer.digest != payload_digest(answer.wire):
+            self._blame(f"{where} does not have the content of its own digest")
+        if event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.status != 304:
+            self._found.count("contents")
+            body = exchange_of(event, answer).body
+            if len(body) != event.size_bytes or digest(body) != event.digest:
+                self._blame(f"{where} does not have the content that the journal speaks of")
+
+    def _index(self) -> None:
+        """See that the segment's CDXJ names its records; one that is behind is completed by the next run.
+
+        A run that was killed may have written it and not yet said so: then it names more than it is said to.
+        """
+        name, size = index_name(self._name), self._disk.size(self._name)
+        if not size:
+            return
+        covered = self._covered()
+        if covered < size:
+            self._behind += 1
+        if not covered:  # the next run makes it anew, whatever is there
+            return
+        have = self._disk.read(name, 0, self._disk.size(name))
+        count = sum(one.offset < covered for one in self._captures)
+        if covered < size:
+            count = max(count, have.count(b"\n"))
+        want = lines(self._captures[:count], self._name.removeprefix(FOLDER))
+        self._found.count("index lines", len(want))
+        if covered > size or have != "".join(f"{line}\n" for line in want).encode():
+            self._found.blame(
+                f"{name} does not name exactly the records in the first {covered} bytes of its segment, as {COVERED} "
+                "has it; remove both, and the next run makes them again"
+            )
+
+    def _covered(self) -> int:
+        """Return how many bytes of the segment its index is said to know."""
+        data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
+        try:
+            return msgspec.json.decode(data, type=dict[int, int]).get(self._segment, 0) if data else 0
+        except msgspec.MsgspecError as error:
+            self._found.blame(f"{COVERED} is damaged: {error}; remove it, and the next run makes it again")
+            return self._disk.size(self._name)
+
+    def _strangers(self) -> None:
+        """Look for segments that are none of this crawl's."""
+        ours = {self._archive.name(number) for number in self._archive.segments()}
+        for name in self._disk.names(FOLDER):
+            if name.endswith(".warc.gz") and name not in ours:
+                self._found.blame(f"{name} is no segment of this crawl; move it away")
+
+
+class _Ahead:
+    """Reads a file from front to back in large pieces: a look at a file costs as much as the record it is for."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._name: str = ""
+        self._start, self._data = 0, b""
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end of the file."""
+        at = offset - self._start
+        if name != self._name or at < 0 or at + size > len(self._data):
+            self._data = self._disk.read(name, offset, max(size, _AHEAD_BYTES))
+            self._name, self._start, at = name, offset, 0
+        return self._data[at : at + size]
+
+
+class _Window:
+    """Part of a file, as if it were a file."""
+
+    def __init__(self, ahead: _Ahead, start: int, end: int) -> None:
+        self._ahead, self._start, self._end = ahead, start, end
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end."""
+        start = self._start + offset
+        return self._ahead.read(name, start, max(min(size, self._end - start), 0))
+
+    def size(self, name: str) -> int:
+        """Return the size in bytes."""
+        return self._end - self._start

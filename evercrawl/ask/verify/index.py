@@ -1,0 +1,50 @@
+"""Whether the search index holds what journal and archive say that there is to be found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import StoreError
+from evercrawl.model.stored.indexed import difference
+from evercrawl.search.index import FOLDER, Index
+
+if TYPE_CHECKING:
+    from evercrawl.ask.verify.findings import Findings
+    from evercrawl.store.partition import Partition
+
+_REMEDY: Final = "make it again with: evercrawl reindex --dir {}"
+
+
+def inspect_index(partition: Partition, found: Findings) -> None:
+    """Check the index in a crawl directory, if there is one; a crawl without is fine."""
+    folder = partition.directory / FOLDER
+    if not folder.is_dir():
+        return
+    try:
+        index = Index(folder, writable=False)
+    except StoreError as error:
+        found.blame(str(error))
+        return
+    try:
+        check_index(partition, index, found)
+    finally:
+        index.close()
+
+
+def check_index(partition: Partition, index: Index, found: Findings) -> None:
+    """Compare slots and digests; an index that has yet to catch up with the journal is not blamed for what it lacks."""
+    sequence = partition.journal.sequence
+    missing, extra = difference(partition.state, index)
+    found.count("pages in the search index", len(index.held()[0]))
+    if index.at != sequence:
+        if len(missing) or len(extra):
+            found.mends.append(
+                f"the search index lacks {len(missing)} pages and holds {len(extra)} too many; the next run of the "
+                f"crawl, or evercrawl reindex, catches up"
+            )
+        return
+    remedy = _REMEDY.format(partition.directory)
+    for slots, what in ((missing, "lacks the newest content of"), (extra, "has an entry too many, for")):
+        for slot in slots.tolist():
+            url = partition.state.urls.get(slot) if slot < partition.state.known.count else f"page {slot}"
+            found.blame(f"the search index {what} {url}; {remedy}", kind="search index")

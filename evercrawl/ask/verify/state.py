@@ -1,0 +1,205 @@
+"""Whether events follow from those before them, and whether what they fold to is what memory and the files hold."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.ask.verify.cash import compare_cash
+from evercrawl.errors import StoreError
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import CHANGED, Discovery, Drawn, Found, Lost, Noted, Passed, Switched, Visit
+from evercrawl.store.records.records import RECORD
+from evercrawl.store.resuming import to_try
+from evercrawl.store.table.known import FILE as KNOWN_FILE
+from evercrawl.store.table.known import KNOWN
+from evercrawl.store.table.urllog import LOG as URL_FILE
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.ask.verify.findings import Findings
+    from evercrawl.store.journal.events import Event
+    from evercrawl.store.state import State
+
+_CHUNK: Final = 1 << 20
+_OUTCOMES: Final = frozenset({0, *Outcome})
+
+
+class EventCheck:
+    """Holds each event against what the events before it fold to, and URL texts against those on the disk.
+
+    Parameters
+    ----------
+    folded
+        The fold of the events so far; the caller folds an event after it was checked.
+    state
+        What a crawl going on here would hold: snapshot and tail.
+    """
+
+    def __init__(self, folded: State, state: State, found: Findings) -> None:
+        self._folded, self._state, self._found = folded, state, found
+        self._hosts = array("I")  # of each slot
+
+    def event(self, event: Event, number: int) -> bool:
+        """Check one event; return whether it can be folded."""
+        if isinstance(event, (Drawn, Lost)):
+            return self._is_known(event.slot, number)
+        if isinstance(event, Passed):
+            return self._is_known(event.slot, number) and self._passed(event, number)
+        if isinstance(event, Noted):
+            whole = bool(np.isfinite(list(event.notes.values())).all())
+            return whole or self._blame(number, "a note of the policy is no number")
+        if isinstance(event, Switched):
+            return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
+        fits = event.found is None or self._discovery(event.found, number)
+        return fits and (isinstance(event, Found) or self._visit(event, number))
+
+    def _blame(self, number: int, what: str) -> bool:
+        self._found.blame(f"journal event {number}: {what}", "journal events")
+        return False
+
+    def _is_known(self, slot: int, number: int) -> bool:
+        return slot < len(self._hosts) or self._blame(number, f"it is about slot {slot} of {len(self._hosts)}")
+
+    def _passed(self, event: Passed, number: int) -> bool:
+        if self._folded.record_of(event.slot) is None and event.slot not in self._folded.lost:
+            return self._blame(number, f"cash is passed on by slot {event.slot}, which was never visited")
+        return self._fits(event, number)
+
+    def _fits(self, event: Passed | Visit, number: int) -> bool:
+        """See that as many numbers are kept of a page as the scheme wants."""
+        width = self._folded.scheme.width
+        fits = len(event.kept) in (0, 8 * width)
+        return fits or self._blame(number, f"it keeps {len(event.kept) // 8} numbers of a page, and there are {width}")
+
+    def _discovery(self, new: Discovery, number: int) -> bool:
+        folded = self._folded
+        if new.first_slot != folded.known.count or len(new.hosts) != len(new.urls):
+            return self._blame(
+                number, f"its URLs begin with slot {new.first_slot}, and {folded.known.count} comes next"
+            )
+        if new.first_host != len(folded.hosts):
+            return self._blame(number, f"its hosts begin with {new.first_host}, and {len(folded.hosts)} comes next")
+        if max(new.hosts, default=0) >= len(folded.hosts) + len(new.new_hosts):
+            return self._blame(number, "it names a host that no event introduced")
+        again = folded.table.find(folded.keys(new.urls)) != NO_SLOT
+        if again.any() or len(set(new.urls)) != len(new.urls):
+            return self._blame(number, "it makes a URL known that was known already")
+        self._hosts.extend(new.hosts)
+        self._texts(new)
+        return True
+
+    def _texts(self, new: Discovery) -> None:
+        """Compare the URLs with those that the URL log has for their slots."""
+        self._found.count("URL texts", len(new.urls))
+        try:
+            written = self._state.urls.get_many(range(new.first_slot, new.first_slot + len(new.urls)))
+        except (StoreError, IndexError) as error:
+            self._found.blame(str(error), URL_FILE)
+            return
+        for slot, (url, text) in enumerate(zip(new.urls, written, strict=True), new.first_slot):
+            if url != text:
+                self._found.blame(f"{URL_FILE}: slot {slot} is {text}, and the journal has {url}", URL_FILE)
+
+    def _visit(self, event: Visit, number: int) -> bool:
+        if not self._is_known(event.slot, number):
+            return False
+        known = len(self._hosts)
+        if event.host != self._hosts[event.slot]:
+            self._blame(number, f"it visits slot {event.slot} on host {event.host}, not {self._hosts[event.slot]}")
+        if event.outcome not in _OUTCOMES:
+            return self._blame(number, f"{event.outcome} is no outcome")
+        targets = decode_slots(event.targets)
+        if (len(targets) and int(targets[-1]) >= known) or (event.alias != NO_SLOT and event.alias >= known):
+            self._blame(number, f"it leads to a slot beyond {known}")
+        return self._fits(event, number) and self._counters(event, number)
+
+    def _counters(self, event: Visit, number: int) -> bool:
+        """See that visits and changes go on from where the page's record is."""
+        self._found.count("visits")
+        index = self._folded.record_of(event.slot)
+        row = None if index is None else self._folded.records.rows[index]
+        visits = 1 + (int(row["visits"]) if row is not None else 0)
+        changes = (int(row["changes"]) if row is not None else 0) + (1 if event.flags & CHANGED else 0)
+        if event.visits != visits:
+            return self._blame(number, f"it is visit {event.visits} of its page, and {visits} comes next")
+        if event.changes != changes:
+            self._blame(number, f"it counts {event.changes} changes of its page, and there were {changes}")
+        return True
+
+
+def compare(state: State, folded: State, found: Findings) -> None:
+    """Compare what a crawl going on would hold with the fold of all events."""
+    counts = (
+        ("known URLs", state.known.count, folded.known.count),
+        ("records", state.records.count, folded.records.count),
+        ("hosts", state.hosts, folded.hosts),
+        ("visits", state.visits, folded.visits),
+        ("changes", state.changes, folded.changes),
+        ("bytes received", state.wire_bytes, folded.wire_bytes),
+        ("outcomes", dict(+state.outcomes), dict(+folded.outcomes)),
+        ("hosts left alone", state.away, folded.away),
+        ("hosts that asked for it", state.wished, folded.wished),
+        ("scheme of importance", state.scheme, folded.scheme),
+    )
+    for name, held, true in counts:
+        found.count("sums")
+        if held != true:
+            found.blame(f"the snapshot's {name}: {_short(held)}, and the journal folds to {_short(true)}")
+    count = min(state.known.count, folded.known.count)
+    for start in range(0, count, _CHUNK):
+        _rows(
+            KNOWN_FILE,
+            KNOWN.names,
+            state.known.rows(start, start + _CHUNK),
+            folded.known.rows(start, start + _CHUNK),
+            start,
+            found,
+        )
+    found.count("known URLs", count)
+    _column("the table's keys", state.table.keys()[:count], folded.table.keys()[:count], found)
+    _column("the snapshot's record cells", state.table.record[:count], folded.table.record[:count], found)
+    if state.scheme == folded.scheme:
+        _column("the snapshot's births", state.born[:count], folded.born[:count], found)
+    compare_cash(state, folded, found)
+    records = min(state.records.count, folded.records.count)
+    _rows("the snapshot's records", RECORD.names, state.records.rows[:records], folded.records.rows[:records], 0, found)
+    found.count("records", records)
+    if state.scheme == folded.scheme:
+        other = np.flatnonzero((state.records.kept[:records] != folded.records.kept[:records]).any(axis=1))
+        if len(other):
+            found.blame(f"the snapshot's windows: row {int(other[0])} is another than the journal folds to")
+    for name, ours, theirs in zip(("to be fetched", "to be refreshed"), to_try(state), to_try(folded), strict=True):
+        if not np.array_equal(np.sort(ours), np.sort(theirs)):
+            found.blame(f"{len(ours)} pages are {name} by the snapshot, and by the journal {len(theirs)}, or others")
+
+
+def _rows(
+    name: str, fields: tuple[str, ...] | None, held: NDArray[Any], true: NDArray[Any], first: int, found: Findings
+) -> None:
+    """Compare rows field by field."""
+    for field in fields or ():
+        other = np.flatnonzero(held[field] != true[field])
+        if len(other):
+            row = int(other[0])
+            found.blame(
+                f"{name}: {field} of row {first + row} is {held[field][row]}, and the journal folds to "
+                f"{true[field][row]}; {len(other)} rows differ",
+                name,
+            )
+
+
+def _column(name: str, held: NDArray[Any], true: NDArray[Any], found: Findings) -> None:
+    other = np.flatnonzero(held != true)
+    if len(other):
+        slot = int(other[0])
+        found.blame(f"{name}: slot {slot} has {held[slot]}, and the journal {true[slot]}; {len(other)} slots differ")
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."

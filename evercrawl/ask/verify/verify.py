@@ -1,0 +1,207 @@
+"""Whether a crawl directory is true to itself: journal, snapshots, derived files and archive tell one story."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+import xxhash
+import zstandard
+
+from evercrawl.ask.verify.archive import ArchiveCheck
+from evercrawl.ask.verify.cash import check_cash
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.index import inspect_index
+from evercrawl.ask.verify.state import EventCheck, compare
+from evercrawl.config import FILE_NAME, load
+from evercrawl.crawl.switching import unswitched
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.model.stored.reader import opened, sound
+from evercrawl.store.disk import snapshot
+from evercrawl.store.disk.lock import holder, last_begun
+from evercrawl.store.folding import replay
+from evercrawl.store.journal.events import Lost, Visit
+from evercrawl.store.journal.segment import segment_name, segments
+from evercrawl.store.journal.tail import find_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
+
+    Watch: TypeAlias = Callable[[str, int, int], None]
+
+_EVERY = 1000  # events between two words about the progress
+
+
+def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Findings:
+    """Check every invariant of the crawl in `directory`; a crawl that runs there is not disturbed.
+
+    Parameters
+    ----------
+    directory
+        Crawl directory.
+    watch
+        Told now and then what is being checked, how much is done, and of how much.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    """
+    found = Findings()
+    running = holder(directory) is not None
+    try:
+        partition = opened(directory)
+    except StoreError as error:
+        found.blame(str(error))
+        return found
+    except AssertionError as error:
+        found.blame(f"the journal contradicts itself: {error}")
+        return found
+    try:
+        running = running or holder(directory) is not None
+        inspect(partition, found, watch, running=running, interrupted=_interrupted(directory, partition.disk))
+        inspect_index(partition, found)
+    finally:
+        partition.close()
+    return found
+
+
+def inspect(
+    partition: Partition,
+    found: Findings,
+    watch: Watch = lambda what, done, total: None,
+    *,
+    running: bool = False,
+    interrupted: bool = False,
+) -> None:
+    """Check every invariant of a crawl that was opened for reading.
+
+    Parameters
+    ----------
+    partition
+        Opened with `writable=False`, on whatever disk.
+    found
+        What is wrong goes there.
+    watch
+        As for `verify`.
+    running
+        Whether a crawl is writing at the same time, so that files may be ahead of each other.
+    interrupted
+        Whether the last run is known not to have ended in order, whatever the newest snapshot says.
+    """
+    upto = partition.journal.sequence
+    head = _snapshots(partition, found)
+    clean = head is not None and head.sequence == upto and not interrupted
+    lost = head is not None and head.sequence > upto
+    if lost:
+        files = segments(partition.disk)
+        name = files[-1].name if files else segment_name(0)
+        found.blame(f"{name}: acknowledged events are gone from its end; restore it from a copy of the directory")
+    for sentence in partition.repairs:
+        if not running:
+            torn = sentence == partition.journal.repaired and not clean and not lost
+            (found.mends.append if torn else found.blame)(sentence)
+    if partition.unswitched and not running:
+        found.mends.append(unswitched(partition))
+    _settings(partition.directory, found)
+    whole = _journal(partition.disk, upto, found)
+    folded = _events(partition, found, upto, watch, running=running, clean=clean)
+    if whole and folded is not None:
+        compare(partition.state, folded, found)
+        watch("cash", 0, 1)
+        check_cash(partition, folded, upto, found)
+
+
+def _interrupted(directory: Path, disk: Disk) -> bool:
+    """Whether a run was begun after the newest snapshot was written: then it did not end in order, or goes on."""
+    begun = last_begun(directory)
+    newest = next(iter(snapshot.names(disk)), None)
+    return begun is not None and newest is not None and (directory / newest).stat().st_mtime < begun
+
+
+def _snapshots(partition: Partition, found: Findings) -> snapshot.Head | None:
+    """Check each snapshot and return what the newest is of, if it is whole."""
+    newest = None
+    for place, name in enumerate(snapshot.names(partition.disk)):
+        try:
+            loaded = snapshot.read(partition.disk, name)
+            for piece in loaded.pieces:
+                _piece(piece)
+        except (StoreError, ValueError, msgspec.MsgspecError, zstandard.ZstdError) as error:
+            if partition.disk.size(name):  # else the crawl has just rotated it away
+                found.blame(f"{name} is damaged: {error}; remove it, and the next start does without")
+            continue
+        found.count("snapshots")
+        if loaded.head.epoch != partition.birth.made_at:
+            found.blame(f"crawl.json and {name} do not agree on when the crawl was started")
+        newest = loaded.head if place == 0 else newest
+    return newest
+
+
+def _piece(piece: snapshot.Piece) -> None:
+    if xxhash.xxh3_64_intdigest(piece.data) != piece.checksum:
+        raise ValueError(f"the checksum of {piece.column} from {piece.start} on does not match")
+    zstandard.ZstdDecompressor().decompress(piece.data)
+
+
+def _settings(directory: Path, found: Findings) -> None:
+    if (directory / FILE_NAME).exists():
+        found.count("settings files")
+        try:
+            load(directory / FILE_NAME)
+        except ConfigError as error:
+            found.blame(str(error))
+
+
+def _journal(disk: Disk, upto: int, found: Findings) -> bool:
+    """Check every frame of the journal, whatever a snapshot says; return whether `upto` events are sound."""
+    try:
+        end = find_end(disk)
+    except StoreError as error:
+        found.blame(str(error))
+        return False
+    found.count("journal bytes", end.offset)
+    if end.sequence < upto:
+        found.blame(
+            f"{segment_name(end.start)} is damaged at byte {end.offset - end.start}, after event {end.sequence} "
+            f"of {upto}; restore the file from a copy of the directory"
+        )
+    return end.sequence >= upto
+
+
+def _events(
+    partition: Partition, found: Findings, upto: int, watch: Watch, *, running: bool, clean: bool
+) -> State | None:
+    """Fold the journal from its first event, checking each and its archive record; None where it cannot be folded."""
+    lost = {e.archive: number for _, number, e in sound(partition, upto) if isinstance(e, Lost)}
+    folded = partition.empty_state()
+    check = EventCheck(folded, partition.state, found)
+    archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)
+    seen = 0
+    try:
+        for pointer, number, event in sound(partition, upto):
+            if seen % _EVERY == 0:
+                watch("events", seen, upto)
+            if not check.event(event, number):
+                return None
+            replay(folded, event, pointer, number)
+            if isinstance(event, Visit) and event.archive is not None:
+                archive.visit(event, number)
+            seen += 1
+    except StoreError as error:
+        found.blame(str(error))
+    except AssertionError as error:
+        found.blame(f"the journal contradicts itself at event {seen}: {error}")
+        return None
+    found.count("events", seen)
+    watch("events", seen, upto)
+    if seen != upto:
+        found.blame(f"the journal can be read up to event {seen} only, and memory has {upto}")
+        return None
+    archive.finish()
+    return folded

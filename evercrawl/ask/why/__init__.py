@@ -1,0 +1,1 @@
+"""Why a page is visited when it is, or is not."""

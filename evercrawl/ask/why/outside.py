@@ -1,0 +1,72 @@
+"""Why a URL is no page of a crawl, and what would make it one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.ask.why.waiting import robots_rule
+from evercrawl.fetch.guard import Guard
+from evercrawl.model.rules.budgets import Budgets
+from evercrawl.model.rules.scope import Scope
+from evercrawl.parse.urls import hostname
+
+if TYPE_CHECKING:
+    from evercrawl.model.view import View
+
+_BOUNDS = {
+    "scope": 'scope = "{scope}": no seed is on {host}{wider}',
+    "include": "include: it matches none of the patterns",
+    "exclude": "exclude: it matches one of the patterns",
+    "max_depth": "max_depth",
+    "max_pages_per_host": "max_pages_per_host = {max_pages_per_host}: so many pages of {host} are known already",
+}
+
+_FULL = {
+    "max_backlog_per_host": "{setting} = {most}: so many URLs of {host} wait to be read already",
+    "max_pages_per_link": "{setting} = {most}: no seed is on {host}, and it has as many pages as sites speak for it",
+}
+
+
+def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
+    """Return the state of a URL that is not known ("out of scope", "refused" or "unknown"), and sentences about it."""
+    config, host = view.config, hostname(url)
+    why_not = Guard(config.allow_net).judge_url(url)
+    if why_not:
+        return "refused", (f"{why_not}, so it is never asked for",)
+    setting = _scope(view).excluded_by(url, 0)
+    if setting:
+        wider = ", nor on another host of its domain" if config.scope == "domains" else ""
+        bound = _BOUNDS[setting].format(
+            scope=config.scope, host=host, wider=wider, max_pages_per_host=config.max_pages_per_host
+        )
+        return "out of scope", (f"crawl.toml excludes it by {bound}",)
+    full = Budgets(view.state, config).over(host)
+    if full:
+        return "out of scope", (
+            f"{_FULL[full].format(host=host, setting=full, most=getattr(config, full))}; it comes in when a page that "
+            "links to it is read again and there is room",
+        )
+    rule = robots_rule(view, url)
+    if rule:
+        return "refused", (f"robots.txt does not let it be fetched ({rule}), whoever links to it",)
+    deep = f", {config.max_depth} links from a seed at most" if config.max_depth else ""
+    again = f"evercrawl crawl {url} --dir {view.partition.directory}"
+    return "unknown", (
+        "no page that was read so far links to it, and no sitemap or feed lists it",
+        f"a link to it on a page that is read{deep}, or a sitemap, would bring it in; or name it as a seed: {again}",
+    )
+
+
+def _scope(view: View) -> Scope:
+    """Return the bounds of the crawl, with the hosts of its seeds and the pages known of each."""
+    state = view.state
+    rows = state.known.rows()
+    pages = np.bincount(rows["host"], minlength=len(state.hosts))
+    numbers = state.host_numbers
+    scope = Scope(view.config, lambda name: int(pages[numbers[name]]) if name in numbers else 0)
+    roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
+    for number in roots:
+        scope.add_root(state.hosts[number])
+    return scope

@@ -1,0 +1,89 @@
+"""What a page waits for before it is visited: its turn, its host, its robots.txt, the wait of a page in trouble."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.ask.content import instant
+from evercrawl.fetch.robots import parse
+from evercrawl.model.rules.robots import ROBOTS_FILE, stored, unreachable
+from evercrawl.model.web.mirrors import SAMPLED
+from evercrawl.parse.urls import origin, path_query
+from evercrawl.store.resuming import unanswered
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.model.view import View
+
+
+def robots_rule(view: View, url: str) -> str:
+    """Return the rule of the robots.txt last read that disallows `url`, as a line of the file; "" where none does."""
+    held = stored(view.partition.directory / ROBOTS_FILE, origin(url))
+    if held is None:
+        return ""
+    robots, agent, path = parse(held[0]), view.config.product_token, path_query(url)
+    return "" if robots.allowed(agent, path) else robots.deciding(agent, path)
+
+
+def hindrances(view: View, slot: int) -> list[str]:
+    """Return what keeps a page from being asked for just now, a sentence each, its turn left aside."""
+    state, url = view.state, view.state.urls.get(slot)
+    number = int(state.known.row(slot)["host"])
+    host, until, found = state.hosts[number], state.away.get(number, 0.0), list[str]()
+    closed = unreachable(view.partition.directory / ROBOTS_FILE).get(origin(url))
+    rule = robots_rule(view, url)
+    if closed:
+        found.append(f"the robots.txt of {origin(url)} could not be fetched ({closed}); until it can, its pages wait")
+    elif stored(view.partition.directory / ROBOTS_FILE, origin(url)) is None:
+        found.append(f"the robots.txt of {origin(url)} was not read yet; it comes before any page")
+    elif rule:
+        found.append(f"robots.txt does not let it be fetched ({rule})")
+    original = view.mirrors.original(slot) if view.mirrors is not None and state.record_of(slot) is None else ""
+    if original:
+        found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
+    if until > view.now:
+        found.append(f"{host} is left alone until {instant(until)}, after trouble or by its own wish")
+    elif number in unanswered(state, [number]):
+        found.append(f"{host} gave no answer when it was last asked; its name, or its machine, may be gone")
+    return found
+
+
+def retry(view: View, slot: int) -> str:
+    """Return when a page that was gone or in trouble is tried again, as a sentence; "" for any other."""
+    index = view.state.record_of(slot)
+    if index is None:
+        return ""
+    row = view.state.records.rows[index]
+    misses, outcome = int(row["misses"]), Outcome(int(row["outcome"]))
+    if not misses or outcome not in (Outcome.GONE, Outcome.ERROR):
+        return ""
+    what = "gone" if outcome == Outcome.GONE else "in trouble"
+    times = f"it was found {what} {misses} times in a row" if misses > 1 else f"it was found {what}"
+    slots = np.array([slot], np.uint32)
+    at = float(view.earliest_at(slots)[0])
+    if not np.isfinite(at):
+        return f"{times} and is retired: it is asked for again if it is named, newly linked to, or dated anew"
+    due_at = float(view.due_at(view.candidates(slots))[0])
+    if np.isinf(due_at):
+        return f"{times}, and {view.config.policy} has given it up, as things are"
+    return f"{times}; it is tried again from {instant(at if np.isnan(due_at) else due_at)} on"
+
+
+def ahead(view: View, slot: int) -> tuple[int, int]:
+    """Return how many pages a visit is worth more to than to `slot`: in all, and on its host.
+
+    Compared are the pages that could be visited now: those never visited, and those whose refresh may come. Hosts rest
+    between visits, so a page of another host may well come first.
+    """
+    worth = float(view.informed.value(view.candidates(np.array([slot], np.uint32)), view.now)[0])
+    hosts = view.state.known.rows()["host"]
+    everywhere = here = 0
+    for slots in view.pieces():
+        at = view.earliest_at(slots)
+        slots = slots[np.isnan(at) | (at <= view.now)]
+        more = slots[view.informed.value(view.candidates(slots), view.now) > worth]
+        everywhere += len(more)
+        here += int(np.count_nonzero(hosts[more] == hosts[slot]))
+    return everywhere, here

@@ -1,0 +1,220 @@
+"""Why a page is visited when it is, or is not: the decision in numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl.ask.rank.top import known
+from evercrawl.ask.why.explanation import Announcing, Belief, History, Origin, Weighed, Weight, Why, Worth
+from evercrawl.ask.why.feeders import Feeder, feeders
+from evercrawl.ask.why.outside import outside
+from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
+from evercrawl.change import dates, gamma
+from evercrawl.change.deaths import RETURNS
+from evercrawl.model.focus import wanted
+from evercrawl.model.notices import Notices
+from evercrawl.model.stored.reader import visits
+from evercrawl.parse.digest import keys
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.records import lasting
+from evercrawl.store.records.records import NEAR
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.model.view import View
+    from evercrawl.schedule.base import Pages, Policy
+
+
+def why(view: View, url: str, most: int = 10) -> Why:
+    """Return why `url`, normalised, is visited when it is, with up to `most` of the pages that feed it.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged.
+    """
+    slot = int(view.state.table.find(keys([url]))[0])
+    if slot == NO_SLOT:
+        return Why(url, view.now, *outside(view, url))
+    policy = view.informed  # from here on the view believes what the crawl does
+    slots, row = np.array([slot], np.uint32), _row(view, slot)
+    pages = view.columns(slots)
+    history = _history(view, slot, row) if row is not None else None
+    alias = int(row["alias"]) if row is not None else NO_SLOT
+    state = _state(view, slot, row)
+    return Why(
+        url,
+        view.now,
+        state,
+        tuple(_reasons(view, slot, state, history)),
+        _other(view, row, alias),
+        _origin(view, slot),
+        history,
+        _weight(view, slot, pages, most, alias=alias != NO_SLOT),
+        _belief(view, slot, pages),
+        _worth(view, policy, slot, view.candidates(slots)) if state != "retired" else None,
+        _weighed(view, slot) if state != "retired" and view.policy.weighs else None,
+    )
+
+
+def _row(view: View, slot: int) -> Any:
+    index = view.state.record_of(slot)
+    return view.state.records.rows[index] if index is not None else None
+
+
+def _state(view: View, slot: int, row: Any) -> str:
+    """Return in a word how it is with a known page."""
+    if row is None:
+        return "waiting"
+    outcome = Outcome(int(row["outcome"]))
+    if outcome == Outcome.GONE:
+        return "gone" if np.isfinite(view.earliest_at(np.array([slot], np.uint32))[0]) else "retired"
+    if outcome in (Outcome.ERROR, Outcome.REFUSED, Outcome.REDIRECT):
+        return outcome.label
+    if row["alias"] != NO_SLOT:
+        return "alias"
+    return "near-duplicate" if row["flags"] & NEAR else "held"
+
+
+def _other(view: View, row: Any, alias: int) -> str:
+    """Return the URL of the page that one only leads to, or nearly copies; "" where there is none."""
+    if alias == NO_SLOT and row is not None and row["flags"] & NEAR:
+        event = view.partition.journal.read(int(row["event"]))
+        alias = event.near if isinstance(event, Visit) else NO_SLOT
+    return view.state.urls.get(alias) if alias != NO_SLOT else ""
+
+
+def _origin(view: View, slot: int) -> Origin:
+    row = view.state.known.row(slot)
+    source = int(row["source"])
+    return Origin(
+        view.state.instant(int(row["found"])),
+        view.state.urls.get(source) if source != NO_SLOT else "",
+        int(row["depth"]),
+        int(row["hops"]),
+    )
+
+
+def _history(view: View, slot: int, row: Any) -> History:
+    outcome = Outcome(int(row["outcome"]))
+    clean = outcome not in (Outcome.ERROR, Outcome.REFUSED, Outcome.TRUNCATED)
+    clean = clean and (outcome != Outcome.GONE or row["status"] >= 400)
+    last = None if clean else next(visits(view.partition, slot), None)
+    changed_at = view.state.instant(int(row["changed"])) if row["changed"] else None
+    return History(
+        outcome.label, int(row["status"]), view.state.instant(int(row["visited"])), last.error if last else "",
+        int(row["visits"]), int(row["changes"]), int(row["misses"]), changed_at,
+    )  # fmt: skip
+
+
+def _reasons(view: View, slot: int, state: str, history: History | None) -> list[str]:
+    """Return why a known page is not visited now, and how it comes back."""
+    reasons = list[str]()
+    if history is not None and history.error:
+        rule = robots_rule(view, view.state.urls.get(slot)) if history.error.startswith("robots:") else ""
+        reasons.append(f"{history.error}{f' ({rule})' if rule else ''}")
+    if again := retry(view, slot):
+        reasons.append(again)
+    return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
+
+
+def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> Weight:
+    share = float(view.importance[slot])
+    back = _back(view, slot)
+    giving = [replace(feeder, gives=feeder.gives * back) for feeder in feeders(view, slot)]
+    cash = float(pages.cash[0])
+    return Weight(
+        share,
+        share * view.counted,
+        None if alias else 1 + int(np.count_nonzero(view.importance > share)),
+        view.counted,
+        cash / view.total,
+        _of_its_site(view, slot, cash, giving),
+        tuple(giving[:most]),
+        len(giving),
+    )
+
+
+def _weighed(view: View, slot: int) -> Weighed:
+    times, saw = view.candidates.saw(slot)
+    return Weighed(view.config.weight, times, **saw)
+
+
+def _of_its_site(view: View, slot: int, cash: float, giving: list[Feeder]) -> float:
+    """Return what a page has for being one of its site's, as a share of all importance.
+
+    Where the virtual page spends, nobody keeps how much of it came to whom: it is what links do not explain.
+    """
+    if view.scheme.handout:
+        return max(float(view.importance[slot]) - sum(feeder.gives for feeder in giving), 0.0)
+    return (cash - float(view.state.table.cash[slot]) * _back(view, slot)) / view.total
+
+
+def _back(view: View, slot: int) -> float:
+    """Return what part of its importance a page counts, as it may not be back from where it was found gone."""
+    row = _row(view, slot)
+    return 1.0 if row is None else RETURNS ** int(row["misses"])
+
+
+def _belief(view: View, slot: int, pages: Pages) -> Belief:
+    shape, scale_s = float(pages.shape[0]), float(pages.scale_s[0])
+    low, high = gamma.interval(shape, scale_s)
+    row = view.state.accounts.sites[_site(view, slot)]
+    policy = view.informed
+    trust = policy.trust(slot) if isinstance(policy, Price) else None
+    prior_shape, prior_scale_s = view.priors.prior(_site(view, slot))
+    return Belief(
+        shape / scale_s, low, high, shape, scale_s, prior_shape / prior_scale_s,
+        dates.trusted(int(row["date_true"]), int(row["date_false"])),
+        dates.trusted(int(row["listed_true"]), int(row["listed_false"])),
+        known(view.fresh(pages)[0]),
+        trust.believed if trust is not None else None, trust.nats if trust is not None else None,
+        _announcing(view, slot, row), *_lasting(_row(view, slot)),
+    )  # fmt: skip
+
+
+def _lasting(row: Any) -> tuple[float | None, int]:
+    """Return how much of what a change brings stays, and by how many changes that is told."""
+    kept = lasting.START if row is None else int(row["lasting"])
+    judged = lasting.judged(kept)
+    return (float(lasting.part(np.array([kept]))[0]) if judged else None), judged
+
+
+def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
+    """Return what a site's account says of how much it announces."""
+    true, false = int(row["listed_true"]), int(row["listed_false"])
+    if not true + false:
+        return None
+    part = Notices(view.state.accounts).part(_site(view, slot))
+    return Announcing(part, int(row["heard"]), int(row["missed"]), true, false)
+
+
+def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
+    first, here = ahead(view, slot)
+    fresh, due_at = float(view.fresh(pages)[0]), float(view.due_at(pages)[0])
+    stale = 1.0 if math.isnan(fresh) else 1.0 - fresh
+    return Worth(
+        view.config.policy,
+        "byte" if view.in_bytes else "visit",
+        known(policy.value(pages, view.now)[0]),
+        known(view.price) if isinstance(view.policy, Price) else None,
+        float(pages.cost[0] + pages.cost_changed[0] * stale),
+        known(due_at),
+        known(view.earliest_at(pages.slot)[0]),
+        first,
+        here,
+        *wanted(view, slot, never=math.isnan(pages.visited_at[0])),
+        math.isinf(due_at),
+        view.policy.ineffective_option(in_bytes=view.in_bytes),
+        policy.place(pages, view.now),
+        known(view.now - pages.visited_at[0]),
+    )
+
+
+def _site(view: View, slot: int) -> int:
+    return int(view.state.site_of[int(view.state.known.row(slot)["host"])])

@@ -1,0 +1,1 @@
+"""Estimators of a page's rate of change, one a file."""

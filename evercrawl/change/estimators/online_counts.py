@@ -1,0 +1,54 @@
+"""The law of large numbers: the share of visits that found a change, solved for the rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.change.estimators._shared import Online
+
+if TYPE_CHECKING:
+    from evercrawl.change.estimators.base import Flags
+    from evercrawl.types import Floats, Ints
+
+ADDED: Final = 1.0
+"""alpha: visits without a change that are added, so that there is always one."""
+
+
+def rate(visits: Floats, changes: Floats, visits_per_s: Floats, added: float = ADDED) -> Floats:
+    """Return p X / (n + alpha - X), changes a second.
+
+    Examples
+    --------
+    >>> rate(np.array([3.0]), np.array([3.0]), np.array([2.0])).tolist()
+    [6.00000]
+    """
+    return visits_per_s * changes / (visits + added - changes)
+
+
+class OnlineCounts(Online):
+    """The law of large numbers, for visits at random moments; see `online`.
+
+    Examples
+    --------
+    >>> pages = OnlineCounts(1)
+    >>> for changed in (True, True, False):
+    ...     pages.learn(np.array([0]), np.array([0.5]), np.array([changed]))
+    >>> pages.rates().tolist()
+    [2.00000]
+
+    References
+    ----------
+    Avrachenkov, Patil, Thoppe (2020). The first of their estimators.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (*Online.columns, "changes")
+
+    def __init__(self, pages: int) -> None:
+        super().__init__(pages)
+        self.changes = np.zeros(pages)
+
+    def _move(self, rows: Ints, visits_per_s: Floats, changed: Flags) -> None:
+        self.changes[rows] += changed
+        self._rates[rows] = rate(self.visits[rows], self.changes[rows], visits_per_s)

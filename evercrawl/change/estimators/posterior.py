@@ -1,0 +1,78 @@
+"""The Gamma posterior of `gamma`, for many pages at once, as an estimator among others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.change import gamma
+from evercrawl.change.estimators.base import Estimator
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.change.estimators.base import Flags
+    from evercrawl.types import Floats, Ints
+
+_SHAPE: Final = 0.4
+_SCALE_S: Final = 4 * 86_400.0
+
+
+class Posterior(Estimator):
+    """What is believed of each rate, Gamma(shape, scale_s); the estimate is its mean.
+
+    Parameters
+    ----------
+    pages
+        How many there are.
+    shape, scale_s
+        The belief before anything is seen; one for all, or one a page.
+    forgetting_per_s
+        phi: evidence t seconds old counts e^(-phi t) as much; 0 where rates stay as they are.
+
+    Examples
+    --------
+    >>> pages = Posterior(2, shape=0.5, scale_s=10.0)
+    >>> pages.learn(np.array([0]), np.array([10.0]), np.array([True]), np.array([5.0]))
+    >>> pages.rates()
+    array([0.1 , 0.05])
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("_more", "_more_s")
+
+    def __init__(
+        self, pages: int, shape: ArrayLike = _SHAPE, scale_s: ArrayLike = _SCALE_S, forgetting_per_s: float = 0.0
+    ) -> None:
+        super().__init__(pages)
+        self._shape, self._scale_s = (np.broadcast_to(np.asarray(of, np.float64), pages) for of in (shape, scale_s))
+        self._forgetting_per_s = forgetting_per_s
+        self._more, self._more_s = np.zeros(pages), np.zeros(pages)
+
+    def grow(self, pages: int) -> None:
+        """Make room for more pages; of their rates is believed what was of the last page's at first."""
+        more = pages - self.pages
+        self._shape, self._scale_s = (np.append(of, np.repeat(of[-1:], more)) for of in (self._shape, self._scale_s))
+        super().grow(pages)
+
+    @property
+    def shape(self) -> Floats:
+        """Shape a of each belief, shape (pages,)."""
+        return self._shape + self._more
+
+    @property
+    def scale_s(self) -> Floats:
+        """Rate parameter b of each belief, in seconds, shape (pages,)."""
+        return self._scale_s + self._more_s
+
+    def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
+        """Let what is known fade, and add what each visit says."""
+        kept = np.exp(-self._forgetting_per_s * interval_s)
+        shape, scale_s = self._shape[rows], self._scale_s[rows]
+        a, b = shape + kept * self._more[rows], scale_s + kept * self._more_s[rows]
+        a, b = gamma.learn_many(a, b, interval_s, changed, age_s)
+        self._more[rows], self._more_s[rows] = a - shape, b - scale_s
+
+    def rates(self) -> Floats:
+        """Return the mean of each belief."""
+        return self.shape / self.scale_s

@@ -1,0 +1,1 @@
+"""What people see: tables, charts, progress, words."""

@@ -1,0 +1,90 @@
+"""Whether copies are as often fresh as was said: as a table, as JSON, and for the figure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.cli.show.plain import many
+from evercrawl.cli.show.words import percent, table
+
+if TYPE_CHECKING:
+    from evercrawl.ask.measured import Measured
+    from evercrawl.change.calibration import Bins, Calibration
+
+_HEAD: Final = ("said to be fresh", "visits", "mean", "were", "95 % between", "probes", "mean", "were", "95 % between")
+_NONE: Final = "nothing is known yet: no page of which a copy was held has been visited again"
+
+
+def groups(found: Measured) -> dict[str, Calibration]:
+    """Return what there is: all visits, which are no random sample, and the probes, which are one of each kind."""
+    return {"visits": found.visits, "probes": found.probes[False], "probes_by_importance": found.probes[True]}
+
+
+def rounded(found: Measured) -> dict[str, Any]:
+    """Return everything as JSON has it."""
+    return {name: _object(of) for name, of in groups(found).items()} | {
+        "probes_waiting": found.waiting,
+        "probes_unanswered": found.unanswered.total(),
+    }
+
+
+def _object(of: Calibration) -> dict[str, Any]:
+    low, high = of.interval()
+    return {
+        "count": of.count, "predicted": _number(of.predicted), "observed": _number(of.observed),
+        "at_least": low, "at_most": high, "expected_error": _number(of.expected_error), "brier": _number(of.brier),
+        "bins": of.table().objects(),
+    }  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def lines(found: Measured) -> list[str]:
+    """Return the table, and a line for each kind of visit."""
+    visits, probes = found.visits.table(), found.probes[False].table()
+    if not found.visits.count:
+        return [_NONE]
+    rows = [
+        (bounds(visits, i), *cells(visits, i), *cells(probes, i))
+        for i in range(len(visits.count))
+        if visits.count[i] or probes.count[i]
+    ]
+    return [*table(_HEAD, rows), "", *(_sum(name, of) for name, of in groups(found).items() if of.count), *_left(found)]
+
+
+def bounds(bins: Bins, i: int) -> str:
+    """Return which probabilities are in a bin."""
+    return f"{100 * bins.low[i]:.0f} to {100 * bins.high[i]:.0f} %"
+
+
+def cells(bins: Bins, i: int) -> tuple[str, ...]:
+    """Return what stands of a bin below "visits", "mean", "were" and "95 % between"."""
+    if not bins.count[i]:
+        return "", "", "", ""
+    between = f"{100 * bins.at_least[i]:.1f} and {100 * bins.at_most[i]:.1f}"
+    return f"{bins.count[i]:,}", f"{100 * bins.predicted[i]:.1f}", f"{100 * bins.observed[i]:.1f}", between
+
+
+def _sum(name: str, of: Calibration) -> str:
+    what = {"visits": "visits", "probes": "random probes", "probes_by_importance": "probes by importance"}[name]
+    return summary(many(of.count, what) if what.endswith("s") else f"{of.count:,} {what}", of)
+
+
+def summary(what: str, of: Calibration) -> str:
+    """Return a line: how many of something were fresh, how many were expected to be, and how far that is off."""
+    low, high = of.interval()
+    return (
+        f"{what}: {percent(of.observed)} fresh (95 % between {percent(low)} and {percent(high)}), "
+        f"{percent(of.predicted)} expected; "
+        f"expected error {100 * of.expected_error:.1f} points, Brier's score {of.brier:.3f}"
+    )
+
+
+def _left(found: Measured) -> list[str]:
+    """Return what of the probes did not tell."""
+    waiting, silent = found.waiting, found.unanswered.total()
+    lines = [f"{many(waiting, 'probes')} wait for their hosts, or until their pages may be visited again"]
+    return lines * (waiting > 0) + [f"{many(silent, 'probes')} brought no answer that tells"] * (silent > 0)

@@ -1,0 +1,96 @@
+"""What the demonstration says at its end: what was learned, what is true, and how fresh the copies were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evercrawl.cli.show.plain import many
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.simulate.living.comparison import Comparison
+    from evercrawl.simulate.living.learned import Learned
+
+
+def told(found: Learned, comparisons: Sequence[Comparison], real: int) -> list[str]:
+    """Return it all as lines for people; `real` is the seed of the world that was lived in real time."""
+    return [*_importance(found), "", *_rates(found), "", *_freshness(comparisons, real)]
+
+
+def _importance(found: Learned) -> list[str]:
+    lines = ["Which pages matter, in parts of 1,000 of all importance:", "", f"  {'learned':>8} {'true':>8}   page"]
+    lines += [f"  {1000 * guess:8.2f} {1000 * true:8.2f}   {url}" for url, guess, true in found.top]
+    return [*lines, "", f"  Over all pages that were read the mean error is {found.error:.1%}."]
+
+
+def _rates(found: Learned) -> list[str]:
+    if not found.rates:
+        return ["How often pages change: too few were visited three times."]
+    lines = ["How often pages change, pages in six classes from fast to slow (medians):", ""]
+    lines += [f"  {'pages':>8}   {'learned':<22} true"]
+    lines += [f"  {count:8}   {_every(guess):<22} {_every(true)}" for count, guess, true in found.rates]
+    return [*lines, "", f"  Rank correlation of learned and true rates, page by page: {found.correlation:.2f}."]
+
+
+def _every(seconds: float) -> str:
+    """Return a time between changes for people.
+
+    Examples
+    --------
+    >>> _every(0.25), _every(90.0), _every(4000.0)
+    ('once in 0.25 s', 'once in 1.5 min', 'once in 1.1 h')
+    """
+    if seconds < 60:
+        return f"once in {seconds:.2g} s"
+    return f"once in {seconds / 60:.2g} min" if seconds < 3600 else f"once in {seconds / 3600:.2g} h"
+
+
+def _freshness(comparisons: Sequence[Comparison], real: int) -> list[str]:
+    lines = [
+        "How fresh the copies were: the part of the pages, by importance, that is as on the web (last third):",
+        "",
+    ]
+    lines += [f"  {'world':>8} {'fetches/s':>10} {'evercrawl':>10} {'round-robin':>12} {'possible':>9}   against it"]
+    lines += [_world(one, " (in real time)" if one.seed == real else "") for one in comparisons]
+    gains, parts = [one.gain for one in comparisons], [one.of_optimum for one in comparisons]
+    won = sum(gain > 1 for gain in gains)
+    mean, worst, part = sum(gains) / len(gains), min(gains), sum(parts) / len(parts)
+    return [
+        *lines,
+        "",
+        f"  evercrawl was fresher in {won} of {many(len(gains), 'worlds')}: {mean:.2f} times as fresh as a round-robin "
+        f"with the same",
+        f"  number of fetches ({worst:.2f} times at worst), and {part:.0%} of what is possible for those who know all",
+        "  rates and all importance. The round-robin was spared the endless calendars; evercrawl was not, and spent",
+        f"  {max(one.calendar for one in comparisons):.2%} of its fetches on them at most.",
+    ]
+
+
+def _world(one: Comparison, note: str) -> str:
+    return (
+        f"  {one.seed:8} {one.fetches_per_s:10.0f} {one.price:10.3f} {one.round_robin:12.3f} {one.optimum:9.3f}   "
+        f"{'won' if one.gain > 1 else 'LOST'}, {one.gain:.2f}x{note}"
+    )
+
+
+def as_json(found: Learned, comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Return it all as an object for machines."""
+    nan = found.correlation != found.correlation
+    return {
+        "top": [{"url": url, "importance": guess, "true_importance": true} for url, guess, true in found.top],
+        "importance_error": found.error,
+        "rates": [
+            {"pages": count, "every_s": guess, "true_every_s": true} for count, guess, true in found.rates
+        ],
+        "rate_correlation": None if nan else found.correlation,
+        "worlds": [
+            {
+                "seed": one.seed, "fetches_per_s": one.fetches_per_s, "freshness": one.price,
+                "round_robin": one.round_robin, "optimum": one.optimum, "gain": one.gain,
+                "calendar_share": one.calendar,
+            }
+            for one in comparisons
+        ],
+        "won": all(one.gain > 1 for one in comparisons),
+    }  # fmt: skip

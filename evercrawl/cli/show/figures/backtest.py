@@ -1,0 +1,121 @@
+"""The figures of `evercrawl backtest` as PNG: freshness by budget, and whether P(fresh) is as was believed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.lab.lettering import legend_below
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evercrawl.change.calibration import Calibration
+    from evercrawl.lab.backtest.rows import Mean, Row
+
+_INCHES: Final = (4.6, 3.6)
+_DPI: Final = 100
+_COLUMNS: Final = 3
+_MARKS: Final = "os^vDPX*<>"  # as many as there are colours
+_DASHES: Final = ("-", "--", ":", "-.")
+_LEAST: Final = 1e-5  # part of the time in which copies are stale: less is drawn there
+
+
+def freshness(sites: Mapping[str, Sequence[Row | Mean]], path: Path) -> None:
+    """Write freshness by budget with intervals, a panel for each site; matplotlib has to be there.
+
+    The scale is logarithmic in what is stale, for each halving of that is as hard as the last.
+    """
+    figure, panels = _panels(len(sites))
+    for axes, (name, rows) in zip(panels, sites.items(), strict=True):
+        for number, policy in enumerate(dict.fromkeys(row.policy for row in rows)):
+            _curve(axes, [row for row in rows if row.policy == policy], number)
+        _scaled(axes, sorted({row.budget for row in rows}))
+        _named(axes, name, "polls per page and day", "% of the time fresh")
+    _saved(figure, path)
+
+
+def calibration(rows: Sequence[Row | Mean], path: Path) -> None:
+    """Write what part of the copies was fresh by how many were believed to be, with 95 % intervals, to a file.
+
+    There is a panel for each budget, with a curve for each policy that believes something.
+    """
+    budgets = list(dict.fromkeys(row.budget for row in rows))
+    figure, panels = _panels(len(budgets))
+    for axes, budget in zip(panels, budgets, strict=True):
+        axes.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
+        for number, row in enumerate(row for row in rows if row.budget == budget):
+            _believed(axes, row.policy, row.calibration, number)
+        _named(axes, f"{budget:g} polls per page and day", "P(fresh) as believed, %", "fresh, %")
+    _saved(figure, path)
+
+
+def _look(number: int) -> dict[str, Any]:
+    """Return the mark and the dashes of a curve; colours go round with the marks, and then dashes become others."""
+    again, place = divmod(number, len(_MARKS))
+    return {"marker": _MARKS[place], "linestyle": _DASHES[again % len(_DASHES)], "color": f"C{place}"}
+
+
+def _scaled(axes: Any, budgets: Sequence[float]) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
+    axes.set_yscale("log")
+    axes.invert_yaxis()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(_fresh)
+
+
+def _fresh(stale: float, _: int) -> str:
+    """Return what stands beside a tick."""
+    return f"{100.0 * (1.0 - stale):.6g}"
+
+
+def _curve(axes: Any, rows: Sequence[Row | Mean], number: int) -> None:
+    stale = [max(1.0 - row.freshness, _LEAST) for row in rows]
+    below = [max(at - max(1.0 - row.high, _LEAST), 0.0) for at, row in zip(stale, rows, strict=True)]
+    above = [max(max(1.0 - row.low, _LEAST) - at, 0.0) for at, row in zip(stale, rows, strict=True)]
+    axes.errorbar(
+        [row.budget for row in rows], stale, [below, above], **_look(number), markersize=4,
+        capsize=2, linewidth=1.2, label=rows[0].policy,
+    )  # fmt: skip
+
+
+def _believed(axes: Any, policy: str, of: Calibration, number: int) -> None:
+    bins = of.table()
+    some = bins.count > 0
+    if not some.any():
+        return
+    said, was = 100.0 * bins.predicted[some], 100.0 * bins.observed[some]
+    reach = [was - 100.0 * bins.at_least[some], 100.0 * bins.at_most[some] - was]
+    axes.errorbar(
+        said, was, reach, **_look(number), markersize=4, capsize=2, linewidth=1.0, label=policy
+    )  # fmt: skip
+
+
+def _panels(count: int) -> tuple[Any, list[Any]]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(count, _COLUMNS)
+    rows = math.ceil(count / columns)
+    figure: Any = Figure(figsize=(_INCHES[0] * columns, _INCHES[1] * rows), dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
+
+
+def _named(axes: Any, title: str, x: str, y: str) -> None:
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.grid(alpha=0.3)
+
+
+def _saved(figure: Any, path: Path) -> None:
+    legend_below(figure, fontsize=8)
+    figure.savefig(path, format="png")

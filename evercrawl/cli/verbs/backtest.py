@@ -1,0 +1,180 @@
+"""evercrawl backtest: replay recorded histories of change under policies, at equal budget."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.plain import fit
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from evercrawl.cli.backtest_asked import Asked
+    from evercrawl.cli.show.replay_progress import Progress
+    from evercrawl.lab.backtest.report import OfSite
+    from evercrawl.lab.backtest.rows import Mean, Row
+    from evercrawl.lab.backtest.runs import Made
+
+_MORE: Final = (
+    "HISTORY is one that ships with evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl "
+    "directory, whose journal then is the history. Every policy has as many polls, at the same pace, and is told what "
+    "a crawl would see. The first third of the time warms up, the rest is measured. Examples: `evercrawl backtest "
+    "peps`, `evercrawl backtest peps --policy price,uniform,notices --budget 0.005,0.02,0.1 --plot peps.png`, "
+    "`evercrawl backtest HISTORIES --pooled --jobs 4 --json`, `evercrawl backtest example --sample 1000 --discovery "
+    "links`."
+)
+
+
+class Told(NamedTuple):
+    """What is said of one history, and of its sites where it has several, the largest first; and how many it has."""
+
+    name: str
+    site: OfSite
+    parts: list[OfSite]
+    sites: int
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "backtest", "replay recorded change under policies at equal budget", run, _MORE)
+    parser.add_argument("history", metavar="HISTORY", nargs="+", help="name, FOLDER/NAME, FOLDER or crawl directory")
+    _add_what(parser)
+    _add_conditions(parser)
+    parser.add_argument("--plot", metavar="FILE", help="draw freshness by budget into FILE.png too")
+    parser.add_argument(
+        "--calibration", metavar="FILE", help="tell P(fresh) as believed and as it was, and draw it into FILE.png too"
+    )
+    parser.add_argument("--jobs", metavar="N", default="1", help="replays at once, each in a process (default: 1)")
+    arguments.add_json(parser)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--policy", metavar="A,B", action="append", help="policies; the others are compared with the first "
+        "(default: price,uniform); notices is told what is stale: with it and uniform there is a gap to close",
+    )  # fmt: skip
+    parser.add_argument(
+        "--policy-option", metavar="NAME=VALUE", action="append", default=[], help="value of a parameter, for all "
+        "policies that have one of this name; POLICY.NAME=VALUE for one of them; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--budget", metavar="N,M", action="append", help="polls per live page and day (default: 0.005,0.02,0.1)"
+    )
+    parser.add_argument("--pooled", action="store_true", help="all histories as one, under one budget")
+    parser.add_argument("--sample", metavar="N", help="only so many pages of each site, drawn at random")
+    parser.add_argument("--seed", metavar="N", default="1", help="draws everything that is drawn (default: 1)")
+    parser.add_argument("--years", metavar="N", default="3", help="how much counts, from the end back (default: 3)")
+    parser.add_argument("--since", metavar="DATE", help="begin then, such as 2020-01-31, in place of --years")
+    parser.add_argument("--until", metavar="DATE", help="end then")
+
+
+def _add_conditions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--discovery", metavar="HOW", default="born", help="pages are known as soon as they are born (born, the "
+        "default), or once a page that links to them was polled (links)",
+    )  # fmt: skip
+    parser.add_argument("--no-validators", action="store_true", help="pages do not say when they changed last")
+    parser.add_argument(
+        "--lastmod", metavar="SHARE", default="off", help="so many of the changes are in a sitemap: 0.25, on or off "
+        "(default: off)",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Replay, and tell what came of it, history by history."""
+    from evercrawl.cli.backtest_asked import asked
+    from evercrawl.cli.show.tables.backtest import SITES, of_all, of_one, of_parts
+    from evercrawl.cli.show.tables.believed import believed
+    from evercrawl.lab.backtest.report import means
+
+    what = asked(args)
+    if files := [Path(each) for each in (args.plot, args.calibration) if each]:
+        from evercrawl.lab.plotting import require
+        from evercrawl.store.disk.whole import placed
+
+        require()
+        for file in files:
+            placed(file)
+    warm.before_reading("evercrawl.lab.backtest.runs")
+    found = list[Told]()
+    for told in _replayed(what, most=None if args.json else SITES):
+        found.append(told)
+        rows = [each.rows for each in told.parts]
+        if args.json:
+            _print([line for each in (told.site.rows, *rows) for line in _objects(each)])
+        else:
+            _print(of_one(told.name, told.site.rows) + of_parts(rows, told.sites))
+    mean = means([told.site for told in found], what.setting.seed) if len(found) > 1 else []
+    if mean:
+        _print(_objects(mean) if args.json else of_all(mean))
+    if args.calibration and not args.json:
+        _print(believed(mean or found[0].site.rows))
+    _draw(args, found, mean)
+    return 0
+
+
+def _replayed(what: Asked, most: int | None) -> Iterator[Told]:
+    """Yield what is said of each history, once all its replays are made, and of `most` of its sites, or of all."""
+    from evercrawl.cli.show.replay_progress import Progress
+    from evercrawl.lab.backtest.report import of_site
+    from evercrawl.lab.backtest.runs import make, planned
+
+    plan = planned(what.groups, what.policies, what.budgets, what.setting)
+    with Progress(sys.stderr) as progress:
+        coming = make([each for group in plan for each in group], what.jobs, progress)
+        for group in plan:
+            made = list(islice(coming, len(group)))
+            runs = [each.replayed for each in made]
+            whole = of_site(runs, made[0].cluster, what.setting.seed)
+            told = Told(runs[0].site, whole, *_parts(made, what.setting.seed, most, progress))
+            progress.hide()
+            yield told
+
+
+def _parts(made: list[Made], seed: int, most: int | None, progress: Progress) -> tuple[list[OfSite], int]:
+    """Return what is said of the largest sites of a history, and how many it has; nothing of one alone."""
+    from evercrawl.lab.backtest.report import part, sites_of
+
+    runs, (_, cluster, site, names) = [each.replayed for each in made], made[0]
+    sites = sites_of(runs[0], site)
+    found: list[OfSite] = []
+    for number in sites[:most] if len(sites) > 1 else []:
+        found.append(part(runs, cluster, site, number, names[number], seed))
+        if progress.due():
+            progress.show(f"{runs[0].site}: intervals of {len(found):,} of {len(sites[:most]):,} sites")
+    return found, len(sites)
+
+
+def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:
+    from evercrawl.cli.show.figures import backtest as backtest_figure
+    from evercrawl.cli.show.tables.backtest import SITES
+    from evercrawl.lab.backtest.rows import MEAN
+    from evercrawl.store.disk.whole import appearing
+
+    if args.plot:
+        with appearing(Path(args.plot)) as temporary:
+            panels: dict[str, Sequence[Row | Mean]] = {}
+            for told in found:
+                panels[told.name] = told.site.rows
+                panels |= {f"{told.name}: {each.rows[0].site}": each.rows for each in told.parts[:SITES]}
+            backtest_figure.freshness(panels | ({MEAN: mean} if mean else {}), temporary)
+    if args.calibration:
+        with appearing(Path(args.calibration)) as temporary:
+            backtest_figure.calibration(mean or found[0].site.rows, temporary)
+
+
+def _objects(rows: Sequence[Row] | Sequence[Mean]) -> list[str]:
+    from evercrawl.lab.backtest.rows import as_object
+
+    return [json.dumps(as_object(row)) for row in rows]
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        print(fit(line, sys.stdout), flush=True)

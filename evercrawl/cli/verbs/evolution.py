@@ -1,0 +1,174 @@
+"""evercrawl evolution: what pages do, in recorded histories or in a crawl."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.meter import Meter
+from evercrawl.cli.show.plain import fit
+from evercrawl.config import values
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.histories.evolution.report import Evolution
+    from evercrawl.lab.histories.history import History
+
+_MORE = (
+    "It tells how often pages change, how much of them, how long they last, how links come and go, whether all that "
+    "is as by chance, and whether neighbours change together. HISTORY is the name of one that comes with evercrawl "
+    "(peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or the directory of a crawl; without any it is the crawl in "
+    "--dir, which may run meanwhile. Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir "
+    "example --by depth`, `evercrawl evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, "
+    "`evercrawl evolution --sample topic=tea,coffee --json`, `evercrawl evolution --dir example --texts`."
+)
+BY: Final = ("site", "tld", "depth", "type")
+_SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"
+_WHICH: Final = f"{_SAMPLES}; may be repeated: the pages that are in all of them"
+_TEXTS: Final = "read what the crawl archived too, and tell what of the words stays and what flickers"
+_DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "evolution", "tell what pages do: how they change, last and link", run, _MORE)
+    parser.add_argument("history", metavar="HISTORY", nargs="*", help="recorded histories, or crawl directories")
+    parser.add_argument("--by", choices=BY, default="site", help="tell it of each site, top-level domain ... apart")
+    parser.add_argument("--sample", metavar="WHICH", action="append", default=[], help=_WHICH)
+    parser.add_argument("--seed", metavar="N", default="1", help="draws the random pages (default: 1)")
+    parser.add_argument("--since", metavar="DATE", help=f"from then on: {_DATE}")
+    parser.add_argument("--until", metavar="DATE", help="up to then, likewise")
+    parser.add_argument("--texts", action="store_true", help=_TEXTS)
+    parser.add_argument("--plot", metavar="FILE", help="draw it into FILE.png too")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    samples = [_sample(each) for each in args.sample]
+    seed = cast("int", arguments.value(values.whole(0), args.seed, "--seed"))
+    since, until = (_instant(getattr(args, name), f"--{name}") for name in ("since", "until"))
+    if since is not None and until is not None and since >= until:
+        raise ConfigError(f"--since must be before --until, and {args.since} is not before {args.until}")
+    if args.plot:
+        from evercrawl.lab.plotting import require
+        from evercrawl.store.disk.whole import placed
+
+        require()
+        placed(Path(args.plot))
+    from evercrawl.lab.histories.evolution.report import evolution
+    from evercrawl.lab.histories.evolution.texts import texts_of_crawls
+    from evercrawl.lab.histories.find import read
+
+    paths = _found(args.history or [str(arguments.directory(args))], texts=args.texts)
+    with Meter(sys.stderr) as meter:
+        histories = [read(path, meter) for path in paths]
+    chosen, span = _chosen(histories, samples, seed), (_or(since, -math.inf), _or(until, math.inf))
+    texts = texts_of_crawls(paths, histories, chosen, *span) if args.texts else None
+    found = evolution(histories, args.by, chosen=chosen, since=span[0], until=span[1], texts=texts)
+    if args.plot:
+        _plot(found, Path(args.plot))
+    for line in _objects(found, args.by) if args.json else _lines(found, args.by, args.sample):
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _found(words: list[str], *, texts: bool) -> list[Path]:
+    """Return the histories that are asked for; only to read a crawl inner loops have to be compiled."""
+    from evercrawl.lab.histories.find import find
+    from evercrawl.store.partition import is_crawl
+
+    found = find(*words)
+    crawls = [path for path in found if is_crawl(path)]
+    if texts and not crawls:
+        raise ConfigError(f"--texts reads what a crawl archived, and there is none in {found[0]}; name one with --dir")
+    if crawls:
+        warm.before_reading("evercrawl.lab.histories.versions" if texts else "evercrawl.lab.histories.journal")
+    return found
+
+
+def _sample(written: str) -> tuple[str, Any]:
+    """Return what kind of sample was asked for, and of what."""
+    kind, _, what = written.partition("=")
+    if kind == "whole" and not what:
+        return kind, None
+    if kind == "random" and what.isdigit() and int(what):
+        return kind, int(what)
+    if kind in ("sites", "topic") and (names := _listed(what)):
+        return kind, names
+    raise ConfigError(f"--sample must be {_SAMPLES}, not {written!r}")
+
+
+def _listed(what: str) -> list[str]:
+    """Return names that commas separate, or those in a file, one a line."""
+    if not what.startswith("@"):
+        return [name.strip() for name in what.split(",") if name.strip()]
+    try:
+        lines = Path(what[1:]).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise ConfigError(f"cannot read {what[1:]}: {reason}; name a file with a site a line") from error
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _instant(written: str | None, flag: str) -> float | None:
+    """Return an instant in seconds since the epoch."""
+    if written is None:
+        return None
+    if re.fullmatch(r"-?\d+(\.\d+)?", written):
+        return float(written)
+    try:
+        at = datetime.fromisoformat(written)
+    except ValueError as error:
+        raise ConfigError(f"{flag} must be {_DATE}, not {written!r}") from error
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _or(given: float | None, otherwise: float) -> float:
+    return otherwise if given is None else given
+
+
+def _chosen(histories: Sequence[History], samples: Sequence[tuple[str, Any]], seed: int) -> NDArray[np.bool_] | None:
+    """Return which pages are in all samples; of those that are left, random ones are drawn last."""
+    from evercrawl.lab.histories.evolution.samples import about, of_sites, random_pages
+
+    chosen: NDArray[np.bool_] | None = None
+    for kind, what in sorted(samples, key=lambda sample: sample[0] == "random"):
+        if kind == "random":
+            chosen = random_pages(histories, what, seed, chosen)
+        elif kind in ("sites", "topic"):
+            found = of_sites(histories, what) if kind == "sites" else about(histories, what)
+            chosen = found if chosen is None else chosen & found
+    return chosen
+
+
+def _objects(found: Sequence[Evolution], by: str) -> list[str]:
+    return [json.dumps({"by": by} | each.figures()) for each in found]
+
+
+def _lines(found: Sequence[Evolution], by: str, samples: Sequence[str]) -> list[str]:
+    from evercrawl.cli.show.tables.evolution import tables
+
+    sampled = [f"sample: {', '.join(samples)}", ""] if samples else []
+    return [*sampled, *tables(found, by)]
+
+
+def _plot(found: Sequence[Evolution], path: Path) -> None:
+    from evercrawl.cli.show.figures.evolution import draw
+    from evercrawl.store.disk.whole import appearing
+
+    with appearing(path) as temporary:
+        draw(found, temporary)

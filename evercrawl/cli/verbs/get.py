@@ -1,0 +1,181 @@
+"""evercrawl get: the newest stored content of a page, fetched again if it is to be fresher."""
+
+from __future__ import annotations
+
+import json
+import sys
+from base64 import b64encode
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evercrawl.cli import arguments, renewal, seeds, warm
+from evercrawl.cli.show.plain import fit
+from evercrawl.cli.show.words import percent
+from evercrawl.config import FILE_NAME, Config, load
+from evercrawl.errors import ConfigError, EvercrawlError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.ask.content import Content, NotHeldError
+
+_MORE = (
+    "Redirects are followed within the crawl. Without --raw, --text or --markdown it is the text on a terminal and the "
+    "raw content elsewhere. What is worth knowing about the page goes to standard error, such as how likely the copy "
+    "is to be still the page. Examples: `evercrawl get https://example.org/ --text`; with `--fresh 90%` the page is "
+    "fetched again first if that is less likely, politely, as a crawl would, and kept like any other visit."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "get", "print the newest stored content of a page", run, _MORE)
+    parser.add_argument("url", metavar="URL", help="the page")
+    form = parser.add_mutually_exclusive_group()
+    for name, meaning in (
+        ("raw", "the content as the site sent it, codings undone"),
+        ("text", "its visible text"),
+        ("markdown", "as Markdown"),
+    ):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
+    parser.add_argument(
+        "--fresh", metavar="P", help="fetch it again first if it is fresh with a lower probability: 0.9, or 90%%"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print it."""
+    if args.url == "-" or args.url.startswith("@"):
+        raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
+    (url,) = seeds.read_seeds([args.url], sys.stdin)
+    directory, least = arguments.directory(args), None if args.fresh is None else renewal.probability(args.fresh)
+    warm.before_reading("evercrawl.ask.export.tables")  # which also reads pages
+    look = partial(_look, directory, url)
+    found, stale = (look(), False) if least is None else renewal.renewed(directory, look, least)
+    if isinstance(found, EvercrawlError):
+        raise found
+    _tell(found)
+    form = args.form or form_of(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
+    data = (json.dumps(as_object(found, form)) + "\n").encode() if args.json else as_bytes(found, form)
+    _put(args, data, raw=form == "raw")
+    return renewal.STALE if stale else 0
+
+
+def _look(directory: Path, url: str) -> Content | NotHeldError:
+    """Return what is stored of a page, or why nothing is."""
+    from evercrawl.ask.content import NotHeldError, content
+    from evercrawl.model.stored.reader import opened
+
+    crawl = opened(directory)
+    try:
+        return content(crawl, url, _config(directory))
+    except NotHeldError as error:
+        return error
+    finally:
+        crawl.close()
+
+
+def _tell(found: Content) -> None:
+    for note in found.notes:
+        _note(note)
+    if found.fresh is not None:
+        _note(f"the copy is fresh with a probability of {percent(found.fresh)}")
+
+
+def form_of(found: Content, *, for_eyes: bool) -> str:
+    """Return what to show of a page when nobody says: what has no text is shown as it is to machines only."""
+    return "text" if for_eyes and (_has_text(found) or sys.stdout.isatty()) else "raw"
+
+
+def _config(directory: Path) -> Config:
+    """Return the crawl's settings, which say what is in its scope; the content can be shown without."""
+    file = directory / FILE_NAME
+    try:
+        return load(file) if file.is_file() else Config()
+    except (ConfigError, OSError) as error:
+        _note(f"{error}; until then the settings are taken to be the defaults")
+        return Config()
+
+
+def _note(sentence: str) -> None:
+    print(fit(f"evercrawl: {sentence}", sys.stderr), file=sys.stderr)
+
+
+def as_bytes(found: Content, form: str) -> bytes:
+    """Return a page in one of its forms, as it is written: raw, text or markdown."""
+    if form == "raw":
+        return found.body
+    text = _as_text(found, form)
+    return (text if text.endswith("\n") else f"{text}\n").encode()
+
+
+def _as_text(found: Content, form: str) -> str:
+    """Return the visible text, or Markdown, of something that has text.
+
+    Raises
+    ------
+    EvercrawlError
+        It has none.
+    """
+    from evercrawl.ask.content import is_html
+    from evercrawl.parse import html
+    from evercrawl.parse.encoding import decode
+
+    if not _has_text(found):
+        raise EvercrawlError(f"{found.final_url} is {found.mime or 'of no type'}, which has no text; use --raw -o FILE")
+    if form == "raw" or not is_html(found.mime, found.body):
+        return decode(found.body, found.content_type)[0]
+    if form == "markdown":
+        return html.markdown(found.body, found.final_url, found.content_type)
+    return html.read(found.body, found.final_url, found.content_type).text
+
+
+def _has_text(found: Content) -> bool:
+    from evercrawl.ask.content import is_html
+
+    texts = ("json", "xml", "javascript")
+    return is_html(found.mime, found.body) or found.mime.startswith("text/") or found.mime.endswith(texts)
+
+
+def as_object(found: Content, form: str) -> dict[str, Any]:
+    """Return a page in one of its forms as `--json` has it: in base64 where it has no text."""
+    from evercrawl.store.archive.warc import iso_date
+
+    binary = form == "raw" and not _has_text(found)
+    return {
+        "url": found.url,
+        "final_url": found.final_url,
+        "class": found.outcome.label,
+        "status": found.status,
+        "title": found.title,
+        "mime": found.mime,
+        "language": found.language,
+        "visited_at": iso_date(found.visited_at),
+        "visited_at_s": found.visited_at,
+        "stored_at": iso_date(found.stored_at),
+        "stored_at_s": found.stored_at,
+        "fresh": found.fresh,
+        "changes": found.changes,
+        "visits": found.visits,
+        "headers": found.headers,
+        "notes": found.notes,
+        "form": form,
+        **({"content_base64": b64encode(found.body).decode()} if binary else {"content": _as_text(found, form)}),
+    }
+
+
+def _put(args: argparse.Namespace, data: bytes, *, raw: bool) -> None:
+    from evercrawl.store.disk.whole import appearing
+
+    if args.output in (None, "-"):
+        if not raw:
+            data = fit(data.decode(), sys.stdout).encode()
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        return
+    with appearing(Path(args.output)) as name:
+        name.write_bytes(data)

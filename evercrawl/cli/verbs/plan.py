@@ -1,0 +1,195 @@
+"""evercrawl plan: how fresh a crawl's copies will be, by how much it may fetch."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.cli import arguments, plan_budget, warm
+from evercrawl.cli.show.plain import fit, many
+from evercrawl.cli.show.plan_words import budget, curve_words, here_words, rate
+from evercrawl.cli.show.words import percent, span, table
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.ask.plan.curve import Point
+    from evercrawl.ask.plan.outlook import Outlook
+
+_MORE = (
+    "From what the crawl has learned of its pages it tells which share of the copies, by what they are worth, will be "
+    "fresh at any moment in the long run, at the present pace and at others, and what more would bring. It can be "
+    "asked while the crawl runs, and changes nothing. Examples: `evercrawl plan`, `evercrawl plan --site example.org`, "
+    "`evercrawl plan --plot plan.png`, `evercrawl plan --budget 1000 --budget 5000 --json`."
+)
+_BUDGET: Final = "fetches a day, or bytes (5GB) where the crawl counts these; may be repeated"
+_HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "pages", "visits")
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "plan", "tell how fresh copies will be, by the budget", run, _MORE)
+    parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain")
+    parser.add_argument("--budget", metavar="N", action="append", default=[], help=_BUDGET)
+    parser.add_argument("--plot", metavar="FILE", help="draw the curve into FILE.png too")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    for each in args.budget:
+        plan_budget.check(each)  # before anything is read
+    directory = arguments.directory(args)
+    if args.plot:
+        from evercrawl.lab.plotting import require
+
+        require()
+    warm.before_reading("evercrawl.ask.plan.outlook")
+    from evercrawl.ask.plan.outlook import outlook
+    from evercrawl.model.stored.reader import opened
+    from evercrawl.model.view import View, settings
+
+    crawl = opened(directory)
+    try:
+        config, said = settings(directory)
+        view = View(crawl, config, time.time())
+        budgets = {plan_budget.per_s(each, in_bytes=view.in_bytes) for each in args.budget}
+        found = outlook(view, args.site, budgets=sorted(budgets))
+    finally:
+        crawl.close()
+    if args.plot:
+        _plot(found, Path(args.plot))
+    for line in [json.dumps(_as_json(found))] if args.json else _lines(found, said):
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _as_json(found: Outlook) -> dict[str, Any]:
+    """Return all numbers of an outlook, its tuples as objects; what is drawn between its points is left out."""
+    numbers = {name: value for name, value in asdict(found).items() if name != "line"}
+    return numbers | {
+        "polite_per_s": found.polite_per_s if math.isfinite(found.polite_per_s) else None,
+        "again_per_s": found.again_per_s if math.isfinite(found.again_per_s) else None,
+        "spent": found.spent._asdict(),
+        "now": found.now._asdict() if found.now is not None else None,
+        "points": [point._asdict() for point in found.points],
+        "planned": found.planned._asdict() if found.planned is not None else None,
+    }
+
+
+def _lines(found: Outlook, said: str) -> list[str]:
+    of = f" of {found.site}" if found.site else ""
+    lines = [said] if said else []
+    lines += [
+        f"{found.copies:,} copies{of} are held, and {percent(found.fresh)} of their worth is likely to be fresh now",
+        *_pace(found),
+        *_limits(found),
+        "",
+        *_table(found),
+    ]
+    return lines + (["", *_drawn(found)] if len(found.line) > 1 else [])
+
+
+def _drawn(found: Outlook) -> list[str]:
+    """Return the curve, drawn with characters, and what is drawn."""
+    from evercrawl.cli.show.chart import chart
+
+    line, here = found.line, found.planned or found.now
+    lines = chart(
+        [point.budget for point in line],
+        [point.freshness for point in line],
+        (here.budget, here.freshness) if here is not None else None,
+    )
+    lines.append(f"      {budget(found, line[0])} to {budget(found, line[-1])}")
+    lines += [f"      *: {curve_words(found)}" + (f"; O: {here_words(found)}" if here is not None else "")]
+    return lines
+
+
+def _pace(found: Outlook) -> list[str]:
+    """Return where the crawl is."""
+    spent, lately = found.spent, span(found.spent.within_s)
+    if found.now is None:
+        return [
+            f"no page was visited twice within the last {lately} of the crawl, so it is not known what it can spend"
+        ]
+    new = f", besides {rate(spent.new_per_s)} to new ones" if spent.new_per_s > 0 else ""
+    return [
+        f"within the last {lately} of the crawl it made {rate(spent.refreshes_per_s)} to pages it knew{new}; "
+        f"then {percent(spent.freshness)} was fresh",
+        *_expected(found, found.now),
+    ]
+
+
+def _expected(found: Outlook, now: Point) -> list[str]:
+    """Return what will be in the long run, and by whom: the policy that is followed, or the best there is."""
+    best = f"the best order would keep {percent(now.freshness)}"
+    pace = "at that pace" if not _held_back(found) else f"at the {rate(now.visits_per_s)} that may be made"
+    if found.planned is not None:
+        kept = f"{pace} {percent(found.planned.freshness)} will be in the long run, as {found.policy} spreads it"
+        return [f"{kept}; {best}", _alone(found, found.planned.left_alone)]
+    if found.curve == "price":
+        kept = f"{pace} {percent(now.freshness)} will be in the long run"
+        return [kept, _alone(found, now.left_alone)]
+    return [f"{pace} {best} in the long run; what {found.policy} will keep is not foretold"]
+
+
+def _alone(found: Outlook, left_alone: float) -> str:
+    if left_alone < 0.5:
+        return "no page is left alone for longer than a year"
+    return f"{left_alone:,.0f} of {many(found.pages, 'pages')} are left alone for longer than a year"
+
+
+def _limits(found: Outlook) -> list[str]:
+    """Return what is left out of account, and whose numbers follow."""
+    lines = (
+        ["pages are reckoned with one by one, by their rates: that some change together is left out"]
+        if found.curve == "price"
+        else [f"what follows is the best order there is, by rates of pages, not {found.policy}"]
+    )
+    lines += [f"{many(found.unread, 'known pages')} were never read, and are not reckoned with"] if found.unread else []
+    if _held_back(found):
+        lines.append(
+            f"no page is visited again within {span(found.refresh_after_s)} (refresh_after_s in crawl.toml), which "
+            f"leaves room for {rate(found.again_per_s)} at most: fewer than were made of late"
+        )
+    if any(point.visits_per_s > found.polite_per_s for point in found.points):
+        lines.append(f"the rest of their hosts leaves room for {rate(found.polite_per_s)} at most")
+    return lines
+
+
+def _held_back(found: Outlook) -> bool:
+    """Whether visits of late were more than pages may have by the settings: those of a run may have been others."""
+    return found.spent.refreshes_per_s > 1.01 * found.again_per_s
+
+
+def _table(found: Outlook) -> list[str]:
+    rows: list[tuple[str, ...]] = [
+        (
+            _times(found, point), budget(found, point), percent(point.freshness),
+            f"+{100.0 * point.marginal * 0.1 * point.budget:.2g} points", f"{point.price:.3g}", percent(point.seldom),
+            f"{point.left_alone:,.0f}", rate(point.visits_per_s),
+        )
+        for point in found.points
+    ]  # fmt: skip
+    return table(_HEAD, rows)
+
+
+def _times(found: Outlook, point: Point) -> str:
+    if not found.spent.budget:
+        return ""
+    times = point.budget / found.spent.budget
+    return "now" if abs(times - 1.0) < 0.01 else f"x {times:.3g}"
+
+
+def _plot(found: Outlook, path: Path) -> None:
+    from evercrawl.cli.show.figures.plan import draw
+    from evercrawl.store.disk.whole import appearing
+
+    with appearing(path) as temporary:
+        draw(found, temporary)

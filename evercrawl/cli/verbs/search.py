@@ -1,0 +1,150 @@
+"""evercrawl search: find pages by words, the best and most important first."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final, cast
+
+from evercrawl.cli import arguments, renewal, warm
+from evercrawl.cli.show.plain import plain
+from evercrawl.cli.show.words import ago, percent
+from evercrawl.config import values
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from evercrawl.ask.search.hits import Hit
+    from evercrawl.ask.search.search import Answer, Narrow
+    from evercrawl.search.snippet import Mark
+
+_MORE = (
+    'Besides words the query may have "a phrase", -without, site:example.org and lang:en; what begins with a minus has '
+    "to be quoted together with the rest, or to stand after --. Pages are ranked by the words in title, text, address "
+    "and links to them, and by importance. It can be asked while the crawl runs. Examples: `evercrawl search hash "
+    "tables`, `evercrawl search 'sort \"in place\" -python' --fresh 90%%`."
+)
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_OPEN, _SHUT = "\ue000", "\ue001"  # stand for marks while lines are broken
+_INDENT: Final = "    "
+_WIDEST: Final = 110
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "search", "find pages by words", run, _MORE)
+    parser.add_argument("words", metavar="WORDS", nargs="+", help="what the pages are about")
+    parser.add_argument("--limit", metavar="N", default="10", help="how many (default: 10)")
+    parser.add_argument("--site", metavar="SITE", default="", help="only on this host or registrable domain")
+    parser.add_argument("--lang", metavar="TAG", default="", help="only in this language: en, de, pt-BR")
+    for name, what in (("fetched", "seen at their site"), ("changed", "known to have changed")):
+        parser.add_argument(f"--{name}-within", metavar="TIME", help=f"only pages {what} so lately: 12h, 7d")
+    parser.add_argument("--fresh", metavar="P", help="only copies fresh with this probability: 0.9, or 90%%")
+    parser.add_argument("--record", action="store_true", help="tell the crawl what was asked and shown: see usage")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Find them; exit code 1 where there are none."""
+    limit = cast("int", arguments.value(values.whole(1), args.limit, "--limit"))
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.ask.search.search")
+    from evercrawl.ask.search.search import Search
+
+    narrow = _narrow(args)
+    search = Search(directory)
+    try:
+        answer = search.ask(" ".join(args.words), narrow, limit=limit)
+    finally:
+        search.close()
+    if args.json:
+        for hit in answer.hits:
+            print(json.dumps(asdict(hit)))
+    else:
+        print("\n".join(_lines(answer, " ".join(args.words))))
+    if args.record:
+        _record(directory, " ".join(args.words), answer)
+    return 0 if answer.hits else 1
+
+
+def _record(directory: Path, words: str, answer: Answer) -> None:
+    from evercrawl.ask.usage.tell import MOST_CHARS
+    from evercrawl.model.worth.usage import Question, UsageWriter
+
+    shown = tuple(hit.url for hit in answer.hits)
+    UsageWriter(directory).add([Question(time.time(), words[:MOST_CHARS], shown)], once=False)
+
+
+def _narrow(args: argparse.Namespace) -> Narrow:
+    from evercrawl.ask.search.search import Narrow
+
+    fetched_s, changed_s = (
+        None if raw is None else cast("float", arguments.value(values.duration(), raw, flag))
+        for raw, flag in ((args.fetched_within, "--fetched-within"), (args.changed_within, "--changed-within"))
+    )
+    least = 0.0 if args.fresh is None else renewal.probability(args.fresh)
+    return Narrow(args.site, args.lang, fetched_s, changed_s, least)
+
+
+def _lines(answer: Answer, words: str) -> list[str]:
+    if not answer.hits:
+        return [plain(f"nothing was found for {words}")]
+    now, terminal = time.time(), sys.stdout.isatty()
+    width = min(shutil.get_terminal_size().columns, _WIDEST) if terminal else _WIDEST
+    lines = [line for hit in answer.hits for line in (*shown(hit, now, width, terminal=terminal), "")]
+    return [*lines, _rest(answer)]
+
+
+def _rest(answer: Answer) -> str:
+    more = "and there are more: see --limit" if answer.more else "that is all"
+    return f"{len(answer.hits)} in {1_000 * answer.took_s:.0f} ms, {more}"
+
+
+def shown(hit: Hit, now: float, width: int, *, terminal: bool) -> list[str]:
+    """Return a hit as lines: title, address, what is known of it, and the part of its text that answers."""
+    title, text = _marked(hit.title or hit.url, hit.title_marks), _marked(hit.snippet, hit.snippet_marks)
+    about = (
+        f"importance {hit.times_mean:.1f} x mean",
+        f"fetched {ago(max(now - hit.fetched_at, 0.0))}",
+        f"changed {ago(max(now - hit.changed_at, 0.0))}",
+        f"fresh {percent(hit.fresh)}",
+        *([hit.language] if hit.language else []),
+    )
+    dim, undim = (_DIM, _PLAIN) if terminal else ("", "")
+    lines = textwrap.wrap(text, max(width, 40), initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return [
+        _styled(f"{hit.rank:>2}. {title}", terminal=terminal),
+        f"{_INDENT}{plain(hit.url)}",
+        f"{_INDENT}{dim}{plain(' · '.join(about))}{undim}",
+        *_carried([_styled(line, terminal=terminal) for line in lines]),
+    ]
+
+
+def _marked(text: str, marks: tuple[Mark, ...]) -> str:
+    """Return a text on one line, with signs where marks begin and end that take no part in anything else."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in marks:
+        pieces += [_bare(text[at:start]), _OPEN, _bare(text[start:end]), _SHUT]
+        at = end
+    return "".join([*pieces, _bare(text[at:])])
+
+
+def _bare(text: str) -> str:
+    return plain(text).replace("\n", " ").replace("\t", " ").replace(_OPEN, "").replace(_SHUT, "")
+
+
+def _styled(line: str, *, terminal: bool) -> str:
+    bold, end = (_BOLD, _PLAIN) if terminal else ("", "")
+    return line.replace(_OPEN, bold).replace(_SHUT, end)
+
+
+def _carried(lines: list[str]) -> list[str]:
+    """Return lines of which none leaves the terminal bold, or dim."""
+    return [f"{line}{_PLAIN}" if line.count(_BOLD) > line.count(_PLAIN) else line for line in lines]

@@ -1,0 +1,122 @@
+"""evercrawl simulate: live whole crawls in made-up worlds, and see whether every promise is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from itertools import count
+from typing import TYPE_CHECKING, Final, cast
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.plain import many
+from evercrawl.cli.show.words import span
+from evercrawl.config import values
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from evercrawl.simulate.result import Result
+
+_SAID_MOST: Final = 5  # broken promises of one world that are spelled out
+_MORE = (
+    "A seed draws a web, its changes and its troubles, the settings, and how each life of the crawl ends: stopped, "
+    "killed, without power or room on the disk. Checkers watch every visit. The same seed gives the same hash."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "simulate", "prove the crawler in made-up worlds", run, _MORE)
+    parser.add_argument("--seed", metavar="N", help="the first world (default: at random, and said)")
+    parser.add_argument("--worlds", metavar="N", help="how many, with seeds that follow (default: 1)")
+    parser.add_argument("--until-failure", action="store_true", help="go on until a promise is broken")
+    parser.add_argument("--jobs", metavar="N", help="worlds at once (default: as many as there are processors)")
+    parser.add_argument("--verbose", action="store_true", help="print the log of each world, one world at a time")
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate, say what became of each world, and fail where a promise was broken."""
+    first = cast("int", arguments.value(values.whole(), args.seed or secrets.randbelow(1_000_000), "--seed"))
+    worlds = cast("int", arguments.value(values.whole(1), args.worlds or 1, "--worlds"))
+    jobs = cast("int", arguments.value(values.whole(1), args.jobs or os.cpu_count() or 1, "--jobs"))
+    warm.before_reading("evercrawl.simulate.simulation")
+    seeds = count(first) if args.until_failure else range(first, first + worlds)
+    jobs = min(jobs, worlds) if not args.until_failure else jobs
+    results: list[Result] = []
+    for result in _lived(seeds, jobs, verbose=args.verbose):
+        results.append(result)
+        _tell(result, as_json=args.json)
+        if result.broken and args.until_failure:
+            break
+    return _sum_up(results, as_json=args.json)
+
+
+def _lived(seeds: Iterable[int], jobs: int, *, verbose: bool) -> Iterable[Result]:
+    from evercrawl.simulate.many import simulate_many
+    from evercrawl.simulate.simulation import simulate
+
+    if verbose:
+        return (simulate(seed, watch=lambda line: print(line, file=sys.stderr)) for seed in seeds)
+    return simulate_many(seeds, jobs)
+
+
+def _tell(result: Result, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_as_object(result)), flush=True)
+        return
+    print(
+        f"world {result.seed}: {span(result.virtual_s)} in {span(result.real_s)} ({result.speed:,.0f} x), "
+        f"{many(result.visits, 'visits')}, {many(result.lives, 'lives')}, {many(result.faults.total(), 'faults')} "
+        f"({result.faults['crash']} of them fatal), hash {result.hash}",
+        flush=True,
+    )
+    for sentence in result.broken[:_SAID_MOST]:
+        print(f"  BROKEN {sentence}")
+    if len(result.broken) > _SAID_MOST:
+        print(f"  and {len(result.broken) - _SAID_MOST} more")
+    if result.broken:
+        print(f"  repeat it with: evercrawl simulate --seed {result.seed} --verbose", flush=True)
+
+
+def _sum_up(results: list[Result], *, as_json: bool) -> int:
+    from evercrawl.simulate.surroundings.clock import SimulationError
+
+    broken = [result.seed for result in results if result.broken]
+    lived_s, took_s = sum(result.virtual_s for result in results), sum(result.real_s for result in results)
+    if as_json:
+        end = {"event": "end", "worlds": len(results), "broken": broken, "virtual_s": lived_s, "real_s": took_s}
+        print(json.dumps(end), flush=True)
+    elif len(results) > 1:
+        print(
+            f"{many(len(results), 'worlds')}, {span(lived_s)} in {span(took_s)} of work "
+            f"({lived_s / max(took_s, 1e-9):,.0f} x real time), {many(sum(r.visits for r in results), 'visits')}, "
+            f"{many(sum(r.faults.total() for r in results), 'faults')}, {len(broken)} with a broken promise"
+        )
+    if broken:
+        some = ", ".join(map(str, broken[:20]))
+        raise SimulationError(
+            f"a promise was broken in {many(len(broken), 'worlds')}: {some}; see it happen with: "
+            f"evercrawl simulate --seed {broken[0]} --verbose"
+        )
+    return 0
+
+
+def _as_object(result: Result) -> dict[str, object]:
+    return {
+        "event": "world",
+        "seed": result.seed,
+        "hash": result.hash,
+        "virtual_s": result.virtual_s,
+        "real_s": result.real_s,
+        "speed": result.speed,
+        "lives": result.lives,
+        "visits": result.visits,
+        "requests": result.requests,
+        "ends": dict(result.ends),
+        "faults": dict(result.faults),
+        "broken": result.broken,
+    }

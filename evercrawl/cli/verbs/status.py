@@ -1,0 +1,187 @@
+"""evercrawl status: where a crawl is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.live import clock, size
+from evercrawl.cli.show.meter import Meter
+from evercrawl.cli.show.plain import many, plain
+from evercrawl.cli.show.words import percent, span
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.ask.status import Status
+    from evercrawl.change.probed import Measure
+
+_AWAY = 10  # hosts left alone that are listed
+_MORE = (
+    "It can be asked at any time, also while the crawl runs, and changes nothing. Examples: `evercrawl status`, "
+    "`evercrawl status --json`, `evercrawl status --calibration --plot calibration.png`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "status", "tell where a crawl is", run, _MORE)
+    parser.add_argument(
+        "--calibration", action="store_true", help="tell whether copies were as often fresh as was said, by all visits"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="with --calibration: draw it into FILE as PNG too")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    from evercrawl.ask.status import status
+
+    if args.plot and not args.calibration:
+        raise ConfigError("--plot draws the calibration; say --calibration too")
+    directory = arguments.directory(args)
+    if args.plot:
+        from evercrawl.lab.plotting import require
+        from evercrawl.store.disk.whole import placed
+
+        require()
+        placed(Path(args.plot))
+    warm.before_reading("evercrawl.ask.status")
+    if args.calibration:
+        return _calibrate(directory, args.plot, json_too=args.json)
+    found = status(directory)
+    if args.json:
+        print(json.dumps({**asdict(found), **_measures(found), "running": found.running}))
+    elif sys.stdout.isatty():
+        _show(found)
+    else:
+        print("\n".join(f"{name:<16}{text}" for name, text in rows(found)))
+    return 0
+
+
+def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
+    """Tell how well P(fresh) was told."""
+    from evercrawl.ask.status import calibration as asked
+    from evercrawl.cli.show import calibration
+
+    with Meter(sys.stderr) as meter:
+        found = asked(directory, meter)
+    if plot:
+        from evercrawl.cli.show.figures.calibration import draw
+        from evercrawl.store.disk.whole import appearing
+
+        with appearing(Path(plot)) as temporary:
+            draw(calibration.groups(found), temporary)
+    print(json.dumps(calibration.rounded(found)) if json_too else "\n".join(calibration.lines(found)))
+    return 0
+
+
+def _measures(found: Status) -> dict[str, Any]:
+    """Return what was measured as objects."""
+    both = {"measured": found.measured, "measured_by_importance": found.measured_by_importance}
+    return {name: of._asdict() if of is not None else None for name, of in both.items()}
+
+
+def rows(found: Status) -> list[tuple[str, str]]:
+    """Return a crawl's state as lines of a name and a text."""
+    classes = ", ".join(f"{name} {count:,}" for name, count in found.classes.items())
+    return [
+        ("directory", found.directory),
+        ("crawl", _running(found)),
+        ("policy", found.follows),
+        ("started", _ago(found.made_at, found.at)),
+        ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
+        ("fetched pages", f"{found.fetched:,} whose content is held"),
+        ("fresh", _fresh(found)),
+        *_measured(found),
+        ("classes", classes or "none yet"),
+        *_copies(found),
+        *((name, f"{count:,} links were not let in") for name, count in found.refused_links.items()),
+        ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
+        ("received", size(found.received_bytes)),
+        ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
+        *_away(found),
+        *_robots(found),
+        ("archive", f"{size(found.archive_bytes)} in {many(found.archive_segments, 'segments')}"),
+        ("journal", size(found.journal_bytes)),
+        ("snapshot", "none yet" if found.snapshot_at is None else _ago(found.snapshot_at, found.at)),
+        ("versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
+        *(("to be mended", sentence) for sentence in found.repairs),
+    ]
+
+
+def _show(found: Status) -> None:
+    """Draw the rows on a terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", justify="right")
+    table.add_column(overflow="fold")
+    for name, text in rows(found):
+        table.add_row(name, Text(plain(text), "yellow" if name == "to be mended" else ""))
+    Console().print(table)
+
+
+def _running(found: Status) -> str:
+    who = found.holder
+    if who is None:
+        return "not running"
+    if not {"pid", "host", "since"} <= who.keys():
+        return "running"
+    return f"running: process {who['pid']} on {who['host']}, since {_ago(who['since'], found.at)}"
+
+
+def _fresh(found: Status) -> str:
+    if found.fresh is None:
+        return "no copy is held yet"
+    weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
+    aged = f"; mean age expected {span(found.age_s)}" if found.age_s else ""
+    return f"{percent(found.fresh)} of the copies are likely to be{weighted}{aged}"
+
+
+def _measured(found: Status) -> list[tuple[str, str]]:
+    """Return what random probes say, beside what was said of the same copies."""
+    lines = [("measured", _measure(found.measured, "copies"))] if found.measured else []
+    weighted = found.measured_by_importance
+    return lines + ([("", _measure(weighted, "copies drawn by importance"))] if weighted else [])
+
+
+def _measure(of: Measure, what: str) -> str:
+    return (
+        f"{percent(of.fresh)} of {of.probes:,} {what} were fresh (95 % between {percent(of.fresh_low)} and "
+        f"{percent(of.fresh_high)}; {percent(of.fresh_expected)} expected), mean age {span(of.age_s)} "
+        f"({span(of.age_low_s)} to {span(of.age_high_s)}; {span(of.age_expected_s)} expected)"
+    )
+
+
+def _copies(found: Status) -> list[tuple[str, str]]:
+    near = [("near-duplicates", f"{found.near_duplicates:,} pages say nearly what another said before them")]
+    soft = [("soft 404s", f"{found.soft_404:,} of the pages gone, whose hosts say that all is well")]
+    return near * (found.near_duplicates > 0) + soft * (found.soft_404 > 0)
+
+
+def _away(found: Status) -> list[tuple[str, str]]:
+    listed = sorted(found.away.items(), key=lambda item: item[1])[:_AWAY]
+    lines = [("", f"{host} for {clock(until - found.at)} more") for host, until in listed]
+    return lines if len(found.away) <= _AWAY else [*lines, ("", f"and {len(found.away) - _AWAY:,} more")]
+
+
+def _robots(found: Status) -> list[tuple[str, str]]:
+    listed = list(found.robots_unreachable.items())[:_AWAY]
+    lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
+    more = len(found.robots_unreachable) - _AWAY
+    return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
+
+
+def _ago(at: float, now: float) -> str:
+    from datetime import UTC, datetime
+
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%d %H:%M:%S} UTC ({clock(max(now - at, 0))} ago)"

@@ -1,0 +1,134 @@
+"""evercrawl top: what matters most, and what begins to."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.plain import fit
+from evercrawl.cli.show.words import ago, every, percent, table
+from evercrawl.config import values
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from evercrawl.ask.rank.rising import RisingPage
+    from evercrawl.ask.rank.top import TopPage
+    from evercrawl.ask.rank.top_sites import TopSite
+    from evercrawl.model.view import View
+
+_MORE = (
+    "Importance is a page's share of all there is, and is told in units of the mean page too. Sites are compared by "
+    "the links between them. It can be asked at any time, also while the crawl runs, and changes nothing. Examples: "
+    "`evercrawl top`, `evercrawl top 100 --json`, `evercrawl top 10 --sites`, `evercrawl top --rising --within 7d`."
+)
+_PAGE_HEAD = ("", "importance", "x mean", "visits", "last visit", "changes", "fresh", "page")
+_SITE_HEAD = ("", "importance", "x mean", "of pages", "linking", "known", "read", "site")
+_RISING_HEAD = ("", "rises", "x mean", "lately", "before", "came", "went", "found", "page")
+_LEFT = frozenset({"page", "site", "changes"})
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "top", "list the pages, or sites, that matter most", run, _MORE)
+    parser.add_argument("most", metavar="N", nargs="?", default="20", help="how many (default: 20)")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--sites", action="store_true", help="sites (registrable domains), by the links from others")
+    kind.add_argument("--by-site", action="store_true", help="pages, by the importance of their site before their own")
+    kind.add_argument("--rising", action="store_true", help="pages that gain importance, by links that came lately")
+    parser.add_argument("--within", metavar="TIME", help="how lately, with --rising: 12h, 7d (default: 1/8 of its age)")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List them."""
+    most = cast("int", arguments.value(values.whole(1), args.most, "N"))
+    within_s = _within_s(args)
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.model.view")
+    from evercrawl.model.stored.reader import opened
+    from evercrawl.model.view import View, settings
+
+    crawl, now = opened(directory), time.time()
+    try:
+        lines = _lines(args, View(crawl, settings(directory)[0], now), most, within_s, now)
+    finally:
+        crawl.close()
+    for line in lines:
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _within_s(args: argparse.Namespace) -> float | None:
+    if args.within is None:
+        return None
+    if not args.rising:
+        raise ConfigError("--within says how lately pages rose; give it together with --rising")
+    within_s = cast("float", arguments.value(values.duration(), args.within, "--within"))
+    if not within_s:
+        raise ConfigError("--within must be longer than 0, such as 12h or 7d")
+    return within_s
+
+
+def _lines(args: argparse.Namespace, view: View, most: int, within_s: float | None, now: float) -> list[str]:
+    """Return what is to be printed."""
+    if args.sites:
+        from evercrawl.ask.rank.top_sites import top_sites
+
+        sites = top_sites(view, most)
+        return _objects(sites) if args.json else table(_SITE_HEAD, [_site(row) for row in sites], _LEFT)
+    if args.rising:
+        from evercrawl.ask.rank.rising import rising_pages
+
+        rising = rising_pages(view, most, within_s)
+        return _objects(rising) if args.json else _risen(rising, now)
+    pages = _pages(view, most, by_site=args.by_site)
+    return _objects(pages) if args.json else table(_PAGE_HEAD, [_page(row, now) for row in pages], _LEFT)
+
+
+def _pages(view: View, most: int, *, by_site: bool) -> list[TopPage]:
+    from evercrawl.ask.rank.top import top_pages
+
+    if not by_site:
+        return top_pages(view, most)
+    from evercrawl.model.web.site_graph import SiteGraph
+
+    return top_pages(view, most, SiteGraph(view).pages())
+
+
+def _objects(rows: Sequence[TopPage | TopSite | RisingPage]) -> list[str]:
+    return [json.dumps(asdict(row)) for row in rows]
+
+
+def _risen(rows: list[RisingPage], now: float) -> list[str]:
+    if not rows:
+        return ["no page rises: pages that were read before have to link to it since"]
+    return table(_RISING_HEAD, [_rising(row, now) for row in rows], _LEFT)
+
+
+def _page(row: TopPage, now: float) -> tuple[str, ...]:
+    visited = "never" if row.visited_at is None else ago(max(now - row.visited_at, 0.0))
+    changes = "?" if row.rate_per_s is None else every(row.rate_per_s)
+    return (*_shares(row), str(row.visits), visited, changes, percent(row.fresh), row.url)
+
+
+def _site(row: TopSite) -> tuple[str, ...]:
+    counts = (f"{row.linking:,}", f"{row.known:,}", f"{row.read:,}")
+    return (*_shares(row), percent(row.of_pages), *counts, row.site)
+
+
+def _rising(row: RisingPage, now: float) -> tuple[str, ...]:
+    means = (f"{row.times_mean:.1f}", f"{row.short:.1f}", f"{row.long:.1f}")
+    found = ago(max(now - row.found_at, 0.0))
+    return (str(row.rank), f"{row.score:.2g}", *means, f"{row.came:,}", f"{row.went:,}", found, row.url)
+
+
+def _shares(row: TopPage | TopSite) -> tuple[str, str, str]:
+    return str(row.rank), percent(row.importance), f"{row.times_mean:.1f}"

@@ -1,0 +1,120 @@
+"""evercrawl usage: tell a crawl what people ask, see and open; or ask it what it was told."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.plain import fit, many
+from evercrawl.cli.show.words import ago, percent, table
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from evercrawl.ask.usage.report import UsageReport
+    from evercrawl.ask.usage.tell import BadLine
+
+_MORE = (
+    'FILE has one JSON object a line: {"at": 1714564800, "query": "green tea", "shown": [URL, ...], "clicked": [URL, '
+    "...]}; - reads standard input. Without FILE it tells what is there. A crawl that runs takes notice within "
+    "seconds; see the setting weight. Examples: `evercrawl usage clicks.jsonl`, `tail -F clicks.jsonl | evercrawl "
+    "usage -`, `evercrawl usage --json`."
+)
+MOST_BAD: Final = 20
+"""Bad lines that are named one by one."""
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "usage", "tell a crawl what people ask for, are shown and open", run, _MORE)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="JSON lines to take in; - for standard input")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Take in a file, exit code 1 where a line of it is bad; or tell what is there."""
+    directory = arguments.directory(args)
+    if args.file is not None:
+        return _take_in(directory, args.file, as_json=args.json)
+    warm.before_reading("evercrawl.model.view")
+    from evercrawl.ask.usage.report import usage_report
+    from evercrawl.model.stored.reader import opened
+    from evercrawl.model.view import View, settings
+
+    crawl, now = opened(directory), time.time()
+    try:
+        found = usage_report(View(crawl, settings(directory)[0], now))
+    finally:
+        crawl.close()
+    for line in [json.dumps(asdict(found))] if args.json else _lines(found, now):
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _take_in(directory: Path, name: str, *, as_json: bool) -> int:
+    from evercrawl.ask.usage.tell import take_in
+    from evercrawl.model.worth.usage import UsageWriter
+    from evercrawl.store.partition import is_crawl
+
+    if not is_crawl(directory):
+        raise ConfigError(f"there is no crawl in {directory}; start one: evercrawl crawl URL --dir {directory}")
+    writer = UsageWriter(directory)
+    with _opened(name) as source:
+        bad = _told(take_in(source, writer))
+    if as_json:
+        print(json.dumps({"added": writer.added, "again": writer.again, "bad": bad}))
+    else:
+        print(f"took in {many(writer.added, 'questions')}{_beside(writer.again, bad)}")
+    return 1 if bad else 0
+
+
+def _opened(name: str) -> BinaryIO:
+    if name == "-":
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise ConfigError(f"cannot read {name}: {error.strerror}; name a file of JSON lines, or -") from error
+
+
+def _told(lines: Iterable[BadLine]) -> int:
+    """Name the first bad lines as they are met; return how many there are."""
+    count = 0
+    for line in lines:
+        count += 1
+        if count <= MOST_BAD:
+            print(fit(f"evercrawl: line {line.number} was left out: {line.why}", sys.stderr), file=sys.stderr)
+    if count > MOST_BAD:
+        print(f"evercrawl: and {count - MOST_BAD:,} more lines were left out", file=sys.stderr)
+    return count
+
+
+def _beside(again: int, bad: int) -> str:
+    parts = [f"{again:,} were there already"] if again else []
+    parts += [f"{many(bad, 'lines')} left out"] if bad else []
+    return f"; {', '.join(parts)}" if parts else ""
+
+
+def _lines(found: UsageReport, now: float) -> list[str]:
+    if found.first_at is None or found.last_at is None:
+        return ["nothing is known of how the crawl is used; tell it: evercrawl usage FILE, evercrawl search --record"]
+    words = ", ".join(f"{word} {percent(share)}" for word, share in found.words.items())
+    rows = [
+        ("questions", f"{found.questions:,}, of them {found.with_words:,} with words"),
+        ("asked", f"from {ago(now - found.first_at)} to {ago(now - found.last_at)}"),
+        ("shown", f"{many(found.shown, 'pages')} in all, and {found.clicked:,} opened"),
+        ("pages", f"{found.pages:,}, of them {found.known:,} known to the crawl"),
+        ("about", words or "no words were told"),
+    ]
+    rows += [("damaged", f"{many(found.damaged, 'lines')} of the file")] if found.damaged else []
+    used: list[tuple[str, ...]] = [(f"{page.shown:,}", f"{page.clicked:,}", page.url) for page in found.most_used]
+    head = [f"{name:<11}{text}" for name, text in rows]
+    return [*head, *(["", *table(("shown", "opened", "page"), used, frozenset({"page"}))] if used else [])]

@@ -1,0 +1,70 @@
+"""evercrawl verify: whether a crawl directory is true to itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.meter import Meter
+from evercrawl.cli.show.plain import fit, many
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.ask.verify.findings import Findings
+
+_MORE = (
+    "It folds the journal from its first event and compares the outcome with snapshots, derived files and archive. "
+    "Exit code 1 when something is wrong. It can be asked while the crawl runs, and changes nothing."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "verify", "check every invariant of a crawl", run, _MORE)
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, and say what was checked and what is wrong."""
+    from evercrawl.ask.verify.verify import verify
+
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.ask.verify.verify")
+    with Meter(sys.stderr) as meter:
+        found = verify(directory, meter)
+    if args.json:
+        print(json.dumps(_as_object(found)))
+    else:
+        print(fit("\n".join(lines(found)), sys.stdout))
+    return 0 if found.fine else 1
+
+
+def _as_object(found: Findings) -> dict[str, object]:
+    return {
+        "fine": found.fine,
+        "checked": dict(found.checked),
+        "measured": dict(found.measured),
+        "wrong": found.wrong,
+        "unsaid": dict(found.unsaid),
+        "mends": found.mends,
+    }
+
+
+def lines(found: Findings) -> list[str]:
+    """Return what was checked, and what is wrong, as it is shown."""
+    said = [f"checked {many(count, what)}" for what, count in found.checked.items()]
+    said += [f"{what}: off by {off:.1e} at worst" for what, off in found.measured.items()]
+    said += [f"to be mended: {sentence}" for sentence in found.mends]
+    said += [f"WRONG: {sentence}" for sentence in found.wrong]
+    said += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
+    count = len(found.wrong) + found.unsaid.total()
+    return [
+        *said,
+        "everything is as it should be"
+        if found.fine
+        else f"{many(count, 'things')} {'is' if count == 1 else 'are'} wrong",
+    ]

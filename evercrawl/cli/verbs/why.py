@@ -1,0 +1,184 @@
+"""evercrawl why: the decision about one page, in numbers."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from evercrawl.cli import arguments, seeds, warm
+from evercrawl.cli.show.plain import fit, many
+from evercrawl.cli.show.why_weight import told
+from evercrawl.cli.show.words import ago, every, percent, span
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from evercrawl.ask.why.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
+
+_MORE = (
+    "It tells how much the page matters and which pages make it so, how often it seems to change, what a visit is "
+    "worth against the price, when it falls due, and what it waits for; of a URL that is no page of the crawl, why "
+    "not. It can be asked while the crawl runs, and changes nothing. Example: `evercrawl why https://example.org/`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "why", "tell why a page is visited when it is, or is not", run, _MORE)
+    parser.add_argument("url", metavar="URL", help="the page")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell it."""
+    if args.url == "-" or args.url.startswith("@"):
+        raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
+    (url,) = seeds.read_seeds([args.url], sys.stdin)
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.model.view")
+    from evercrawl.ask.why.why import why
+    from evercrawl.model.stored.reader import opened
+    from evercrawl.model.view import View, settings
+
+    crawl = opened(directory)
+    try:
+        found = why(View(crawl, settings(directory)[0], time.time()), url)
+    finally:
+        crawl.close()
+    text = json.dumps(asdict(found)) if args.json else "\n".join(f"{name:<12}{said}" for name, said in rows(found))
+    print(fit(text, sys.stdout))
+    return 0
+
+
+def rows(found: Why) -> list[tuple[str, str]]:
+    """Return the answer as lines of a name and a text."""
+    at = found.at
+    return [
+        ("page", found.url),
+        ("is", f"{found.state}{f' of {found.alias}' if found.alias else ''}"),
+        *(("because", reason) for reason in found.reasons),
+        *([("found", _found(found.found, at))] if found.found else []),
+        *([("visited", _visited(found.history, at))] if found.history else []),
+        *(_weight(found.weight) if found.weight else []),
+        *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
+        *(_change(found.change) if found.change else []),
+        *(_worth(found.worth, at, leads_on=found.state in {"alias", "redirect"}) if found.worth else []),
+    ]
+
+
+def _found(found: Origin, at: float) -> str:
+    where = f"on {found.source}" if found.source else "in a sitemap or feed" if found.depth else "as a seed"
+    hops = f" and {many(found.hops, 'redirects')}" if found.hops else ""
+    far = f", {many(found.depth, 'links')}{hops} from a seed" if found.depth or found.hops else ""
+    return f"{where}{far}, {_when(found.found_at, at)}"
+
+
+def _visited(history: History, at: float) -> str:
+    changed = f", the last {_when(history.changed_at, at)}" if history.changes and history.changed_at else ""
+    return (
+        f"{many(history.visits, 'times')}, last {_when(history.visited_at, at)}: {history.outcome}, "
+        f"status {history.status or 'none'}; {many(history.changes, 'changes')} seen{changed}"
+    )
+
+
+def _weight(weight: Weight) -> list[tuple[str, str]]:
+    more = weight.feeding - len(weight.feeders)
+    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "what it gets goes on to where it leads"
+    return [
+        ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; {place}"),
+        ("  from", f"{percent(weight.site_share)} as a page of its site"),
+        *(
+            ("", f"{percent(f.gives)} {f.how} from {f.url}{f' (one of {f.out})' if f.how == 'link' else ''}")
+            for f in weight.feeders
+        ),
+        *([("", f"and from {many(more, 'pages')} more")] if more > 0 else []),
+        ("cash", f"{percent(weight.cash)} of all importance would move at a visit"),
+    ]
+
+
+def _change(change: Belief) -> list[tuple[str, str]]:
+    trusted = [
+        name for name, so in (("Last-Modified", change.dates_trusted), ("sitemap", change.listings_trusted)) if so
+    ]
+    return [
+        (
+            "changes",
+            f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
+        ),
+        ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
+        *([("lasts", _lasting(change.lasting, change.judged))] if change.lasting is not None else []),
+        *([("announces", _announcing(change.announcing))] if change.announcing else []),
+        *([("ages", _model(change))] if change.by_clock is not None else []),
+        ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
+    ]
+
+
+def _lasting(part: float, judged: int) -> str:
+    last = "its last change" if judged == 1 else f"its last {judged} changes"
+    return f"of a change, {percent(part)} of the page lasts, by {last}"
+
+
+def _announcing(found: Announcing) -> str:
+    told = found.true + found.false
+    right = f"{found.true:,} of {many(told, 'announcements')} {'was' if told == 1 else 'were'} true"
+    if not found.heard:
+        return f"its site has announced no change that a visit found; {right}"
+    counted = f"{found.heard:,} that were found had been announced, {found.missed:,} had not"
+    return f"about {percent(found.announced)} of its site's changes ({counted}); {right}"
+
+
+def _model(change: Belief) -> str:
+    nats = change.ahead_nats or 0.0
+    if change.by_clock:
+        return f"by its folder's clock, which has foretold its site's changes better than time by {nats:.1f} nats"
+    how = "better" if nats > 0 else "worse"
+    return f"by time alone: its folder's clock has foretold its site's changes {how} by {abs(nats):.1f} nats"
+
+
+def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
+    return [
+        ("worth", f"{value_in_words(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
+        *([("wanted", f"{worth.wanted:.3g} times as much as it matters: {worth.because}")] if worth.because else []),
+        *([("unheeded", worth.unheeded)] if worth.unheeded else []),
+        ("due", _due(worth, at, leads_on=leads_on)),
+        ("turn", f"worth more now: {many(worth.ahead, 'pages')}, {worth.ahead_on_host:,} on its host"),
+    ]
+
+
+def value_in_words(worth: Worth) -> str:
+    """Return what a visit is worth: times the price, or the place in an order."""
+    if worth.value is None:
+        return f"nothing that {worth.policy} could tell"
+    if worth.place:
+        waited = "" if worth.waited_s is None else f"; waited {span(worth.waited_s)}"
+        return f"{worth.place}{waited}, by {worth.policy}"
+    if worth.price is None:
+        return f"{worth.value:.3g} by {worth.policy}; no price is known"
+    return f"{worth.value / worth.price:.2g} times the price, {worth.value:.3g} for {worth.price:.3g} a {worth.unit}"
+
+
+def _due(worth: Worth, at: float, *, leads_on: bool) -> str:
+    if worth.earliest_at is None:
+        return "as soon as its turn comes"
+    if worth.given_up:
+        when = "never, as things are" if worth.price is not None else f"never: {worth.policy} has given it up"
+        when += "; it only leads to another page, and counts when links bring it something" if leads_on else ""
+    elif worth.due_at is None:
+        when = "not known"
+    else:
+        when = _when(worth.due_at, at)
+    return when if worth.earliest_at == worth.due_at else f"{when}; not before {_when(worth.earliest_at, at)}"
+
+
+def _when(instant: float, now: float) -> str:
+    from datetime import UTC, datetime
+
+    away = ago(now - instant)
+    if instant > 2e11:  # beyond the calendar
+        return away
+    return f"{datetime.fromtimestamp(int(instant), UTC):%Y-%m-%d %H:%M:%S} UTC ({away})"

@@ -1,0 +1,1 @@
+"""Remember what visits taught."""

@@ -1,0 +1,194 @@
+"""Which URLs become known: those of the scope, within budgets, that nobody has seen. Here they get their slots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.model.link_words import LinkWords
+from evercrawl.parse.digest import keys as keys_of
+from evercrawl.parse.urls import hostname
+from evercrawl.store.cash.spread import COPIED
+from evercrawl.store.journal.events import Discovery
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.config import Focus
+    from evercrawl.model.rules.budgets import Budgets
+    from evercrawl.model.rules.scope import Scope
+    from evercrawl.model.stored.contents import Content
+    from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.web.mirrors import Mirrors
+    from evercrawl.model.web.near import NearDuplicates
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+
+_NONE: Final = np.zeros(0, np.uint32)
+
+
+class Leads(NamedTuple):
+    """Where a visit leads.
+
+    Attributes
+    ----------
+    slots
+        Of its redirect, or of its followed links and then of its canonical URL, if that is another; NO_SLOT for what is
+        out of scope.
+    found
+        What of that is new.
+    partial, most_hops
+        As in `Knowledge`.
+    """
+
+    slots: Slots = _NONE
+    found: Discovery | None = None
+    partial: bool = False
+    most_hops: int = 0
+
+
+class Admission:
+    """Gives slots to URLs that are new.
+
+    Parameters
+    ----------
+    state, frontier, scope
+        Where they become known, where they are queued, and what says whether they belong.
+    budgets
+        How many URLs of a host and of a site are taken in.
+    near
+        Tells copies, whose links lead on to little.
+    mirrors
+        Told of what is new, where hosts are compared.
+    focus
+        What the crawl is asked to focus on: words of it are looked for near links.
+    max_redirects
+        Redirects followed one after another.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        frontier: Frontier,
+        scope: Scope,
+        budgets: Budgets,
+        near: NearDuplicates,
+        mirrors: Mirrors | None,
+        *,
+        focus: Sequence[Focus],
+        max_redirects: int,
+    ) -> None:
+        self._state = state
+        self._frontier = frontier
+        self._scope = scope
+        self._budgets = budgets
+        self._near = near
+        self._mirrors = mirrors
+        self._words = LinkWords(focus)
+        self._max_redirects = max_redirects
+
+    def leads(self, readings: Sequence[Reading]) -> list[Leads]:
+        """Return where each reading leads; what of that belongs to the crawl is known from now on."""
+        urls: list[str] = []
+        spans: list[tuple[int, int]] = []
+        keys_of_all: list[bytes] = []
+        for reading in readings:
+            start = len(urls)
+            page = reading.page
+            urls += [reading.redirect] if reading.redirect else page.targets
+            keys_of_all.append(keys_of([reading.redirect]).tobytes() if reading.redirect else page.keys)
+            if page.canonical:
+                urls.append(page.canonical)
+                keys_of_all.append(keys_of([page.canonical]).tobytes())
+            spans.append((start, len(urls)))
+        if not urls:
+            return [Leads()] * len(readings)
+        keys = np.frombuffer(b"".join(keys_of_all), np.uint64)
+        slots = self._state.table.find(keys)
+        unknown = np.flatnonzero(slots == NO_SLOT)
+        result: list[Leads] = []
+        refused: dict[int, set[str]] = {}  # by depth
+        ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
+        at = 0
+        for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
+            leads = Leads(slots[start:stop])
+            if upto > at:
+                mine = unknown[at:upto]
+                leads = self._discover(reading, leads, [urls[i] for i in mine.tolist()], refused)
+                slots[mine] = self._state.table.find(keys[mine])
+                at = upto
+            result.append(leads)
+        return result
+
+    def _discover(self, reading: Reading, leads: Leads, urls: list[str], refused: dict[int, set[str]]) -> Leads:
+        """Return where a reading leads, with what is new of `urls`, to which it leads and which nobody knows."""
+        before = reading.before
+        if reading.redirect:
+            hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
+            depth, hops = before.depth, hops + 1
+            if hops > self._max_redirects:
+                return leads._replace(most_hops=self._max_redirects)
+            if depth == 0:
+                self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
+        else:
+            depth, hops = before.depth + 1, 0
+        inside = self._budgets.without_results(self.in_scope(urls, depth, refused))
+        allowed = self._budgets.within(inside, reading.host.number) if depth else inside
+        leads = leads._replace(partial=len(allowed) < len(inside))
+        if not allowed:
+            return leads
+        thin = COPIED if not reading.redirect and self._near.copied(reading) else 0
+        found = self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
+        return leads._replace(found=found)
+
+    def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
+        """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
+        allowed: list[str] = []
+        added: dict[str, int] = {}
+        outside, holds = refused.setdefault(depth, set()), self._scope.holds
+        for url in urls:
+            host = hostname(url)
+            if not holds(host) or url in outside:
+                continue
+            more = added.get(host, 0)
+            if self._scope.allows(url, depth, more):
+                allowed.append(url)
+                added[host] = more + 1
+            else:
+                outside.add(url)
+        return allowed
+
+    def admit(
+        self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0,
+        content: Content | None = None,
+    ) -> Discovery | None:  # fmt: skip
+        """Give slots to those of `urls` that are not known yet."""
+        keys = keys_of(urls)
+        first_slot = self._state.table.known
+        _, new = self._state.table.intern(keys)
+        if not new.all():
+            urls = [url for url, is_new in zip(urls, new.tolist(), strict=True) if is_new]
+            keys = keys[new]
+            if not urls:
+                return None
+        first_host, new_hosts = len(self._state.hosts), list[str]()
+        hosts = [self._state.host_number(hostname(url), new_hosts) for url in urls]
+        for name in new_hosts:
+            self._frontier.add_host(name)
+        for number in hosts:
+            self._frontier.hosts[number].pages += 1
+        said = self._words.marks(content, urls)
+        found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
+        self._state.admit(found, at, keys)
+        self._budgets.admitted(found)
+        if self._mirrors is not None:
+            self._mirrors.admitted(found)
+        return found
+
+    def queue(self, found: Discovery) -> None:
+        """Let new pages wait on their hosts."""
+        self._frontier.add_found(found.hosts, found.first_slot)

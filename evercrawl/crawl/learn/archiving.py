@@ -1,0 +1,51 @@
+"""What of the answers goes into the archive: whole, or as a record that the content is that of an earlier one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.warc import Entry, Kind, Original, payload_digest
+from evercrawl.store.journal.events import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.model.stored.reading import Reading
+    from evercrawl.store.partition import Partition
+
+
+def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer | None]:
+    """Archive the answers of a batch, and return where each is; None where there was none.
+
+    Raises
+    ------
+    NoRoomError
+        The archive has no room; nothing of the batch was taken in.
+    """
+    answered = [reading for reading in readings if reading.exchange.status]
+    pointers = iter(partition.archive.append([_entry(partition, reading) for reading in answered]))
+    return [next(pointers) if reading.exchange.status else None for reading in readings]
+
+
+def _entry(partition: Partition, reading: Reading) -> Entry:
+    exchange, last = reading.exchange, reading.before.last
+    payload = reading.content.payload if reading.content is not None else ""  # "" where nobody has worked it out
+    new = Entry(exchange, digest=payload)
+    if last is None or not reading.unchanged:
+        return new
+    event = partition.journal.read(last.content) if last.content else last
+    if not isinstance(event, Visit) or event.archive is None:
+        return new
+    url = exchange.request.url
+    if exchange.status == 304:
+        return Entry(exchange, Kind.NOT_MODIFIED, Original(url, event.at))
+    original = partition.archive.read(Pointer(*event.archive))
+    payload = payload or payload_digest(exchange.wire)
+    if original.digest == payload and _coding(original.headers) == _coding(exchange.headers):
+        return Entry(exchange, Kind.SAME_CONTENT, Original(url, event.at, original.digest))
+    return new
+
+
+def _coding(headers: dict[str, str]) -> str:
+    return headers.get("content-encoding", "")

@@ -1,0 +1,193 @@
+"""What cash each visit moves: the scheme's judgement, brought together with what the crawl knows of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.importance.base import Account, Links
+from evercrawl.store.cash import transfers
+from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, MEMBER, NEAR
+from evercrawl.store.records.records import MEMBER as IS_MEMBER
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.importance.base import Importance, Transfer
+    from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.web.outlinks import Outlinks
+    from evercrawl.store.journal.events import Visit
+    from evercrawl.store.state import State
+
+READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
+"""Outcomes of visits that told where a page leads, so that its cash moves."""
+
+
+AUDIT_VISITS: Final = 256
+AUDIT_URLS: Final = 1000  # known for each further visit between two audits: adding up so many cells takes some 0.5 us
+
+
+class Settlement(NamedTuple):
+    """What a visit does to the cash: event flags, packed transfer, where the links held before are, what is kept.
+
+    `joined` is what is kept of the page that this one leads to, where that gets this one's window.
+    """
+
+    flags: int
+    transfer: bytes
+    links: int
+    kept: bytes = b""
+    joined: bytes = b""
+
+
+class Passing(NamedTuple):
+    """What a page passes on without a visit, packed: the transfer, what is kept of the page, and of its target."""
+
+    transfer: bytes
+    kept: bytes
+    joined: bytes
+
+
+class Cashier:
+    """Settles visits.
+
+    Parameters
+    ----------
+    state
+        Who has what.
+    scheme
+        Judges what a visit moves.
+    """
+
+    def __init__(self, state: State, scheme: Importance) -> None:
+        assert scheme.width == state.scheme.width, "the crawl keeps other numbers of a page than its scheme"
+        self._state = state
+        self._scheme = scheme
+        self._nothing = (0.0,) * scheme.width  # what is kept of a page that was never read
+        self._unaudited = 0
+
+    def settle(self, reading: Reading, outcome: Outcome, flags: int, alias: int, links: Outlinks) -> Settlement:
+        """Return what cash a visit moves.
+
+        Parameters
+        ----------
+        reading
+            The visit.
+        outcome, flags, alias, links
+            Of the event that is about to be written; `links` are its own where it has any.
+        """
+        before = reading.before
+        assert outcome in READ or not flags & HAS_LINKS, "what is held of a page is not given up for a visit in vain"
+        gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
+        if outcome not in READ and not gone:
+            return Settlement(MEMBER if before.member else 0, b"", 0)
+        member = outcome in (Outcome.OK, Outcome.TRUNCATED) and alias == NO_SLOT and not flags & NEAR
+        change = JOINS if member and not before.member else LEAVES if before.member and not member else 0
+        change |= MEMBER if member else 0
+        transfer, joined = self._transfer(reading, flags, alias, links, gone=gone)
+        moved = _moved(transfer)
+        if not any(moved[2:]):
+            return Settlement(change, b"", 0)
+        needed = before.event if moved.takes_back or not flags & HAS_LINKS else 0
+        return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept), joined)
+
+    def passed(self, slot: int, held: Visit | None, *, gone: bool = False) -> Passing:
+        """Return what a page passes on without a visit; nothing at all where it has nothing.
+
+        Parameters
+        ----------
+        slot, held
+            The page, which has a record, and the event with the links along which it goes.
+        gone
+            Whether it goes to the virtual page instead, because the page has vanished; of no use where what was given
+            has to be taken back.
+        """
+        state = self._state
+        index = state.record_of(slot)
+        row = state.records.rows[state.lost[slot] if index is None else index]
+        account = self._has(slot, int(state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None)
+        links, joined = _links_of(held) if held is not None else Links(), b""
+        if gone:
+            moved = self._scheme.remove(account, None, state.accounts.total)
+        else:
+            moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
+            moved, joined = self._handed_on(account, moved, held.alias if held is not None else NO_SLOT)
+        if not any(_moved(moved)[2:]):
+            return Passing(b"", b"", b"")
+        return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept), joined)
+
+    def audit(self, visits: int) -> None:
+        """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
+        self._unaudited += visits
+        if self._unaudited >= AUDIT_VISITS + self._state.known.count // AUDIT_URLS:
+            self._unaudited = 0
+            self._state.cashbook.audit()
+
+    def _transfer(
+        self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool
+    ) -> tuple[Transfer, bytes]:
+        before, total = reading.before, self._state.accounts.total
+        held = before.held
+        site = self._state.site_of.item(reading.host.number) if before.member else None
+        account, was = self._has(reading.slot, site), _links_of(held) if held is not None else None
+        if gone:
+            return self._scheme.remove(account, was, total), b""
+        if not flags & HAS_LINKS:
+            transfer = self._scheme.visit(account, was, was or Links(), total, same=True)
+            return self._handed_on(account, transfer, held.alias if held is not None else NO_SLOT)
+        now = Links(out=links.out, through=alias != NO_SLOT)
+        same = held is not None and _same(held, alias, links) and was == now
+        return self._handed_on(account, self._scheme.visit(account, was, now, total, same=same), alias)
+
+    def _handed_on(self, account: Account, transfer: Transfer, alias: int) -> tuple[Transfer, bytes]:
+        """Return what an alias moves, and what is kept from now on of the page it leads to; others as they are.
+
+        What an alias passes on counts in no window of its own, and what its window held before in that of its target,
+        as soon as the target was read: until then it waits, as of a page that earns nothing more.
+        """
+        if alias == NO_SLOT or not self._scheme.handout:  # a value of push is passed on itself
+            return transfer, b""
+        total, index = self._state.accounts.total, self._recorded(alias)
+        if account.history and index is None:
+            idle = self._scheme.visit(account._replace(cash=0.0), None, Links(), transfer.moved + total, same=True)
+            return transfer._replace(history=idle.history, mark=idle.mark, kept=idle.kept), b""
+        begun = self._scheme.remove(account, None, total + transfer.moved)
+        transfer = transfer._replace(history=begun.history, mark=begun.mark, kept=begun.kept)
+        if not account.history or index is None:
+            return transfer, b""
+        row = self._state.records.rows[index]
+        site = int(self._state.site_of[row["host"]]) if row["flags"] & IS_MEMBER else None
+        joined = self._scheme.unite(account, self._has(alias, site), total)[1]
+        return transfer, transfers.pack_numbers((joined.history, joined.mark, *joined.kept))
+
+    def _recorded(self, slot: int) -> int | None:
+        """Return the index of a page's record, be its content lost; None where it was never read."""
+        index = self._state.record_of(slot)
+        return self._state.lost.get(slot) if index is None else index
+
+    def _has(self, slot: int, site: int | None) -> Account:
+        """Return what a page has by now: it may have passed cash on while it was being asked for.
+
+        The cash is as it can be written down, the part of its `site`'s source included where it is a member.
+        """
+        state = self._state
+        cash = state.table.cash.item(slot) + (state.accounts.share(site) if site is not None else 0.0)
+        moved = transfers.rounded(cash)
+        moved = max(moved, 0.0) if state.accounts.handout else moved
+        index = self._recorded(slot)
+        born = state.born.item(slot) if len(state.born) else 0.0
+        if index is None:
+            return Account(moved, 0.0, 0.0, self._nothing, born)
+        row = state.records.rows[index]
+        kept = tuple(state.records.kept[index].tolist()) if self._nothing else ()
+        return Account(moved, row["importance"].item(), row["mark"].item(), kept, born)
+
+
+def _moved(transfer: Transfer) -> transfers.Moved:
+    return transfers.Moved(transfer.history, transfer.mark, transfer.moved, *transfer[3:7])
+
+
+def _links_of(event: Visit) -> Links:
+    return Links(out=event.out, through=event.alias != NO_SLOT)
+
+
+def _same(held: Visit, alias: int, links: Outlinks) -> bool:
+    return (held.alias, held.targets, held.external, held.out) == (alias, *links)

@@ -1,0 +1,315 @@
+"""What each visit teaches about how often its page changes, and about whose dates are to be trusted."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.change import announcements, dates, extent, gamma
+from evercrawl.change.comebacks import Comebacks
+from evercrawl.change.deaths import Deaths
+from evercrawl.change.prior import SitePriors
+from evercrawl.parse.digest import keys
+from evercrawl.store.cash import transfers
+from evercrawl.store.journal.events import (
+    CHANGED,
+    DATE_FALSE,
+    DATE_TRUE,
+    HAS_LINKS,
+    LISTED_FALSE,
+    LISTED_TRUE,
+    MISSED,
+    UNCHANGED,
+    VALIDATED,
+)
+from evercrawl.store.records import heard
+from evercrawl.store.state import HELD
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from evercrawl.model.notices import Notices
+    from evercrawl.model.stored.reading import Before, Reading
+    from evercrawl.store.state import State
+
+NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
+"""After a visit with one of these there is no copy of the page any more."""
+FORGET: Final = 0.05
+"""Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
+_FIRST_CYCLE_S: Final = 86_400.0
+_RESUMED_INTERVALS: Final = 100  # what an earlier run's mean is worth
+_CYCLE_WEIGHT: Final = 1e-3  # of one visit in the mean interval
+_FIT_FIRST: Final = 20  # intervals seen when the priors are fitted for the first time
+_FIT_GROWTH: Final = 0.1  # of the intervals seen, after which they are fitted again
+_FIT_OFTEN: Final = 100_000  # intervals after which the level is known; from then on they have to double
+
+
+class Lesson(NamedTuple):
+    """What a visit says of change.
+
+    Attributes
+    ----------
+    flags, evidence
+        Of the event: the bits, and the evidence, packed.
+    changed_at
+        When the content changed; 0 where it did not.
+    fresh
+        Whether the copy was still the page; None where there was none, or the visit does not tell.
+    heard
+        What the visit says of how much its site announces, packed; 0 where the site never announced a change.
+    """
+
+    flags: int = 0
+    evidence: bytes = b""
+    changed_at: float = 0.0
+    fresh: bool | None = None
+    heard: int = 0
+
+
+class Past(NamedTuple):
+    """What a visit says of the time since the visit before.
+
+    Attributes
+    ----------
+    interval_s
+        How long it was, but for that part of it of which it is known that nothing changed.
+    quiet_s
+        That part: of a page that was found changed, and of which nothing was said, what would have been announced.
+    age_s
+        What to learn of the rate from instead, in place of the interval, where the page was found changed; None where
+        nothing tells.
+    heard
+        As in `Lesson`.
+    """
+
+    interval_s: float
+    quiet_s: float
+    age_s: float | None
+    heard: int
+
+
+class Changes:
+    """Learns rates of change, page by page and site by site.
+
+    Parameters
+    ----------
+    state
+        What is known; the evidence in its records is where learning goes on from.
+    notices
+        What sitemaps and feeds announced.
+
+    Attributes
+    ----------
+    notices
+        As given.
+    priors
+        What is believed of a site's pages before they have shown anything.
+    cycle_s
+        Mean time between two visits of a page, over the visits.
+    deaths, comebacks
+        How fast pages vanish; how fast those come back that were found gone.
+    """
+
+    def __init__(self, state: State, notices: Notices) -> None:
+        self._state = state
+        self.notices = notices
+        self.priors = priors_of(state)
+        self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
+        self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
+        self._fit_at = self._intervals + _FIT_FIRST
+        self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
+
+    def notes(self) -> dict[str, float]:
+        """Return numbers for whoever looks at the crawl from outside, and for its next run."""
+        found = {"cycle_s": self.cycle_s} if self._intervals else {}
+        if self.deaths.watched_s:
+            found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
+        if self.comebacks.watched_s:
+            found |= {"back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s}
+        return found
+
+    def learn(self, reading: Reading, outcome: Outcome, flags: int) -> Lesson:
+        """Return what a visit teaches; `outcome` and `flags` are its event's, as far as these are known."""
+        before, at = reading.before, reading.exchange.at
+        said_at, first_at = self.notices.date(reading.slot), self.notices.first(reading.slot)
+        self.notices.visited(reading.slot)
+        if outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
+            self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
+        self._learn_comebacks(reading, outcome)
+        held = bool(before.digest) and before.outcome not in NO_COPY
+        if outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
+            vanished = held and outcome in NO_COPY  # what could not be asked says nothing
+            return Lesson(VALIDATED if before.validated else 0, fresh=False if vanished else None)
+        cheap = VALIDATED if _validated(reading, flags) else 0
+        changed = bool(before.digest) and _changed(reading, flags)
+        date_at = _date(reading, changed)
+        if not before.digest:
+            return Lesson(cheap, b"", date_at if date_at is not None and date_at < at else at)
+        if outcome == Outcome.TRUNCATED:
+            return Lesson(cheap, b"", at if flags & CHANGED else 0.0)
+        site = int(self._state.site_of[reading.host.number])
+        self._grow()
+        interval_s = max(at - before.seen_at, 0.0)
+        self.deaths.learn(interval_s, gone=False)
+        truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
+        age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
+        past = Past(interval_s, 0.0, age_s, 0)
+        if said_at or self.notices.announces(site):
+            past = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
+            truth |= MISSED if changed and not said_at else 0
+        evidence = transfers.pack_evidence(*self._evidence(before, site, changed, interval_s, past))
+        changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
+        return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.heard)
+
+    def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
+        """Learn of a page that the last visit found gone whether it is back; one in vain does not tell."""
+        before, at = reading.before, reading.exchange.at
+        if before.outcome != Outcome.GONE or before.visited_at is None:
+            return
+        if outcome in (Outcome.ERROR, Outcome.REFUSED):
+            return
+        there_at = (
+            before.seen_at if before.digest else self._state.instant(self._state.known.row(reading.slot)["found"])
+        )
+        gone_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
+        back = outcome in HELD or (outcome == Outcome.REDIRECT and self._leads_back(reading))
+        self.comebacks.learn(gone_s, interval_s, back=int(back))
+
+    def _leads_back(self, reading: Reading) -> bool:
+        """Whether a page that was gone redirects to something that was not to be had while it was.
+
+        That is a page that was never read, as where it moved, or the one that it stood for before it was gone. Where it
+        leads to any other, that one was there all the time, and out of the crawl there is nothing to be had.
+        """
+        target = int(self._state.table.find(keys([reading.redirect]))[0])
+        if target == NO_SLOT:
+            return False
+        own = self._state.record_of(reading.slot)
+        stood_for = NO_SLOT if own is None else int(self._state.records.rows["alias"][own])
+        return target == stood_for or self._state.record_of(target) is None
+
+    def _hear(
+        self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None
+    ) -> Past:
+        """Return what the visit says of how much its site announces, and what to learn of the page's rate from.
+
+        A visit that came of an announcement, `told_s` after its date, is near the change because of it. How old the
+        change is says nothing then, but how long it took until one was announced does: announcements come at the rate
+        rho lam, so that the time counts rho times. A change of which nothing was said is one of the others, which come
+        at (1 - rho) lam; and of those that would have been announced there was none.
+        """
+        prior, row = self.priors.prior(site), self._state.accounts.sites[site]
+        belief = prior[0] + before.shape, prior[1] + before.scale_s
+        until_s = interval_s if told_s is None else min(max(interval_s - told_s, 0.0), interval_s)
+        told, part = told_s is not None, self.notices.part(site)
+        said = heard.pack(*self.notices.heard(site, belief, until_s))
+        if told and changed and dates.likely(int(row["listed_true"]), int(row["listed_false"])):
+            return Past(interval_s, 0.0, max(part, announcements.AT_FIRST) * until_s, said)
+        quiet_s = part * interval_s if changed and not told and age_s is None else 0.0
+        return Past(interval_s - quiet_s, quiet_s, age_s, said)
+
+    def _evidence(self, before: Before, site: int, changed: bool, interval_s: float, past: Past) -> tuple[float, float]:
+        held = (before.shape, before.scale_s)
+        self._fit()
+        self._intervals += 1
+        self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
+        weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
+        kept = gamma.forget(*held, weight)
+        known = kept[0], kept[1] + past.quiet_s
+        after = gamma.learn_evidence(*known, self.priors.prior(site), past.interval_s, changed, past.age_s)
+        self.priors.learn(site, held if any(held) else None, after)
+        return after
+
+    def _fit(self) -> None:
+        """Read all evidence anew, in the light of what it has shown, when there is a good deal more of it.
+
+        Visit by visit the priors follow what changes. What they are measured against moves only here, and from the
+        default it may have far to go.
+        """
+        if self._intervals >= self._fit_at:
+            growth = _FIT_GROWTH if self._intervals < _FIT_OFTEN else 1.0
+            self._fit_at = self._intervals + max(int(growth * self._intervals), 1)
+            _fit(self.priors, self._state)
+
+    def _truth(
+        self, reading: Reading, site: int, changed: bool, interval_s: float, date_at: float | None, said_at: float
+    ) -> int:
+        """Return what the visit says of the site's dates, as event flags."""
+        flags = 0
+        if date_at is not None:
+            held = reading.before.held
+            before_at = dates.http_date(held.last_modified) if held is not None else None
+            word = dates.judge(changed, interval_s, date_at, before_at, _served_at(reading))
+            flags |= 0 if word is None else DATE_TRUE if word else DATE_FALSE
+        if said_at:
+            flags |= LISTED_TRUE if changed else LISTED_FALSE
+        return flags
+
+    def _age_s(self, site: int, at: float, interval_s: float, date_at: float | None, said_at: float) -> float | None:
+        """Return how long ago the change was, where somebody who can be trusted says so."""
+        row = self._state.accounts.sites[site]
+        if dates.trusted(int(row["date_true"]), int(row["date_false"])):
+            age_s = dates.age_s(date_at, at, interval_s)
+            if age_s is not None:
+                return age_s
+        if said_at and dates.trusted(int(row["listed_true"]), int(row["listed_false"])):
+            return dates.age_s(said_at, at, interval_s)
+        return None
+
+    def _grow(self) -> None:
+        self.priors.grow(len(self._state.sites))
+
+
+def priors_of(state: State) -> SitePriors:
+    """Return the priors that the evidence of all records makes."""
+    priors = SitePriors(len(state.sites))
+    _fit(priors, state)
+    return priors
+
+
+def deaths_of(state: State) -> Deaths:
+    """Return how fast pages vanish, by what an earlier run noted."""
+    return Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
+
+
+def comebacks_of(state: State) -> Comebacks:
+    """Return how fast pages come back, by what an earlier run noted."""
+    return Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
+
+
+def _fit(priors: SitePriors, state: State) -> None:
+    rows: Any = state.records.rows[: state.records.count]
+    shape, scale_s = rows["rate_shape"], rows["rate_scale_s"]
+    seen = (shape != 0) | (scale_s != 0)
+    priors.fit(state.site_of[rows["host"]].astype("int64"), shape, scale_s, seen, len(state.sites))
+
+
+def _date(reading: Reading, changed: bool) -> float | None:
+    """Return the page's Last-Modified; None where there is none, or nothing to be learned from it: all is as before."""
+    text, held = reading.exchange.headers.get("last-modified", ""), reading.before.held
+    if not text or (not changed and held is not None and reading.before.digest and text == held.last_modified):
+        return None
+    return dates.http_date(text)
+
+
+def _changed(reading: Reading, flags: int) -> bool:
+    """Whether the page, not only some byte of it, is another than before."""
+    before = reading.before
+    if flags & UNCHANGED:
+        return False
+    return extent.changed(reading.digest, reading.page.words, before.digest, before.words)
+
+
+def _validated(reading: Reading, flags: int) -> bool:
+    """Whether a visit that finds nothing new will be cheap: there are validators, and they are not ignored."""
+    if reading.exchange.status == 304:
+        return True
+    asked = reading.before.validated and flags & UNCHANGED
+    return bool(reading.etag or reading.last_modified) and not asked if flags & (HAS_LINKS | UNCHANGED) else False
+
+
+def _served_at(reading: Reading) -> float:
+    """Return the instant of the answer by the server's clock, by ours where it does not tell."""
+    at = dates.http_date(reading.exchange.headers.get("date", ""))
+    return at if at is not None else reading.exchange.at

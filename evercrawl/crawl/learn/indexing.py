@@ -1,0 +1,262 @@
+"""The search index, kept in step with what is learned, beside the crawl.
+
+Pages go into the index as they are learned, some at each turn of the crawl. What their words cost is borne by the
+index' own thread; a thread of Python's in front of it would do little but wrest the interpreter from the crawl, again
+and again. The index is committed now and then, elsewhere, and only up to an event that is on the disk: what a crash
+takes from the journal was never in the index. What it takes from the index is found at the next start, where the index
+is compared with what is remembered, and read from the archive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import StoreError
+from evercrawl.model.stored.contents import spans
+from evercrawl.model.stored.indexed import difference, entry_of, page_of, slots_of_targets, unread
+from evercrawl.store.journal.events import NOINDEX
+from evercrawl.store.records.records import FINDABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.ports import Offload
+    from evercrawl.model.stored.reading import Reading
+    from evercrawl.search.anchors import Anchors
+    from evercrawl.search.index import Index, Page
+    from evercrawl.store.journal.events import Visit
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Slots
+
+TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
+MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
+MENDED_TOGETHER: Final = 16  # pages read from the archive at once
+TOLD_TOGETHER: Final = 5  # sentences about pages that cannot be read
+TRIED_S: Final = 60.0  # time between two attempts, where the index cannot be written
+
+
+class Indexing:
+    """Keeps one index in step with one partition.
+
+    Parameters
+    ----------
+    index, anchors
+        What is kept in step, and the filter of its anchor texts.
+    partition, clock
+        What is remembered, and the time.
+    offload
+        Where commits run: they take a second, most of it waiting for the index' own threads.
+    every_s
+        Time between two commits of the index.
+
+    Attributes
+    ----------
+    message
+        Why the index cannot be kept in step just now; "" where it can.
+    """
+
+    def __init__(
+        self, index: Index, anchors: Anchors, partition: Partition, clock: Clock, offload: Offload, *, every_s: float
+    ) -> None:
+        self._index, self._anchors = index, anchors
+        self._partition, self._state = partition, partition.state
+        self._clock, self._offload, self._every_s = clock, offload, every_s
+        self.message = ""
+        self._told: list[str] = []
+        self._pages: dict[int, Page] = {}
+        self._words: list[tuple[int, str]] = []
+        self._removed: set[int] = set()
+        self._bytes = 0
+        self._missing: list[int] = []  # to be read from the archive, the last first
+        self._task: asyncio.Task[None] | None = None
+        self._dirty_at: float | None = None
+        self._settle: Callable[[], Awaitable[None]] = _at_once
+        self._wake: Callable[[], None] = _nothing
+        self._tried_at = float("-inf")
+        if index.at != partition.journal.sequence:
+            self._compare()
+
+    def connect(self, settle: Callable[[], Awaitable[None]], wake: Callable[[], None]) -> None:
+        """Say how everything learned so far is put on the disk, and who wants to know when something has ended."""
+        self._settle, self._wake = settle, wake
+
+    def news(self) -> str:
+        """Return what people should hear now, "" for nothing; each sentence about a page is told once."""
+        told, self._told = self._told, []
+        return self.message or "; ".join(told[:TOLD_TOGETHER])
+
+    @property
+    def behind(self) -> bool:
+        """Whether the crawl should wait for the index."""
+        return self._bytes > MOST_BYTES
+
+    @property
+    def missing(self) -> int:
+        """Return how many pages have yet to be read from the archive."""
+        return len(self._missing)
+
+    def learned(self, reading: Reading, event: Visit, slots: Slots) -> None:
+        """Take note of a visit that has just been remembered.
+
+        Parameters
+        ----------
+        reading, event
+            The visit.
+        slots
+            Of `reading.targets`, in their order; more may follow.
+        """
+        if self.message:
+            return  # what the index lacks is found out when it can be written again
+        slot, content, before = event.slot, reading.content, reading.before
+        record = self._state.record_of(slot)
+        now = record is not None and bool(self._state.records.rows["flags"][record] & FINDABLE)
+        if not now:
+            if before.findable:
+                self._forget(slot)
+            return
+        if before.findable and before.digest == event.digest:
+            return
+        if content is None or content.digest != event.digest or content.digest == before.digest:
+            self._missing.append(slot)  # what is held was not read again
+        else:
+            url, hidden = reading.exchange.request.url, bool(event.flags & NOINDEX)
+            page = page_of(self._state, slot, url, event.digest, content, hidden=hidden)
+            words = self._anchors.new(spans(content), slots_of_targets(content, slots), content.text)
+            self._take(page, words)
+        self._changed()
+
+    def next_at(self) -> float:
+        """Return when there is next something to do."""
+        if self._task is not None:
+            return float("inf")  # its end wakes the crawl
+        if self.message:
+            return self._tried_at + TRIED_S
+        if self._missing or len(self._pages) >= TOGETHER:
+            return float("-inf")
+        return self._dirty_at + self._every_s if self._dirty_at is not None else float("inf")
+
+    def turn(self, now: float) -> None:
+        """Begin what is due, and hear of what has ended."""
+        if self._task is not None and self._task.done():
+            task, self._task = self._task, None
+            self._hear(task, now)
+        if self._task is not None or (self.message and now < self._tried_at + TRIED_S):
+            return
+        if self.message:
+            self.message = ""
+            self._compare()
+        if self._dirty_at is not None and now >= self._dirty_at + self._every_s:
+            self._begin(self._commit())
+        elif len(self._pages) >= TOGETHER or self._bytes > MOST_BYTES // 2:
+            self._put(now)
+        elif self._missing:
+            self._mend()
+
+    async def finish(self) -> None:
+        """Commit all that was learned; what has yet to be read from the archive is left for the next start."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+            task, self._task = self._task, None
+            self._hear(task, self._clock.now())
+        if not self.message and (self._dirty_at is not None or self._index.at != self._partition.journal.sequence):
+            try:
+                await self._commit()
+            except StoreError as error:
+                self.message = str(error)
+
+    def close(self) -> None:
+        """Give back what is open; what is not committed is lost."""
+        self._index.close()
+
+    def _begin(self, work: Coroutine[object, object, None]) -> None:
+        self._task = asyncio.ensure_future(work)
+        self._task.add_done_callback(lambda _: self._wake())
+
+    def _hear(self, task: asyncio.Task[None], now: float) -> None:
+        try:
+            task.result()
+        except StoreError as error:
+            self._failed(error, now)
+
+    def _failed(self, error: StoreError, now: float) -> None:
+        """Go on without the index for a while; it can be made again."""
+        self.message, self._tried_at = str(error), now
+        self._index.abandon()
+        self._anchors.forget()  # what it let through is lost
+
+    def _compare(self) -> None:
+        """Find out what the index lacks, and has too much."""
+        self._pages.clear()
+        self._words.clear()
+        self._bytes = 0
+        lacking = difference(self._state, self._index)
+        self._missing = lacking.missing[::-1].tolist()
+        self._removed = set(lacking.extra.tolist())
+        if self._missing or self._removed:
+            self._changed()
+
+    def _changed(self) -> None:
+        if self._dirty_at is None:
+            self._dirty_at = self._clock.now()
+
+    def _take(self, page: Page, words: list[tuple[int, str]]) -> None:
+        old = self._pages.get(page.slot)
+        self._pages[page.slot] = page
+        self._removed.discard(page.slot)
+        self._words += words
+        self._bytes += len(page.text) - (len(old.text) if old is not None else 0)
+
+    def _forget(self, slot: int) -> None:
+        old = self._pages.pop(slot, None)
+        self._bytes -= len(old.text) if old is not None else 0
+        self._removed.add(slot)
+        self._changed()
+
+    def _put(self, now: float) -> None:
+        try:
+            self._write(TOGETHER)
+        except StoreError as error:
+            self._failed(error, now)
+
+    def _write(self, most: int) -> None:
+        """Give the index what waits for it, `most` pages of it."""
+        slots = list(islice(self._pages, most))
+        pages, words, removed = [self._pages.pop(slot) for slot in slots], self._words, sorted(self._removed)
+        self._words, self._removed = [], set()
+        self._bytes -= sum(len(page.text) for page in pages)
+        if removed:
+            self._index.remove(removed)
+        if pages:
+            self._index.put(pages)
+        if words:
+            self._index.add_anchors(words)
+
+    async def _commit(self) -> None:
+        """Commit the index up to the newest event, once that is on the disk."""
+        sequence, whole = self._partition.journal.sequence, not self._missing
+        self._dirty_at = None if whole else self._clock.now()
+        self._write(len(self._pages))
+        await self._settle()
+        await self._offload(self._index.commit, sequence if whole else -1)
+
+    def _mend(self) -> None:
+        """Read some pages from the archive."""
+        for slot in [self._missing.pop() for _ in range(min(MENDED_TOGETHER, len(self._missing)))]:
+            try:
+                entry = entry_of(self._partition, slot, self._anchors)
+            except StoreError as error:  # a damaged archive must not keep the crawl from going on
+                self._told.append(f"{self._state.urls.get(slot)} will not be found until it changes: {error}")
+                entry = unread(self._state, slot)
+            if entry is not None:
+                self._take(*entry)
+
+
+async def _at_once() -> None:
+    pass
+
+
+def _nothing() -> None:
+    pass

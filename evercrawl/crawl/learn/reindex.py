@@ -1,0 +1,106 @@
+"""The search index made anew from what is remembered and archived."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl import __version__
+from evercrawl.clock import SystemClock
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.model.stored.indexed import entry_of, expected
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import FOLDER, Index, Page
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.trouble import in_words
+from evercrawl.store.partition import Partition, is_crawl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TOGETHER: Final = 64  # pages given to the index at once
+COMMITTED_TOGETHER: Final = 20_000  # pages after which what is there so far is put on the disk
+MAKING: Final = "search.new"  # where it is made, so that the old one serves until the new one is whole
+
+
+class Reindexed(NamedTuple):
+    """What making an index came to: pages in it, and a sentence on each page whose content could not be read."""
+
+    pages: int
+    troubles: list[str]
+
+
+def reindex(directory: Path, watch: Callable[[str, int, int], None] = lambda what, done, total: None) -> Reindexed:
+    """Make the search index of the crawl in `directory` anew; no crawl may be running there.
+
+    Parameters
+    ----------
+    directory
+        Crawl directory.
+    watch
+        Told now and then what is being done, how much of it, and of how much.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        A crawl runs there, or the disk fails; the index that was there is as it was.
+    """
+    if not is_crawl(directory):
+        raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
+    now = SystemClock().now()
+    partition = Partition(
+        directory, keys, os.urandom, now=now, software=f"evercrawl/{__version__}", site=site,
+        lock=Lock.take(directory, "reindexing", now),
+    )  # fmt: skip
+    try:
+        return _remade(partition, watch)
+    except OSError as error:
+        raise in_words(error, "write", directory / FOLDER) from error
+    finally:
+        partition.close()
+
+
+def _remade(partition: Partition, watch: Callable[[str, int, int], None]) -> Reindexed:
+    making, final = partition.directory / MAKING, partition.directory / FOLDER
+    shutil.rmtree(making, ignore_errors=True)
+    index, troubles = Index(making), list[str]()
+    try:
+        total = _fill(index, partition, troubles, watch)
+    finally:
+        index.close()
+    shutil.rmtree(final, ignore_errors=True)
+    making.rename(final)
+    return Reindexed(total, troubles)
+
+
+def _fill(index: Index, partition: Partition, troubles: list[str], watch: Callable[[str, int, int], None]) -> int:
+    anchors, slots = Anchors(), expected(partition.state)[0].tolist()
+    for start in range(0, len(slots), TOGETHER):
+        watch("pages", start, len(slots))
+        _put(index, partition, anchors, slots[start : start + TOGETHER], troubles)
+        if start and start % COMMITTED_TOGETHER < TOGETHER:
+            index.commit(-1)
+    index.commit(partition.journal.sequence)
+    watch("pages", len(slots), len(slots))
+    return len(slots) - len(troubles)
+
+
+def _put(index: Index, partition: Partition, anchors: Anchors, slots: list[int], troubles: list[str]) -> None:
+    pages, words = list[Page](), list[tuple[int, str]]()
+    for slot in slots:
+        try:
+            entry = entry_of(partition, slot, anchors)
+        except StoreError as error:
+            troubles.append(f"{partition.state.urls.get(slot)}: {error}")
+            continue
+        if entry is not None:
+            pages.append(entry.page)
+            words += entry.anchors
+    index.put(pages)
+    index.add_anchors(words)

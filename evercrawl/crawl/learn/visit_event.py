@@ -1,0 +1,206 @@
+"""What the journal keeps of a visit: its event, made of the reading and of what was known before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.model.stored.classify import Knowledge, classify, may_be_copy
+from evercrawl.model.stored.reading import PERMANENT
+from evercrawl.model.web.link_bytes import link_bytes
+from evercrawl.model.web.outlinks import Outlinks, outlinks
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Visit
+from evercrawl.store.records.said import pack as pack_said
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.crawl.learn.admission import Leads
+    from evercrawl.crawl.learn.cash import Cashier
+    from evercrawl.crawl.learn.changes import Changes
+    from evercrawl.model.stored.classify import Verdict
+    from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.web.known_graph import KnownGraph
+    from evercrawl.model.web.near import NearDuplicates
+    from evercrawl.store.archive.archive import Pointer
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
+
+
+class VisitEvents:
+    """Makes the events of visits.
+
+    Parameters
+    ----------
+    state
+        What is known: contents and their originals, and which page leads to which.
+    cashier, changes
+        What a visit does to the cash, and what it teaches about change.
+    near
+        Which page said nearly the same before.
+    known
+        Says whether the words of links are to be counted; they are not where it is not given.
+    """
+
+    def __init__(
+        self, state: State, cashier: Cashier, changes: Changes, near: NearDuplicates, known: KnownGraph | None
+    ) -> None:
+        self._state = state
+        self._cashier = cashier
+        self._changes = changes
+        self._near = near
+        self._known = known
+
+    def of(self, reading: Reading, pointer: Pointer | None, leads: Leads) -> Visit:
+        """Return the event of a visit.
+
+        Parameters
+        ----------
+        reading, pointer
+            What came of it, and where the archive has it.
+        leads
+            Where it leads.
+        """
+        exchange, before, old, page = reading.exchange, reading.before, reading.before.held, reading.page
+        knowledge, slots = self._known_of(reading, leads), leads.slots
+        verdict = classify(reading, knowledge)
+        flags, title, mime, language = verdict.flags, page.title, reading.mime, page.language
+        etag, last_modified = reading.etag, reading.last_modified
+        alias = self._alias(reading, verdict, knowledge, slots)
+        links, content = self._links(reading, slots), 0
+        near = self._near.original(reading, verdict, alias)
+        if flags & KEEP and old is not None:
+            if exchange.status == 304:
+                etag, last_modified = old.etag, old.last_modified
+            if (old.etag, old.last_modified, old.alias, old.near) != (etag, last_modified, alias, near):
+                flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
+                links, title, mime = Outlinks(old.targets, old.external, old.out), old.title, old.mime
+                language, content = old.language, old.content or before.event
+        elif flags & UNCHANGED and old is not None:  # read anew for the sake of its links
+            content = old.content or before.event
+        own = flags & HAS_LINKS
+        flags |= NEAR if near != NO_SLOT else 0
+        settled = self._cashier.settle(reading, verdict.outcome, flags, alias, links)
+        change = self._changes.learn(reading, verdict.outcome, flags)
+        return Visit(
+            slot=reading.slot,
+            host=reading.host.number,
+            at=exchange.at,
+            outcome=verdict.outcome,
+            status=exchange.status,
+            flags=flags | settled.flags | change.flags,
+            visits=before.visits + 1,
+            changes=before.changes + (1 if flags & CHANGED else 0),
+            interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,
+            fetch_s=round(exchange.elapsed_s, 6),
+            size_bytes=reading.size_bytes,
+            wire_bytes=len(exchange.wire),
+            digest=reading.digest if own else reading.digest or before.digest,
+            simhash=page.simhash,
+            alias=alias if own else NO_SLOT,
+            archive=pointer,
+            retry_at=reading.host.away_until if reading.host.away_until > exchange.at else 0.0,
+            changed_at=change.changed_at,
+            targets=links.targets if own else b"",
+            etag=etag if own else "",
+            last_modified=last_modified if own else "",
+            mime=mime,
+            title=title,
+            language=language,
+            error=verdict.error,
+            found=leads.found,
+            content=content,
+            links=settled.links,
+            out=links.out if own else 0,
+            external=links.external if own else b"",
+            transfer=settled.transfer,
+            evidence=change.evidence,
+            misses=_misses(before.misses, verdict.outcome),
+            words=page.words,
+            near=near,
+            kept=settled.kept,
+            joined=settled.joined,
+            said=pack_said(reading.said, change.fresh),
+            heard=change.heard,
+            anchors=self._anchors(reading, verdict, slots, links) if own else b"",
+            text=text_of(reading, verdict) if own else None,
+        )
+
+    def _anchors(self, reading: Reading, verdict: Verdict, slots: Slots, links: Outlinks) -> bytes:
+        """Return how many bytes of words there are in the links to each target, where somebody asks."""
+        if self._known is None or not self._known.words:
+            return b""
+        old = reading.before.held
+        if verdict.flags & KEEP and old is not None:
+            return old.anchors
+        return b"" if reading.content is None else link_bytes(reading.content, slots, links.targets)
+
+    def _known_of(self, reading: Reading, leads: Leads) -> Knowledge:
+        """Return what is known of a visit beside its answer."""
+        original, by_chance = NO_SLOT, False
+        if may_be_copy(reading):
+            original = self._state.original(reading.digest)
+            if original not in (NO_SLOT, reading.slot):
+                by_chance = self._near.by_chance(original, reading.host.number, reading.size_bytes)
+        return Knowledge(original, by_chance, leads.most_hops, leads.partial)
+
+    def _alias(self, reading: Reading, verdict: Verdict, knowledge: Knowledge, slots: Slots) -> int:
+        """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""
+        alias = NO_SLOT
+        if verdict.outcome == Outcome.DUPLICATE:
+            alias = knowledge.original
+        elif verdict.outcome == Outcome.REDIRECT and reading.exchange.status in PERMANENT:
+            alias = int(slots[0])
+        elif verdict.flags & KEEP and reading.before.held is not None:
+            held = reading.before.held
+            alias = held.alias if held.outcome != Outcome.DUPLICATE else NO_SLOT
+        elif reading.page.canonical:
+            alias = int(slots[-1])
+        return alias if alias != NO_SLOT and not self._leads_back(alias, reading.slot) else NO_SLOT
+
+    def _leads_back(self, alias: int, slot: int) -> bool:
+        """Whether an alias would close a ring, in which cash would go round for ever untaxed."""
+        for _ in range(MOST_ALIASES):
+            if alias in (slot, NO_SLOT):
+                return alias == slot
+            index = self._state.record_of(alias)
+            index = self._state.lost.get(alias) if index is None else index
+            if index is None:
+                return False
+            alias = int(self._state.records.rows["alias"][index])
+        return True
+
+    def _links(self, reading: Reading, slots: Slots) -> Outlinks:
+        """Return the links of what was read; a canonical URL is none."""
+        page = reading.page
+        targets: Sequence[str] = page.targets
+        away: Sequence[int] | None = page.away
+        if reading.redirect:
+            targets, away = [reading.redirect], None
+        slots, withheld = slots[: len(targets)], page.withheld
+        if page.unpaid:  # they are followed, and get nothing
+            paid = [i for i, target in enumerate(targets) if target not in page.unpaid]
+            withheld += len(targets) - len(paid)
+            targets, slots, away = [targets[i] for i in paid], slots[paid], None
+        links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld, away)
+        return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
+
+
+def text_of(reading: Reading, verdict: Verdict) -> tuple[int, int] | None:
+    """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
+    old, content = reading.before.held, reading.content
+    if verdict.flags & KEEP and old is not None:
+        return old.text
+    return (0, 0) if content is None else (content.text_bytes, content.index_bytes)
+
+
+def _misses(before: int, outcome: Outcome) -> int:
+    """Return how many visits in a row found the page gone or in trouble, `before` of them before this one."""
+    if outcome == Outcome.REFUSED:
+        return before
+    return before + 1 if outcome in (Outcome.GONE, Outcome.ERROR) else 0
+
+
+_ONE = b"\1"  # a bit for the only link

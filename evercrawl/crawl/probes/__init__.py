@@ -1,0 +1,1 @@
+"""Pages drawn at random, and paths that cannot exist."""

@@ -1,0 +1,205 @@
+"""Paths that cannot exist, asked for in their host's turn once the host is under suspicion of soft 404s.
+
+A host comes under suspicion when several of its pages look the same as others of it, or several lead to one target.
+It is asked twice in the folder of the suspect; an honest 404 to the first ends that. These exchanges are no visits:
+they count against the pace and the host's rest as robots.txt does, and robots.txt is obeyed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.probes.soft404 import folder_of, impossible, page_answer, redirect_answer
+from evercrawl.crawl.visit.access import GO, WAIT
+from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.urls import hostname, normalise, origin
+from evercrawl.schedule.frontier.politeness import LOOK_S
+from evercrawl.types import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.probes.soft404 import Answer
+    from evercrawl.crawl.probes.soft404_book import Soft404Book
+    from evercrawl.crawl.visit.access import Access
+    from evercrawl.model.stored.reading import Reading
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.types import Exchange
+
+ASKED: Final = 2
+"""Paths that are asked for: two answers show what of them is always the same."""
+SUSPECT: Final = 3
+"""Pages of a host that look like another of it, after which it is under suspicion. One or two are common: a front page
+under a second name, a copy for the printer."""
+LED: Final = 3
+"""Pages that lead to the same target, after which their host is."""
+MOST_TARGETS: Final = 10_000  # that are counted at a time
+_TRIES: Final = 3  # answers in trouble, after which a host is left alone
+
+
+@dataclass(slots=True, eq=False)
+class Probe:
+    """One folder under suspicion: a page in it, what came of it so far, and when it may be asked."""
+
+    suspect: str
+    answers: tuple[Answer, ...] = ()
+    next_at: float = 0.0
+    failures: int = 0
+    busy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTag:
+    """Says that an exchange asks for a path that cannot exist."""
+
+    probe: Probe
+    host: Host
+
+
+class Probes:
+    """The folders under suspicion.
+
+    Parameters
+    ----------
+    book
+        What is known already, and told what comes of it.
+    frontier, access, network
+        The hosts' rest, who opens hosts, and the outside.
+    host_of
+        Host name -> its Host, None where the crawl does not know it.
+    random
+        Draws bytes.
+    deadline_s, max_bytes
+        Bounds on one request.
+    """
+
+    def __init__(
+        self,
+        book: Soft404Book,
+        frontier: Frontier,
+        access: Access,
+        network: Network,
+        host_of: Callable[[str], Host | None],
+        random: Callable[[int], bytes],
+        *,
+        deadline_s: float,
+        max_bytes: int,
+    ) -> None:
+        self._book = book
+        self._frontier = frontier
+        self._access = access
+        self._network = network
+        self._host_of = host_of
+        self._random = random
+        self._deadline_s, self._max_bytes = deadline_s, max_bytes
+        self._alike: Counter[int] = Counter()  # by host
+        self._led: Counter[str] = Counter()  # by target
+        self._probes: dict[str, Probe] = {}  # by folder
+        self._under_way: Counter[str] = Counter()  # folders under suspicion, by origin
+
+    # Who is under suspicion
+
+    def looks_alike(self, reading: Reading, now: float) -> None:
+        """Hear of a page that looks the same as another of its host."""
+        number = reading.host.number
+        self._alike[number] += 1
+        if self._alike[number] >= SUSPECT:
+            self._suspect(reading.exchange.request.url, now)
+
+    def leads(self, reading: Reading, now: float) -> None:
+        """Hear of a page that redirects."""
+        if len(self._led) >= MOST_TARGETS:
+            self._led.clear()
+        self._led[reading.redirect] += 1
+        if self._led[reading.redirect] >= LED:
+            self._suspect(reading.exchange.request.url, now)
+
+    def _suspect(self, url: str, now: float) -> None:
+        folder = folder_of(url)
+        if folder not in self._probes and self._book.wanted(url, now, beside=self._under_way[origin(url)]):
+            self._probes[folder] = Probe(url, next_at=now)
+            self._under_way[origin(url)] += 1
+
+    # When to ask
+
+    def next_at(self) -> float:
+        """Return when there is next something to ask; infinity where nothing is."""
+        return min((probe.next_at for probe in self._probes.values() if not probe.busy), default=float("inf"))
+
+    def idle(self, now: float) -> bool:
+        """Whether nobody is under suspicion who could be asked soon."""
+        return not any(self._may_come(probe, now) for probe in self._probes.values())
+
+    def _may_come(self, probe: Probe, now: float) -> bool:
+        host = self._host_of(hostname(probe.suspect))
+        return host is not None and not host.away(now)
+
+    def start(self, now: float, most: int) -> int:
+        """Ask hosts that have rested; return how many requests began, at most `most`."""
+        begun = 0
+        for folder, probe in list(self._probes.items()):
+            if begun < most and not probe.busy and probe.next_at <= now:
+                begun += self._consider(folder, probe, now)
+        return begun
+
+    def _consider(self, folder: str, probe: Probe, now: float) -> bool:
+        host = self._host_of(hostname(probe.suspect))
+        assert host is not None, "a page of it was visited"
+        wait_s = self._frontier.wait_s(host, now)
+        url = impossible(probe.suspect, self._random) if wait_s <= 0 else probe.suspect
+        leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
+        if leave == GO:
+            probe.busy = True
+            size = self._max_bytes
+            self._network.start(Request(url, ProbeTag(probe, host), (), size, size, self._deadline_s), host.addresses)
+            self._frontier.began(host, now)
+            return True
+        if leave == WAIT:
+            probe.next_at = now + max(wait_s, LOOK_S)
+        else:  # robots.txt does not let it be asked for: nothing will be known of this folder
+            self._settle(folder, (), now)
+        return False
+
+    # What the answer says
+
+    def take(self, exchange: Exchange, now: float) -> None:
+        """Take in an answer."""
+        tag = exchange.request.tag
+        assert isinstance(tag, ProbeTag)
+        probe, folder = tag.probe, folder_of(tag.probe.suspect)
+        probe.busy, probe.next_at = False, now
+        apply_backoff(tag.host, exchange, now)
+        self._frontier.ended(tag.host, now)
+        if exchange.error or not exchange.status or exchange.status >= 500 or exchange.status == 429:
+            probe.failures += 1
+            if probe.failures >= _TRIES:
+                self._settle(folder, (), now)
+            return
+        answer = _answer(exchange)
+        if answer is None:
+            self._settle(folder, (), now)
+            return
+        probe.answers += (answer,)
+        if len(probe.answers) >= ASKED:
+            self._settle(folder, probe.answers, now)
+
+    def _settle(self, folder: str, answers: tuple[Answer, ...], now: float) -> None:
+        self._under_way[origin(self._probes.pop(folder).suspect)] -= 1
+        self._book.keep(folder, now, answers)
+
+
+def _answer(exchange: Exchange) -> Answer | None:
+    """Return what there is at a path that cannot exist; None for what says that there is nothing."""
+    url = exchange.request.url
+    if exchange.status in REDIRECTS:
+        location = exchange.headers.get("location", "")
+        target = normalise(location, url) if location else None
+        return redirect_answer(url, target) if target else None
+    if exchange.status != 200:
+        return None
+    return page_answer(url, exchange.body, exchange.headers.get("content-type", ""))

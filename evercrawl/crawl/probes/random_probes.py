@@ -1,0 +1,154 @@
+"""Random probes: copies drawn by lot and looked at in their hosts' turn, so that freshness is measured, not believed.
+
+What visits find is no sample: the policy goes where it expects something. So a small share of the visits goes to pages
+that chance picks among all copies that are held. Every other time each is as likely, else as likely as it is important.
+
+A page is judged *as of the instant at which it was drawn*. Its host may have to rest until it can be asked, and the
+page itself until `refresh_after_s` has passed since its last visit; whichever visit of it comes next is the one that
+tells, be it a probe or not. A copy that is still good then was good when it was drawn; how changes are judged is told
+in `evercrawl.change.probed`. Were only pages looked at that can be asked at once, those of busy hosts and those that
+were visited just now would be left out, and these are not as fresh as others.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.crawl.probes.drawing import Drawing
+from evercrawl.model.rules.waits import again_at
+from evercrawl.model.stored.reader import recent
+from evercrawl.schedule.formulas.expected_age import expected_age_s
+from evercrawl.schedule.frontier.politeness import LOOK_S
+from evercrawl.store.journal.events import Drawn, Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Slots
+
+MOST: Final = 1000  # pages that wait to be looked at; as long as there are so many no other is drawn
+RESUMED_BYTES: Final = 4 << 20  # of the journal's end, in which a new run looks for what was drawn and not looked at
+BUSY_S: Final = 1.0  # how soon to see again what became of a page that is being visited
+
+
+class RandomProbes:
+    """Draws copies as visits are made, and says which of them are to be looked at now.
+
+    Parameters
+    ----------
+    partition, frontier, policy
+        Where what is drawn is noted, whose turn it is, and who says how fresh copies are likely to be.
+    columns, plain
+        Slots -> `Pages`, for the policy; and with the importance by which copies are drawn.
+    share
+        Part of the visits that goes to what was drawn, at most: what is visited anyway needs no other. More than half
+        counts as half.
+    refresh_after_s
+        Least time between two visits of a page.
+    tell
+        Tells the policy of all visits that are remembered.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        frontier: Frontier,
+        policy: Policy,
+        columns: Callable[[Slots], Pages],
+        plain: Callable[[Slots], Pages],
+        *,
+        share: float,
+        refresh_after_s: float,
+        tell: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._tell = tell
+        self._partition, self._state = partition, partition.state
+        self._frontier, self._policy, self._columns = frontier, policy, columns
+        self._refresh_after_s = refresh_after_s
+        self._chance = share / (1 - share) if share < 1 else 1.0  # for each visit that is none
+        self._waiting = dict[int, None]()  # slots
+        self._queue = list[tuple[float, int]]()  # instants and slots, also of pages that wait no more
+        self._by_importance = False
+        self._random = Random(f"{partition.birth.id} {partition.journal.sequence}")  # another one in each run
+        self._drawing = Drawing(self._state, plain, self._random)
+        for slot in _undecided(partition) if share else ():
+            self._wait(slot)
+
+    def stop(self) -> None:
+        """Draw nothing any more, and look at nothing."""
+        self._chance = 0.0
+        self._waiting.clear()
+
+    def began(self, slot: int, now: float) -> bool:
+        """Hear of a visit that begins; return whether it made a copy be drawn, which is an event."""
+        if slot in self._waiting or self._random.random() >= self._chance or len(self._waiting) >= MOST:
+            return False
+        return self._draw(now)
+
+    def _draw(self, now: float) -> bool:
+        slot = self._drawing.important_copy() if self._by_importance else self._drawing.any_copy()
+        if slot is None:
+            return False
+        self._tell()
+        pages = self._columns(np.array([slot], np.uint32))
+        fresh, age_s = self._policy.fresh(pages, now).item(), expected_age_s(self._policy, pages, now).item()
+        alone_s = max(now - pages.visited_at.item(), 0.0)
+        self._partition.remember(Drawn(slot, now, self._by_importance, fresh, age_s, alone_s))
+        self._by_importance = not self._by_importance
+        self._wait(slot)
+        return True
+
+    def visited(self, slot: int) -> None:
+        """Hear of a visit that is remembered: if its page was drawn, it has been looked at."""
+        self._waiting.pop(slot, None)
+
+    def said(self, slot: int, now: float) -> float:
+        """Return how likely a copy is to be fresh."""
+        self._tell()
+        return self._policy.fresh(self._columns(np.array([slot], np.uint32)), now).item()
+
+    def next_at(self) -> float:
+        """Return when there is next something to look at; infinity where nothing was drawn."""
+        return self._queue[0][0] if self._queue else math.inf
+
+    def start(self, now: float) -> tuple[Host, int] | None:
+        """Return a page that was drawn and may be visited now, which does not wait for its refresh any more."""
+        while self._queue and self._queue[0][0] <= now:
+            _, slot = heapq.heappop(self._queue)
+            if slot in self._waiting:
+                host = self._frontier.hosts[int(self._state.known.row(slot)["host"])]
+                wait_s = self._frontier.wait_s(host, now)
+                taken = wait_s <= 0 and self._frontier.take_page(host, slot)
+                heapq.heappush(self._queue, (now + max(wait_s, LOOK_S if taken or wait_s > 0 else BUSY_S), slot))
+                if taken:
+                    return host, slot
+        return None
+
+    def _wait(self, slot: int) -> None:
+        """Let a page be looked at as soon as it may be visited."""
+        index = self._state.record_of(slot)
+        if index is None or slot in self._waiting:
+            return
+        self._waiting[slot] = None
+        at = again_at(self._state, self._state.records.rows[index : index + 1], self._refresh_after_s).item()
+        heapq.heappush(self._queue, (at, slot))
+
+
+def _undecided(partition: Partition) -> Iterator[int]:
+    """Yield the slots that were drawn not long before the journal's end, and not visited since."""
+    drawn = dict[int, None]()
+    for event in recent(partition, RESUMED_BYTES):
+        if isinstance(event, Drawn):
+            drawn[event.slot] = None
+        elif isinstance(event, Visit):
+            drawn.pop(event.slot, None)
+    yield from drawn

@@ -1,0 +1,156 @@
+"""Which sitemaps and feeds there are, who vouches for them, and which is to be asked for next."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.sitemaps.cache import Listing
+from evercrawl.crawl.sitemaps.reading import authority
+from evercrawl.parse.urls import normalise, origin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.crawl.sitemaps.cache import SitemapCache
+    from evercrawl.model.rules.robots import RobotsKeeper
+
+MAX_SITEMAPS: Final = 1_000  # of one site
+MAX_FEEDS: Final = 8  # of one site, that its pages name; blogs have another for each article
+MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read anew for each
+MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
+
+
+class SitemapBook:
+    """Every sitemap and feed that is known.
+
+    Parameters
+    ----------
+    robots
+        Whose files name sitemaps.
+    cache
+        What outlives the process.
+    stored_until
+        Instant of the newest event in the journal. What was read later was lost with the process, so it is read again.
+
+    Attributes
+    ----------
+    never
+        Those that were not asked for yet.
+    """
+
+    def __init__(self, robots: RobotsKeeper, cache: SitemapCache, stored_until: float) -> None:
+        self._robots = robots
+        self._cache = cache
+        self._met: dict[str, float] = {}  # origin -> until when the rules hold whose sitemaps are known
+        self._of: dict[str, Listing] = {}
+        self._counts: Counter[str] = Counter()  # sitemaps, by first owner
+        self._feeds: Counter[str] = Counter()  # those among them that pages named
+        self._urls: Counter[str] = Counter()  # what they list, by first owner
+        self._due: list[tuple[float, int, Listing]] = []
+        self._order = itertools.count()
+        self.never: set[Listing] = set()
+        for listing in cache.all():
+            if listing.read_at and listing.read_at >= stored_until:
+                listing.forget()
+                listing.next_at = 0.0
+            self._add(listing)
+
+    # What there is
+
+    def met(self, url: str, now: float) -> None:
+        """Take note of the sitemaps that the robots.txt of a page's origin names; cheap where they are known."""
+        site = origin(url)
+        rules = self._robots.of(site, now)
+        if rules is None or self._met.get(site) == rules.expires_at:
+            return
+        self._met[site] = rules.expires_at
+        for reference in rules.sitemaps[:MAX_SITEMAPS]:
+            address = normalise(reference, f"{site}/")
+            if address is not None:
+                self._know(address, (authority(url),), 0, now)
+
+    def feeds(self, page: str, urls: Sequence[str], now: float) -> None:
+        """Take note of the feeds that a page names; of each site the first few."""
+        site = authority(page)
+        for url in urls:
+            if url not in self._of and self._feeds[site] < MAX_FEEDS:
+                self._add(Listing(url, (site,), by_page=True, next_at=now))
+
+    def child(self, url: str, index: Listing, now: float) -> None:
+        """Take note of a sitemap that an index lists: whoever vouches for the index does so for it."""
+        self._know(url, index.owners, index.level + 1, now)
+
+    def _know(self, url: str, owners: tuple[str, ...], level: int, now: float) -> None:
+        """Make a sitemap known; one that is known may get another owner, for whom it is read anew."""
+        known = self._of.get(url)
+        if known is not None:
+            known.by_page = known.by_page and level > 0
+            more = tuple(owner for owner in owners if owner not in known.owners)
+            if more and len(known.owners) < MAX_OWNERS:
+                known.owners += more
+                known.level = min(known.level, level)
+                self._reread(known, now)
+        elif self._counts[owners[0]] < MAX_SITEMAPS:
+            self._add(Listing(url, owners, level, next_at=now))
+
+    def _reread(self, listing: Listing, now: float) -> None:
+        if listing.busy:
+            listing.stale = True  # the answer under way may have been asked for with validators
+        else:
+            listing.forget()
+            self.push(listing, now)
+            self._cache.keep(listing)
+
+    def _add(self, listing: Listing) -> None:
+        site = listing.owners[0]
+        self._of[listing.url] = listing
+        self._counts[site] += 1
+        self._feeds[site] += listing.by_page
+        self._urls[site] += listing.urls
+        if not listing.asked_at:
+            self.never.add(listing)
+        self.push(listing, listing.next_at)
+
+    # How many pages a site may list
+
+    def room(self, listing: Listing) -> int:
+        """Return how many pages a sitemap may list, given what the others of its site do."""
+        return max(MAX_SITE_URLS - self._urls[listing.owners[0]] + listing.urls, 0)
+
+    def count(self, listing: Listing, urls: int) -> None:
+        """Take note of how many pages it lists now."""
+        self._urls[listing.owners[0]] += urls - listing.urls
+        listing.urls = urls
+
+    # Which is next
+
+    def next_at(self) -> float:
+        """Return when one falls due; infinity where none does."""
+        return self._due[0][0] if self._due else float("inf")
+
+    def take(self, now: float) -> Listing | None:
+        """Take the sitemap that has been due for longest; the caller has it asked for, or pushes it back."""
+        while self._due and self._due[0][0] <= now:
+            at, _, listing = heapq.heappop(self._due)
+            if at == listing.next_at and not listing.busy:  # otherwise it was moved
+                return listing
+        return None
+
+    def push(self, listing: Listing, at: float) -> None:
+        """Let a sitemap fall due."""
+        listing.next_at = at
+        heapq.heappush(self._due, (at, next(self._order), listing))
+
+    def asked(self, listing: Listing, now: float, wait_s: float) -> None:
+        """Let a sitemap that was asked for fall due again after `wait_s`; at once where it is stale."""
+        self.never.discard(listing)
+        listing.asked_at, listing.wait_s, listing.busy = now, wait_s, False
+        listing.moved, listing.hops = "", 0
+        if listing.stale:
+            listing.forget()
+            wait_s, listing.stale = 0.0, False
+        self.push(listing, now + wait_s)
+        self._cache.keep(listing)

@@ -1,0 +1,136 @@
+"""What is known of every sitemap, kept across restarts; losing it costs no more than asking again."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from evercrawl.model.rules import cache_file
+
+SITEMAPS_FILE: Final = "sitemaps.sqlite"
+_COLUMNS: Final = (
+    "url, owners, level, by_page, kind, etag, last_modified, digest, urls, wait_s, asked_at, read_at, next_at"
+)
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS sitemaps (
+    url TEXT PRIMARY KEY, owners TEXT NOT NULL, level INTEGER NOT NULL, by_page INTEGER NOT NULL, kind TEXT NOT NULL,
+    etag TEXT NOT NULL, last_modified TEXT NOT NULL, digest INTEGER NOT NULL, urls INTEGER NOT NULL,
+    wait_s REAL NOT NULL, asked_at REAL NOT NULL, read_at REAL NOT NULL, next_at REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(slots=True, eq=False)
+class Listing:
+    """One sitemap or feed.
+
+    Attributes
+    ----------
+    url
+        Normalised, as robots.txt or an index names it.
+    owners
+        Hosts (with their ports) whose robots.txt, or pages, vouch for it: it may list any URL of theirs. It counts as
+        the first one's.
+    level
+        Indexes between robots.txt and it.
+    by_page
+        Whether a page named it, not robots.txt: then it is asked for only where robots.txt lets it.
+    kind
+        What it was when it was read last, see `Sitemap`; "" before that, and for what is none.
+    etag, last_modified, digest
+        Of the content that was read last; "" and 0 for none.
+    urls
+        Pages that it listed then.
+    wait_s
+        How long was waited last before asking again.
+    asked_at, read_at, next_at
+        When it was last asked for, when its content was last read, 0 for never; when to ask again.
+    moved, hops, busy
+        Where it is to be asked for after redirects, so many in a row; whether it is being asked for or read.
+    stale
+        Whether another host came to vouch for it while it was being asked for or read, so that it is read anew.
+    """
+
+    url: str
+    owners: tuple[str, ...]
+    level: int = 0
+    by_page: bool = False
+    kind: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    digest: int = 0
+    urls: int = 0
+    wait_s: float = 0.0
+    asked_at: float = 0.0
+    read_at: float = 0.0
+    next_at: float = 0.0
+    moved: str = ""
+    hops: int = 0
+    busy: bool = False
+    stale: bool = False
+
+    def forget(self) -> None:
+        """Forget the content, so that it is asked for and read anew."""
+        self.etag = self.last_modified = ""
+        self.digest = 0
+
+
+class SitemapCache:
+    """A table of sitemaps in SQLite.
+
+    Parameters
+    ----------
+    path
+        SQLite file; ":memory:" keeps nothing. A damaged one is made anew.
+
+    Examples
+    --------
+    >>> cache = SitemapCache(":memory:")
+    >>> cache.keep(Listing("http://example.org/sitemap.xml", ("example.org",), urls=3))
+    >>> [(listing.url, listing.owners, listing.urls) for listing in cache.all()]
+    [('http://example.org/sitemap.xml', ('example.org',), 3)]
+    >>> cache.close()
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = cache_file.opened(path, _SCHEMA, f"SELECT {_COLUMNS} FROM sitemaps LIMIT 1")
+
+    def keep(self, listing: Listing) -> None:
+        """Write down what is known of a sitemap."""
+        row = (
+            listing.url, " ".join(listing.owners), listing.level, int(listing.by_page), listing.kind, listing.etag,
+            listing.last_modified, _signed(listing.digest), listing.urls, listing.wait_s, listing.asked_at,
+            listing.read_at, listing.next_at,
+        )  # fmt: skip
+        with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
+            self._file.execute(f"REPLACE INTO sitemaps ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
+
+    def all(self) -> list[Listing]:
+        """Return every sitemap; what cannot be read is left out."""
+        found: list[Listing] = []
+        with contextlib.suppress(sqlite3.Error):
+            for row in self._file.execute(f"SELECT {_COLUMNS} FROM sitemaps ORDER BY url"):
+                with contextlib.suppress(ValueError, TypeError, AttributeError):
+                    found.append(_listing(row))
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _listing(row: tuple[str, str, int, int, str, str, str, int, int, float, float, float, float]) -> Listing:
+    url, owners, level, by_page, kind, etag, last_modified, digest, *numbers = row
+    urls, wait_s, asked_at, read_at, next_at = numbers
+    made = Listing(url, tuple(owners.split()), level, bool(by_page), kind, etag, last_modified, digest % (1 << 64))
+    made.urls, made.wait_s, made.asked_at, made.read_at, made.next_at = int(urls), wait_s, asked_at, read_at, next_at
+    if not made.owners:
+        raise ValueError("a sitemap that nobody vouches for")
+    return made
+
+
+def _signed(number: int) -> int:
+    """Return 64 bits as SQLite keeps them."""
+    return number - (1 << 64) if number >= 1 << 63 else number

@@ -1,0 +1,127 @@
+"""Sitemaps that have come in, read a piece at a time: what they list and may list is handed on."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from evercrawl.change.dates import w3c_date
+from evercrawl.parse.sitemap import MAX_URLS, SitemapReader, may_list
+from evercrawl.parse.urls import origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from evercrawl.crawl.sitemaps.cache import Listing
+    from evercrawl.parse.feed import Entry
+    from evercrawl.types import Exchange
+
+MAX_LEVEL: Final = 2  # a sitemap that an index lists, which an index lists; the protocol has one level
+_AHEAD_S: Final = 86_400.0  # a date further ahead of us than any zone is none
+
+
+class Listener(Protocol):
+    """Whoever wants to know what sitemaps list."""
+
+    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
+        """Take in distinct URLs that a sitemap lists at the instant `at`, and when each changed last by what it says.
+
+        The URLs are normalised, and the sitemap may speak of them; whether they belong to the crawl is not asked. The
+        dates are no later than `at`; None where nothing, or nothing that can be true, is said. Returned is whether all
+        that belongs was taken in; where it was not, the sitemap is read anew.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Intake:
+    """One file, how far its lists were handed on, and whether all of what they list was taken in."""
+
+    listing: Listing
+    exchange: Exchange
+    reader: SitemapReader
+    pages: int = 0
+    children: int = 0
+    whole: bool = True
+
+
+class SitemapIntakes:
+    """The files that have come in, first come first read.
+
+    Parameters
+    ----------
+    listener
+        Told of the pages.
+    named
+        Told of the further sitemaps that an index lists: URL, the index, instant.
+    """
+
+    def __init__(self, listener: Listener, named: Callable[[str, Listing, float], None]) -> None:
+        self._listener = listener
+        self._named = named
+        self._waiting: deque[Intake] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, listing: Listing, exchange: Exchange, room: int) -> None:
+        """Take in an answer, of which at most `room` URLs are to be read."""
+        content_type = exchange.headers.get("content-type", "")
+        most = max(min(MAX_URLS, room), 0)
+        reader = SitemapReader(exchange.body, exchange.request.url, content_type, most)
+        self._waiting.append(Intake(listing, exchange, reader))
+
+    def step(self, now: float) -> Intake | None:
+        """Read some 64 KiB on (a few ms) and hand on what they brought; return the file if that was the end of it."""
+        intake = self._waiting[0]
+        more = intake.reader.step()
+        self._hand_on(intake, now)
+        return None if more else self._waiting.popleft()
+
+    def _hand_on(self, intake: Intake, now: float) -> None:
+        sitemap, listing, at = intake.reader.sitemap, intake.listing, intake.exchange.request.url
+        pages, children = sitemap.pages[intake.pages :], sitemap.children[intake.children :]
+        intake.pages, intake.children = len(sitemap.pages), len(sitemap.children)
+        dated = {entry.url: instant(entry.dated, now) for entry in within(pages, at, listing.owners)}
+        if dated:
+            intake.whole &= self._listener.listed(list(dated), list(dated.values()), now)
+        if listing.level < MAX_LEVEL:
+            for child in within(children, at, listing.owners):
+                self._named(child.url, listing, now)
+
+
+def within(entries: Iterable[Entry], at: str, owners: tuple[str, ...]) -> list[Entry]:
+    """Return the entries that a sitemap at `at` may speak of: those of its owners' hosts, and those in its own folder.
+
+    Examples
+    --------
+    >>> from evercrawl.parse.feed import Entry
+    >>> entries = [Entry("http://a.example/"), Entry("http://maps.example/a/x"), Entry("http://maps.example/b/x")]
+    >>> [entry.url for entry in within(entries, "http://maps.example/a/sitemap.xml", ("a.example",))]
+    ['http://a.example/', 'http://maps.example/a/x']
+    """
+    return [entry for entry in entries if authority(entry.url) in owners or may_list(at, entry.url)]
+
+
+def authority(url: str) -> str:
+    """Return host and port of a normalised URL: for sitemaps http and https are one host.
+
+    Examples
+    --------
+    >>> authority("https://example.org:8443/a"), authority("http://example.org/")
+    ('example.org:8443', 'example.org')
+    """
+    return origin(url).partition("//")[2]
+
+
+def instant(dated: str, now: float) -> float | None:
+    """Return the instant that a date names; None for what is no date, or one that cannot be: ahead of any clock.
+
+    Examples
+    --------
+    >>> instant("1970-01-02", 1e9), instant("9999-12-31", 1e9), instant("soon", 1e9)
+    (86400.0, None, None)
+    """
+    at = w3c_date(dated) if dated else None
+    return min(at, now) if at is not None and 0.0 < at <= now + _AHEAD_S else None

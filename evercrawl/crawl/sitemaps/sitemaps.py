@@ -1,0 +1,249 @@
+"""Sitemaps and feeds: asked for in their host's turn, and again after a wait that adapts.
+
+References
+----------
+The sitemaps protocol, https://www.sitemaps.org/protocol.html: a site's robots.txt names its sitemaps, and thereby
+vouches for them, on whatever host they lie ("cross submits"); any other URL they may list only in their own folder.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.sitemaps.book import SitemapBook
+from evercrawl.crawl.sitemaps.reading import SitemapIntakes
+from evercrawl.crawl.visit.access import GO, WAIT
+from evercrawl.fetch.asking import validator
+from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.digest import digest
+from evercrawl.parse.pieces import MAX_BYTES
+from evercrawl.parse.urls import hostname, normalise
+from evercrawl.schedule.frontier.politeness import LOOK_S
+from evercrawl.types import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
+    from evercrawl.crawl.sitemaps.reading import Intake, Listener
+    from evercrawl.crawl.visit.access import Access
+    from evercrawl.model.rules.robots import RobotsKeeper
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.types import Exchange
+
+MAX_WIRE_BYTES: Final = 16 << 20
+MAX_HOPS: Final = 5  # redirects in a row
+AT_ONCE: Final = 4  # under way or waiting to be read: each may hold 66 MB
+SHARE: Final = 4  # of a host's requests at most every fourth is for a sitemap
+FIRST_WAIT_S: Final = 4 * 3600.0
+LEAST_WAIT_S: Final = 3600.0
+MOST_WAIT_S: Final = 86_400.0
+GONE_MOST_WAIT_S: Final = 30 * 86_400.0  # of a sitemap that is not there time after time
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapTag:
+    """Says that an exchange asks for a sitemap, after `hops` redirects."""
+
+    listing: Listing
+    host: Host
+    hops: int
+
+
+class Sitemaps:
+    """The sitemaps and feeds of every site met.
+
+    Parameters
+    ----------
+    listener
+        Told of the URLs in them.
+    frontier, robots, access, network
+        The hosts' rest, what robots.txt names, who opens hosts, and the outside.
+    host_of
+        Host name -> its Host, None where the crawl does not know it.
+    cache
+        What outlives the process.
+    deadline_s
+        Bound on one request.
+    stored_until
+        Instant of the newest event in the journal. What was read later was lost with the process, so it is read again.
+
+    Attributes
+    ----------
+    trouble
+        What went wrong with sitemaps in this run, by class: how often.
+    """
+
+    def __init__(
+        self,
+        listener: Listener,
+        frontier: Frontier,
+        robots: RobotsKeeper,
+        access: Access,
+        network: Network,
+        host_of: Callable[[str], Host | None],
+        cache: SitemapCache,
+        *,
+        deadline_s: float,
+        stored_until: float,
+    ) -> None:
+        self._frontier = frontier
+        self._access = access
+        self._network = network
+        self._host_of = host_of
+        self._deadline_s = deadline_s
+        self._book = SitemapBook(robots, cache, stored_until)
+        self._intakes = SitemapIntakes(listener, self._book.child)
+        self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
+        self._under_way = 0
+        self._room = True  # whether the last start ended because nothing else was due
+        self.trouble: Counter[str] = Counter()
+
+    def met(self, url: str, now: float) -> None:
+        """Take note of the sitemaps that the robots.txt of a page's origin names; cheap where they are known."""
+        self._book.met(url, now)
+
+    def feeds(self, page: str, urls: Sequence[str], now: float) -> None:
+        """Take note of the feeds that a page names; of each site the first few."""
+        self._book.feeds(page, urls, now)
+
+    # When to ask
+
+    def next_at(self) -> float:
+        """Return when there is next something to do, beside answers to take in; -infinity while a file is to be read.
+
+        What `start` had no room for waits for room, not for time to pass.
+        """
+        if self._intakes:
+            return float("-inf")
+        return self._book.next_at() if self._room else float("inf")
+
+    def idle(self, now: float) -> bool:
+        """Whether no file is asked for or waits to be read, and each was asked for once, except of hosts away."""
+        return not (
+            self._intakes or self._under_way or any(self._may_come(listing, now) for listing in self._book.never)
+        )
+
+    def _may_come(self, listing: Listing, now: float) -> bool:
+        host = self._host_of(hostname(listing.moved or listing.url))
+        return host is None or not host.away(now)
+
+    def start(self, now: float, most: int) -> int:
+        """Ask for sitemaps that are due, of hosts that have rested; return how many requests began, at most `most`."""
+        before = self._network.in_flight
+        while True:
+            begun = self._network.in_flight - before
+            self._room = begun < most and self._under_way + len(self._intakes) < AT_ONCE
+            listing = self._book.take(now) if self._room else None
+            if listing is None:
+                return begun
+            self._consider(listing, now)
+
+    def _consider(self, listing: Listing, now: float) -> None:
+        url = listing.moved or listing.url
+        host = self._host_of(hostname(url))
+        if host is None:
+            self._fail(listing, "unknown_host", now, MOST_WAIT_S)
+            return
+        wait_s = self._wait_s(host, now)
+        leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
+        if leave == WAIT:
+            self._book.push(listing, now + max(wait_s, LOOK_S))
+        elif leave == GO or (leave.startswith("robots:") and not listing.by_page):  # to be named there is leave
+            self._book.met(url, now)
+            self._ask(listing, host, url, now)
+        else:
+            self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
+
+    def _wait_s(self, host: Host, now: float) -> float:
+        """Return how long to wait before looking whether a host may be asked for a sitemap; 0 where it may be now."""
+        return max(self._asked_at.get(host.number, 0.0) - now, self._frontier.wait_s(host, now))
+
+    def _ask(self, listing: Listing, host: Host, url: str, now: float) -> None:
+        pairs = (("If-None-Match", listing.etag), ("If-Modified-Since", listing.last_modified))
+        headers = tuple(pair for pair in pairs if pair[1])
+        listing.busy = True
+        self._under_way += 1
+        self._asked_at[host.number] = now + SHARE * host.delay_s
+        tag = SitemapTag(listing, host, listing.hops)
+        self._network.start(Request(url, tag, headers, MAX_WIRE_BYTES, MAX_BYTES, self._deadline_s), host.addresses)
+        self._frontier.began(host, now)
+
+    # What the answer says
+
+    def take(self, exchange: Exchange, now: float) -> None:
+        """Take in an answer; what it lists is read by `read`."""
+        tag = exchange.request.tag
+        assert isinstance(tag, SitemapTag)
+        self._under_way -= 1
+        apply_backoff(tag.host, exchange, now)
+        self._frontier.ended(tag.host, now)
+        if not self._moved(tag, exchange, now):
+            self._judge(tag.listing, exchange, now)
+
+    def _moved(self, tag: SitemapTag, exchange: Exchange, now: float) -> bool:
+        """Return whether the answer says where the sitemap is, and see to it that it is asked for there."""
+        location = exchange.headers.get("location", "") if exchange.status in REDIRECTS else ""
+        target = normalise(location, exchange.request.url) if location else None
+        if target is None or tag.hops >= MAX_HOPS:
+            return False
+        tag.listing.busy, tag.listing.moved, tag.listing.hops = False, target, tag.hops + 1
+        self._book.push(tag.listing, now)
+        return True
+
+    def _judge(self, listing: Listing, exchange: Exchange, now: float) -> None:
+        status = exchange.status
+        if status == 304:
+            self._settle(listing, now, changed=False)
+        elif status in (404, 410):
+            self._fail(listing, "gone", now, min(max(2 * listing.wait_s, MOST_WAIT_S), GONE_MOST_WAIT_S))
+        elif not 200 <= status < 300 or (exchange.error and not exchange.truncated):
+            wait_s = min(max(2 * listing.wait_s, LEAST_WAIT_S), MOST_WAIT_S)
+            self._fail(listing, exchange.error or f"status_{status}", now, wait_s)
+        elif digest(exchange.body) == listing.digest:
+            _remember(listing, exchange)
+            self._settle(listing, now, changed=False)
+        else:
+            self._intakes.add(listing, exchange, self._book.room(listing))
+
+    def read(self, now: float) -> bool:
+        """Read a piece of what was taken in, a few ms of work, and tell the listener; return whether there is more."""
+        if self._intakes and (done := self._intakes.step(now)) is not None:
+            self._end(done, now)
+        return bool(self._intakes)
+
+    def _end(self, intake: Intake, now: float) -> None:
+        sitemap, listing = intake.reader.sitemap, intake.listing
+        self._book.count(listing, len(sitemap.pages))
+        listing.kind, listing.read_at = sitemap.kind, now
+        if sitemap.trouble or not sitemap.kind:
+            self.trouble[sitemap.trouble.partition(":")[0] or "other"] += 1
+        _remember(listing, intake.exchange)
+        if not intake.whole:
+            listing.forget()
+        self._settle(listing, now, changed=True)
+
+    def _settle(self, listing: Listing, now: float, *, changed: bool) -> None:
+        """See when to ask again: sooner each time that something was new, later each time that nothing was."""
+        wait_s = listing.wait_s / 2 if changed else listing.wait_s * 2
+        self._book.asked(listing, now, min(max(wait_s, LEAST_WAIT_S), MOST_WAIT_S) if listing.wait_s else FIRST_WAIT_S)
+
+    def _fail(self, listing: Listing, why: str, now: float, wait_s: float) -> None:
+        self.trouble[why] += 1
+        self._book.asked(listing, now, wait_s)
+
+
+def _remember(listing: Listing, exchange: Exchange) -> None:
+    """Remember how to ask whether the content is still the same; what the far end cut short is not worth it."""
+    ours = len(exchange.wire) >= MAX_WIRE_BYTES or len(exchange.body) >= MAX_BYTES
+    if exchange.truncated and not ours:
+        listing.forget()
+        return
+    listing.etag = validator(exchange.headers.get("etag", ""))
+    listing.last_modified = validator(exchange.headers.get("last-modified", ""))
+    listing.digest = digest(exchange.body)

@@ -1,0 +1,1 @@
+"""One visit: ask for a page, and judge the answer."""

@@ -1,0 +1,299 @@
+"""What has to come before a page is asked for: the host's addresses, and leave from its robots.txt."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.backoff import retry_after_s
+from evercrawl.fetch.resolve import ResolveError
+from evercrawl.model.rules.robots import RobotsTag
+from evercrawl.parse.urls import hostname, origin, path_query
+from evercrawl.types import Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.ports import Names, Network
+    from evercrawl.fetch.guard import Guard
+    from evercrawl.model.rules.robots import OriginRules, RobotsKeeper
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.types import Request
+
+NAMES_KEPT_S: Final = 300.0
+POLL_S: Final = 0.05
+GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
+GO: Final = "go"
+WAIT: Final = "wait"
+
+
+class Access:
+    """Opens hosts: looks their names up, asks for their robots.txt, and judges URLs by both.
+
+    Parameters
+    ----------
+    frontier, robots, guard
+        The hosts' rest, the sites' rules, and the addresses that may be reached.
+    network, names, clock
+        The outside world.
+    host_of
+        Host name -> its Host, None where it is not known.
+    unreachable
+        Called with a host, and why, when its name leads nowhere.
+    proxied
+        Whether a proxy does the reaching, and the looking up.
+    delay_s
+        Rest of a host where its robots.txt asks for none.
+
+    Attributes
+    ----------
+    failures, trouble
+        How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        robots: RobotsKeeper,
+        guard: Guard,
+        network: Network,
+        names: Names,
+        clock: Clock,
+        host_of: Callable[[str], Host | None],
+        unreachable: Callable[[Host, str], None],
+        *,
+        proxied: bool,
+        delay_s: float,
+    ) -> None:
+        self._frontier = frontier
+        self._robots = robots
+        self._guard = guard
+        self._network = network
+        self._names = names
+        self._clock = clock
+        self._host_of = host_of
+        self._unreachable = unreachable
+        self._proxied = proxied
+        self._delay_s = delay_s
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._fault: BaseException | None = None
+        self.failures = 0
+        self.trouble = ""
+        self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
+        self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
+        self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
+        self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
+
+    @property
+    def busy(self) -> bool:
+        """Whether names are being looked up."""
+        return bool(self._tasks)
+
+    def judge(self, host: Host, url: str, now: float) -> str:
+        """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""
+        if not host.addresses or now - host.resolved_at > NAMES_KEPT_S:
+            self._locate(host, now)
+            return WAIT
+        inside = self._guard.judge_url(url) or self._inside(host.name, host.addresses)
+        if inside:
+            return f"refused_address: {inside}"
+        rules = self._robots.of(origin(url), now)
+        if rules is None:
+            if self._gives_way(host, origin(url)):
+                return f"robots_unreachable: {_closed_why(origin(url), self._robots.last(origin(url)))}"
+            host.held = "robots.txt"
+            self._network.start(self._robots.request(origin(url)), host.addresses)
+            self._frontier.began(host, now)
+            return WAIT
+        if not rules.open:
+            return self._closed(host, origin(url), rules)
+        self._open[host.number] = origin(url)
+        if rules.rules is not None and not rules.rules.allowed(path_query(url)):
+            return "robots: robots.txt disallows it"
+        return WAIT if self._slower(host, rules, now) else GO
+
+    def take_robots(self, exchange: Exchange, now: float) -> None:
+        """Take in an answer to a request for robots.txt."""
+        tag = exchange.request.tag
+        assert isinstance(tag, RobotsTag)
+        host = self._host_of(_host_name(tag.origin))
+        assert host is not None, "we asked, so we know it"
+        asked, held = (host, False) if tag.hops == 0 else self._guests.pop(tag, (None, False))
+        if asked is not None and held:
+            asked.held = ""
+        wish_s = retry_after_s(exchange, now)
+        if asked is not None and wish_s:
+            asked.stay_away(now + wish_s, "back-off")
+        moved = self._robots.moved(exchange)
+        if moved is None:
+            self._learn(host, exchange, now, rested=asked is not host)
+        else:
+            self._spawn(self._follow(host, moved))
+        if asked is not None:
+            self._frontier.ended(asked, now)
+        if moved is None:
+            self._frontier.release(host)
+
+    def check(self) -> None:
+        """Raise what went wrong where nobody waits: a mistake of ours."""
+        if self._fault is not None:
+            raise self._fault
+
+    def close(self) -> None:
+        """Give up what is being looked up."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _learn(self, host: Host, exchange: Exchange, now: float, *, rested: bool) -> None:
+        """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
+        host.held = ""
+        tag, rules = exchange.request.tag, self._robots.learn(exchange, now)
+        assert isinstance(tag, RobotsTag)
+        if rules.delay_s is not None and rules.delay_s > host.delay_s:
+            if rested:
+                host.ready_at += rules.delay_s - host.delay_s
+            host.delay_s = rules.delay_s
+        if not rules.open:
+            self.failures += 1
+            self.trouble = _closed_why(tag.origin, rules)
+            if self._open.get(host.number, tag.origin) == tag.origin:
+                host.stay_away(rules.expires_at, "robots.txt")
+
+    def _closed(self, host: Host, origin: str, rules: OriginRules) -> str:
+        """Return what becomes of a page whose origin is closed: its host waits, unless another origin of it is open.
+
+        Otherwise a link to a port where nobody listens would keep us from a whole host.
+        """
+        if self._open.get(host.number, origin) != origin:
+            return f"robots_unreachable: {_closed_why(origin, rules)}"
+        self._open.pop(host.number, None)
+        host.stay_away(rules.expires_at, "robots.txt")
+        return WAIT
+
+    def _gives_way(self, host: Host, origin: str) -> bool:
+        """Whether a page makes room for the next of its host, for its origin's robots.txt was asked for in vain.
+
+        That next one may be of another port, which nobody would ask while this one comes first. If it is not, its turn
+        is to have the file asked for again.
+        """
+        if host.pages < 2 or self._robots.last(origin).failures < GIVES_WAY:
+            return False
+        self._given_way ^= {origin}
+        return origin in self._given_way
+
+    @staticmethod
+    def _slower(host: Host, rules: OriginRules, now: float) -> bool:
+        """Let a host follow a Crawl-delay that was known before; return whether its rest is not over by that.
+
+        Since the rest began another origin of the host may have been asked, or the crawl have been started anew.
+        """
+        if rules.delay_s is None or rules.delay_s <= host.delay_s:
+            return False
+        host.ready_at += rules.delay_s - host.delay_s
+        host.delay_s = rules.delay_s
+        return host.ready_at > now
+
+    def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
+        """Return why no address of a host may be reached; "" where one may. A proxy finds the addresses of names."""
+        addresses = _literal(name) if self._proxied else addresses
+        reasons = [self._guard.judge(address) for address in addresses]
+        return reasons[0] if reasons and all(reasons) else ""
+
+    def _locate(self, host: Host, now: float) -> None:
+        known = (host.name,) if self._proxied else _literal(host.name)
+        if known:
+            self._frontier.locate(host, known, now)
+            return
+        host.held = "name look-up"
+        self._spawn(self._look_up(host))
+
+    async def _look_up(self, host: Host) -> None:
+        addresses: tuple[str, ...] = ()
+        why = ""
+        try:
+            addresses = self._reachable(await self._names.resolve(host.name))
+        except ResolveError as error:
+            why = error.reason
+        now = self._clock.now()
+        host.held = ""
+        if addresses:
+            self._frontier.locate(host, addresses, now)
+        else:
+            host.failed(now)
+            host.reason = "name look-up"
+            self._unreachable(host, why)
+            self._frontier.release(host)
+
+    async def _follow(self, host: Host, request: Request) -> None:
+        """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""
+        name = _host_name(origin(request.url))
+        await self._clock.sleep(self._delay_s)
+        error, detail = "refused_address", self._guard.judge_url(request.url)
+        addresses: tuple[str, ...] = ()
+        if not detail:
+            try:
+                addresses = host.addresses if name == host.name else await self._addresses(name)
+                detail = self._inside(name, addresses)
+            except ResolveError as fault:
+                error, detail = "dns", fault.reason
+        if detail or not addresses:
+            now = self._clock.now()
+            self.take_robots(Exchange(request, now, error=error, detail=detail), now)
+            return
+        other = self._host_of(name) or self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
+        if other is not host:
+            self._frontier.locate(other, addresses, self._clock.now())
+        assert isinstance(request.tag, RobotsTag)
+        self._guests[request.tag] = (other, await self._rested(other))
+        self._frontier.began(other, self._clock.now())
+        self._network.start(request, other.addresses)
+
+    async def _rested(self, other: Host) -> bool:
+        """Return when a host has rested, and its address; whether it was taken hold of, so that its pages wait."""
+        held, address = False, self._frontier.keep_place(other)
+        try:
+            while not self._frontier.rested(other, self._clock.now()):
+                if not other.held:
+                    other.held, held = "robots.txt", True
+                rests_until = max(other.ready_at, address.ready_at if address is not None else 0.0)
+                await self._clock.sleep(max(rests_until - self._clock.now(), POLL_S))
+        finally:
+            self._frontier.give_place(address)
+        return held
+
+    async def _addresses(self, name: str) -> tuple[str, ...]:
+        return (name,) if self._proxied else _literal(name) or self._reachable(await self._names.resolve(name))
+
+    def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
+        """Return the addresses, those that may be reached first: the rest of the first is the one that is kept."""
+        return tuple(sorted(addresses, key=lambda address: bool(self._guard.judge(address))))
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._fault = task.exception()
+        self._network.wake()  # whoever waited for it to end, or for idleness
+
+
+def _closed_why(origin: str, rules: OriginRules) -> str:
+    return f"robots.txt of {origin} could not be fetched ({rules.reason})"
+
+
+def _host_name(origin_url: str) -> str:
+    return hostname(f"{origin_url}/")
+
+
+def _literal(name: str) -> tuple[str, ...]:
+    """Return the address that a host name is; () where it is a name."""
+    try:
+        return (str(ipaddress.ip_address(name.strip("[]"))),)
+    except ValueError:
+        return ()

@@ -1,0 +1,99 @@
+"""Who reads bodies: this process, here and now, unless others are given the work (`workers.py`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from evercrawl.model.stored.contents import attempted, body_of
+from evercrawl.model.stored.reading import held
+
+if TYPE_CHECKING:
+    from evercrawl.model.stored.contents import Body
+    from evercrawl.model.stored.reading import Fetched
+
+
+class Parsers(Protocol):
+    """Whatever reads the bodies of visits; what comes out is in the order of what went in."""
+
+    @property
+    def pending(self) -> int:
+        """Return how many answers have gone in and have yet to come out."""
+        ...
+
+    @property
+    def behind(self) -> bool:
+        """Whether so many bodies wait to be read that no more should be fetched."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """Return what is wrong with whoever reads, "" if nothing is."""
+        ...
+
+    def submit(self, fetched: Fetched) -> None:
+        """Take an answer in; one without an unread body only keeps its place."""
+        ...
+
+    def done(self) -> list[Fetched]:
+        """Return the answers whose bodies are read, each once."""
+        ...
+
+    async def settle(self) -> None:
+        """Return once nothing is unread any more."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is held; what is pending is lost."""
+        ...
+
+
+class Inline:
+    """Reads each body as it comes in.
+
+    Parameters
+    ----------
+    agent
+        The name that directives for robots may speak to.
+    text
+        Whether the words themselves are wanted, for a search index.
+    """
+
+    def __init__(self, agent: str, *, text: bool) -> None:
+        self._agent, self._text = agent, text
+        self._done: list[Fetched] = []
+
+    @property
+    def pending(self) -> int:
+        """Return how many answers have gone in and have yet to come out."""
+        return len(self._done)
+
+    @property
+    def behind(self) -> bool:
+        """Return False: nothing waits."""
+        return False
+
+    @property
+    def message(self) -> str:
+        """Return "": what goes wrong with a page is said of the page."""
+        return ""
+
+    def submit(self, fetched: Fetched) -> None:
+        """Read the body, if there is one to be read."""
+        if fetched.unread:
+            fetched.take(attempted(self.body(fetched)))
+        self._done.append(fetched)
+
+    def body(self, fetched: Fetched) -> Body:
+        """Return what is to be read of an answer."""
+        return body_of(fetched.exchange, held(fetched.before), self._agent, text=self._text)
+
+    def done(self) -> list[Fetched]:
+        """Return the answers whose bodies are read, each once."""
+        done, self._done = self._done, []
+        return done
+
+    async def settle(self) -> None:
+        """Return at once: nothing is unread."""
+
+    def close(self) -> None:
+        """Hold nothing that could be given back."""

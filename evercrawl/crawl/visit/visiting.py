@@ -1,0 +1,193 @@
+"""One visit: a page that was chosen is asked for, and what comes back becomes a reading."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.visit.access import GO, WAIT
+from evercrawl.crawl.visit.recall import recall
+from evercrawl.fetch.asking import validator
+from evercrawl.model.stored.reading import Before, Reading, fetched, no_page, partial, understand
+from evercrawl.types import Exchange, Outcome, Request
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
+    from evercrawl.crawl.pace import Pace
+    from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.probes.random_probes import RandomProbes
+    from evercrawl.crawl.probes.soft404_book import Soft404Book
+    from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
+    from evercrawl.crawl.storing import Storing
+    from evercrawl.crawl.visit.access import Access
+    from evercrawl.crawl.visit.head_checks import HeadChecks
+    from evercrawl.crawl.visit.parsers import Parsers
+    from evercrawl.model.policy.planning import Planning
+    from evercrawl.model.web.mirrors import Mirrors
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.store.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class VisitTag:
+    """Says that an exchange visits a page, what was known of it, and how likely its copy was to be fresh."""
+
+    host: Host
+    slot: int
+    before: Before
+    said: float = math.nan
+
+
+class Visiting:
+    """Asks for pages, and gathers what comes of it until it is remembered.
+
+    Parameters
+    ----------
+    partition, config, network
+        Where pages are known, how much of them may be asked for, and who asks.
+    frontier, access
+        Where pages wait, and whether they may be asked for.
+    planning
+        Has something to note before the first visit by a plan; None where the policy makes none.
+    random_probes
+        Told of what begins, for it may be what was drawn by lot.
+    mirrors
+        Which new pages need not be read; none are left out where it is not given.
+    heads
+        Of which pages the head alone is asked for first.
+    soft404, sitemaps
+        Told of what pages say, of dead paths and of feeds.
+    pace, parsers, storing
+        Told of what begins and ends; who reads bodies; told that there is something to store.
+
+    Attributes
+    ----------
+    underway
+        Visits among the exchanges in flight.
+    readings
+        What has ended and is understood, in that order, and not yet remembered.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        config: Config,
+        network: Network,
+        frontier: Frontier,
+        access: Access,
+        *,
+        planning: Planning | None,
+        random_probes: RandomProbes,
+        mirrors: Mirrors | None,
+        heads: HeadChecks,
+        soft404: Soft404Book,
+        sitemaps: Sitemaps,
+        pace: Pace,
+        parsers: Parsers,
+        storing: Storing,
+    ) -> None:
+        self._partition, self._config, self._network = partition, config, network
+        self._frontier, self._access = frontier, access
+        self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
+        self._heads, self._soft404, self._sitemaps = heads, soft404, sitemaps
+        self._pace, self._parsers, self._storing = pace, parsers, storing
+        self.underway = 0
+        self.readings: list[Reading] = []
+
+    @property
+    def unlearned(self) -> int:
+        """Visits that have ended, and are not remembered yet."""
+        return self._parsers.pending + len(self.readings)
+
+    def begin(self, host: Host, slot: int, now: float, *, new: bool) -> None:
+        """Ask for a page that was chosen, unless something else has to come first, or it may not be asked for."""
+        if new and self._mirrors is not None and self._mirrors.spared(slot):
+            self._frontier.give_up(host, slot)
+            return
+        url = self._partition.state.urls.get(slot)
+        leave = self._access.judge(host, url, now)
+        if leave == GO:
+            self._sitemaps.met(url, now)
+            self._visit(host, slot, url, now)
+        elif leave == WAIT:
+            self._frontier.put_first(host, slot, new=new)
+        else:
+            self._refuse(host, slot, Exchange(Request(url), now), leave, new=new)
+
+    def _refuse(self, host: Host, slot: int, nothing: Exchange, why: str, *, new: bool) -> None:
+        self._frontier.predicted_fresh.pop(slot, None)
+        before = recall(self._partition, slot)
+        if new and before.depth and before.outcome == Outcome.REFUSED and why.startswith("robots:"):
+            self._frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
+        else:
+            self.readings.append(Reading(nothing, host, slot, before, refusal=why))
+        self._frontier.release(host)
+
+    def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
+        before, config = recall(self._partition, slot), self._config
+        size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
+        validators = () if self._soft404.doubts(url, before, now) else _validators(before)
+        head = self._heads.wanted(host.number, slot, validators)
+        asked = () if head else validators
+        tag = VisitTag(host, slot, before, self._frontier.predicted_fresh.pop(slot, math.nan))
+        request = Request(url, tag, asked, size, size, deadline_s, packed=True, head=head)
+        if self._planning is not None and (noted := self._planning.noted(now)) is not None:
+            self._partition.remember(noted)
+            self._storing.changed()
+        self._network.start(request, host.addresses)
+        self._frontier.began(host, now)
+        self.underway += 1
+        self._pace.started(now)
+        if self._random_probes.began(slot, now):
+            self._storing.changed()
+
+    def unreachable(self, host: Host, why: str, at: float) -> None:
+        """Count the page that a host would have offered as failed; its name leads nowhere."""
+        taken = self._frontier.take_first(host)
+        if taken is not None:
+            slot, _ = taken
+            failed = Exchange(Request(self._partition.state.urls.get(slot)), at, error="dns", detail=why)
+            self.readings.append(understand(fetched(failed, host, slot, recall(self._partition, slot))))
+
+    def take(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
+        """Take in what came of a visit, and have its body read."""
+        if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
+            self._ask_again(exchange, tag, now)
+            return
+        answer = fetched(exchange, tag.host, tag.slot, tag.before, tag.said)
+        self.underway -= 1
+        self._pace.received(now, len(exchange.wire) + len(exchange.head))
+        apply_backoff(tag.host, exchange, now)
+        self._frontier.ended(tag.host, now)
+        self._parsers.submit(answer)
+
+    def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
+        """Let a page be asked for at its host's next turn, of which the head alone was asked for."""
+        self.underway -= 1
+        self._pace.received(now, len(exchange.head))
+        self._frontier.ended(tag.host, now)
+        self._frontier.put_first(tag.host, tag.slot, new=False)
+
+    def gather(self, now: float) -> None:
+        """Take over answers whose bodies have been read meanwhile."""
+        for answer in self._parsers.done():
+            reading = understand(answer)
+            if why := self._soft404.why_no_page(reading, now):
+                reading = no_page(reading, why)
+            if reading.page.feeds:
+                self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)
+            self.readings.append(reading)
+
+
+def _validators(before: Before) -> tuple[tuple[str, str], ...]:
+    """Return the request headers that make the answer 304 where the content held is still the page's."""
+    last = before.last
+    if last is None or not before.digest or last.digest != before.digest or last.outcome == Outcome.TRUNCATED:
+        return ()
+    if partial(before):  # it has to be read anew
+        return ()
+    pairs = (("If-None-Match", last.etag), ("If-Modified-Since", last.last_modified))
+    return tuple(pair for pair in pairs if validator(pair[1]))

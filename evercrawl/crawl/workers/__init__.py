@@ -1,0 +1,1 @@
+"""Bodies read by other processes."""

@@ -1,0 +1,225 @@
+"""The worker processes together: who reads what, who is started, and who takes the place of one that ended.
+
+A process that ends, or reads one body for too long, is replaced. What it had not answered is suspected: these bodies
+are given to another, one by one. One that ends a process while it is all that the process has, is an error of its
+page, and the crawl goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.workers.worker_process import WorkerProcess
+from evercrawl.model.stored.contents import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evercrawl.model.stored.contents import Body
+    from evercrawl.model.stored.reading import Fetched
+
+WINDOW: Final = 64  # bodies that a process has at once: enough to last while the owner does something else
+WINDOW_BYTES: Final = 2 << 20  # or so much of them
+GROWN_S: Final = 0.5  # time between two processes started because there is too much to do
+STARTS: Final = 3  # in a row that come to nothing; then no more are tried for a while
+TRIED_AGAIN_S: Final = 60.0
+TOLD_S: Final = 10.0  # for how long the end of a process is told
+
+
+class Crew:
+    """Up to `count` processes, and the bodies that they are to read.
+
+    Parameters
+    ----------
+    count
+        Processes, at most.
+    body_of
+        What there is to be read of an answer.
+    learn
+        Told what a body says, once for each that was added.
+    heard
+        Called by the running event loop when there are answers; without it, whoever wants answers has to `wait`.
+    longest_bytes
+        Cap on the size of a body.
+    hang_s
+        A process that reads one body for so long hangs.
+    environment
+        What that of the processes has beside our own.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        body_of: Callable[[Fetched], Body],
+        learn: Callable[[Fetched, Content], None],
+        heard: Callable[[], None] | None,
+        *,
+        longest_bytes: int,
+        hang_s: float,
+        environment: Mapping[str, str] | None,
+    ) -> None:
+        self._count, self._body_of, self._learn, self._heard = count, body_of, learn, heard
+        self._longest_bytes, self._hang_s, self._environment = longest_bytes, hang_s, environment
+        self._processes: list[WorkerProcess] = []
+        self._backlog: deque[Fetched] = deque()  # given to nobody
+        self._suspects: deque[Fetched] = deque()  # the same; each has seen a process end
+        self._failures, self._failed_at, self._grown_at = 0, float("-inf"), float("-inf")
+        self._told, self._told_until = "", float("-inf")
+
+    @property
+    def starting(self) -> bool:
+        """Whether there is any process, ready or not."""
+        return bool(self._processes)
+
+    @property
+    def ready(self) -> bool:
+        """Whether any process reads."""
+        return any(process.ready for process in self._processes)
+
+    @property
+    def message(self) -> str:
+        """Return what is wrong just now, "" if nothing is."""
+        return self._told if time.monotonic() < self._told_until else ""
+
+    @property
+    def pids(self) -> list[int]:
+        """Return the numbers of the processes, those that are starting included."""
+        return [process.pid for process in self._processes]
+
+    def add(self, fetched: Fetched) -> None:
+        """Have a body read; `look` gives it to somebody."""
+        self._backlog.append(fetched)
+
+    def look(self) -> None:
+        """Hear what the processes say, give them more, and see whether all are well."""
+        now = time.monotonic()
+        for process in tuple(self._processes):
+            new = not process.ready
+            try:
+                answers = process.receive(now)
+            except EOFError:
+                self._bury(process, f"ended ({self._part(process, patience_s=1.0)})")
+                continue
+            if new and process.ready:
+                self._failures = 0
+            for fetched, content in answers:
+                self._learn(fetched, content)
+            if process.given and now > process.moved_at + self._hang_s:
+                self._part(process)
+                self._bury(process, f"read one page for more than {self._hang_s:g} s")
+        self._hand_out(now)
+        if self._backlog and now > self._grown_at + GROWN_S and all(process.ready for process in self._processes):
+            self.grow()
+
+    def wait(self, timeout_s: float) -> None:
+        """Return once a process has something to say, or takes more; at the latest after `timeout_s`."""
+        poll = select.poll()
+        for process in self._processes:
+            poll.register(process.channel, select.POLLIN | (select.POLLOUT if process.unsent else 0))
+        poll.poll(1000 * timeout_s)
+
+    def leave(self) -> list[Fetched]:
+        """Return what nobody has been given, and forget it: somebody else reads it."""
+        left = [*self._suspects, *self._backlog]
+        self._suspects.clear()
+        self._backlog.clear()
+        return left
+
+    def grow(self) -> None:
+        """Start one more process, where there may be one."""
+        self._grown_at = time.monotonic()
+        if len(self._processes) < self._count and not self.given_up:
+            self._start()
+
+    @property
+    def given_up(self) -> bool:
+        """Whether so many starts came to nothing that no other is tried just now."""
+        return self._failures >= STARTS and time.monotonic() < self._failed_at + TRIED_AGAIN_S
+
+    def close(self) -> None:
+        """End the processes; what is pending is lost."""
+        while self._processes:
+            self._part(self._processes[-1])
+
+    def _hand_out(self, now: float) -> None:
+        ready = [process for process in self._processes if process.ready]
+        while self._suspects and (idle := next((one for one in ready if not one.given), None)) is not None:
+            idle.suspected = True
+            self._give(idle, self._suspects.popleft(), now)
+        if self._suspects:
+            ready = ready[1:]  # the first has nothing more to do soon
+        while self._backlog and (free := [one for one in ready if _free(one)]):
+            self._give(min(free, key=lambda one: len(one.given)), self._backlog.popleft(), now)
+        for process in self._processes:
+            if process.unsent:
+                process.send()
+            self._watch(process)
+
+    def _give(self, process: WorkerProcess, fetched: Fetched, now: float) -> None:
+        process.give(fetched, self._body_of(fetched), now)
+
+    def _start(self) -> None:
+        try:
+            process = WorkerProcess(self._longest_bytes, self._environment)
+        except OSError as error:
+            self._failed(error.strerror or str(error))
+            return
+        self._processes.append(process)
+        if self._heard is not None:
+            asyncio.get_running_loop().add_reader(process.channel, self._heard)
+
+    def _watch(self, process: WorkerProcess) -> None:
+        """Have the event loop tell of room for what has yet to be sent."""
+        if self._heard is None or process.unsent == process.watched:
+            return
+        loop, process.watched = asyncio.get_running_loop(), process.unsent
+        if process.watched:
+            loop.add_writer(process.channel, self._heard)
+        else:
+            loop.remove_writer(process.channel)
+
+    def _part(self, process: WorkerProcess, patience_s: float = 0.0) -> str:
+        """End a process; return how it ended."""
+        self._processes.remove(process)
+        if self._heard is not None:
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(process.channel)
+            loop.remove_writer(process.channel)
+        return process.end(patience_s)
+
+    def _bury(self, process: WorkerProcess, why: str) -> None:
+        """Have the work of a process that ended done by others."""
+        if not process.ready:
+            self._failed(f"it {why}")
+            return
+        unanswered = [fetched for fetched, _ in process.given]
+        if process.suspected and unanswered:
+            guilty = unanswered[0]
+            self._tell(f"a process that reads pages {why} on {guilty.exchange.request.url}; this counts as an error")
+            self._learn(guilty, Content(error="parser", detail=f"two processes came to grief on it; the last {why}"))
+        else:
+            self._tell(f"a process that reads pages {why}; another goes on")
+            self._suspects.extend(unanswered)
+        self._start()
+
+    def _failed(self, why: str) -> None:
+        """Take note of a process that came to nothing, and try another."""
+        self._failures, self._failed_at = self._failures + 1, time.monotonic()
+        if self._failures < STARTS:
+            self._start()
+        else:
+            others = "the others go on" if self._processes else "the crawl reads them itself"
+            self._tell(f"no process that reads pages can be started: {why}; {others}", TRIED_AGAIN_S)
+
+    def _tell(self, what: str, for_s: float = TOLD_S) -> None:
+        self._told, self._told_until = what, time.monotonic() + for_s
+
+
+def _free(process: WorkerProcess) -> bool:
+    if process.suspected:
+        return False
+    return len(process.given) < WINDOW and process.given_bytes < WINDOW_BYTES

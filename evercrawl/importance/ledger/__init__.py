@@ -1,0 +1,1 @@
+"""A small exact web to think with."""

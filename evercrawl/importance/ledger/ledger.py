@@ -1,0 +1,168 @@
+"""A small network in memory: the pages and links of a crawl, and the cash that a scheme moves among them.
+
+Crawls keep cash in columns of the store. This keeps it in a plain dictionary, for people and for tests: it takes any
+number, so with fractions the laws hold exactly, and all of its state is a fold over `journal`, as that of a crawl is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from evercrawl.importance.base import Account, Transfer
+from evercrawl.importance.ledger.book import Book
+from evercrawl.importance.ledger.network import Event, Held, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from evercrawl.importance.base import Importance
+    from evercrawl.importance.ledger.matrices import Matrix
+    from evercrawl.importance.windows.base import Past
+
+
+class Ledger(Book):
+    """Pages, links and cash under one scheme: what may happen to them, each of which ends in one event of its `Book`.
+
+    A visit costs as much as the page has links, however many pages there are; what the virtual page hands out is kept
+    as one number (`Cells`).
+
+    Parameters
+    ----------
+    scheme
+        Decides what moves.
+    convention
+        `tax`: the virtual page gets the scheme's tax. `link`: it is one more link of each page; the scheme's tax is 0.
+    at_once
+        Whether a virtual page that spends does so after every event, which the clock does not count; or when it is
+        visited.
+    site
+        The site of a page; by default each page is its own.
+    raw
+        Keep links of a page to itself, and count a link as often as it stands there.
+    matrix
+        What the links get of each other's share; by default the same, but for the scheme's weight within a site.
+    rebase
+        Whether keys are put right once in as many events as there are pages.
+
+    Examples
+    --------
+    Two pages that link to each other, until nearly nothing is left to push:
+
+    >>> from evercrawl.importance import AOPIC, Ledger, Push, Unbounded, shares
+    >>> ledger = Ledger(Push(tax=0.5))
+    >>> ledger.add("a"), ledger.add("b", weight=2)
+    (None, None)
+    >>> for turn in range(40):
+    ...     ledger.visit("ab"[turn % 2], ["a", "b", "b"])
+    >>> round(ledger.pages["a"].history, 9), round(ledger.pages["b"].history, 9)
+    (2.666666667, 3.333333333)
+
+    The paper's two pages, of which "b" has a link to itself besides. Half of its cash comes back to it at each visit,
+    for a page's cash is taken before its links are paid. In the pseudo-code as printed it is zeroed afterwards, and
+    what came back is lost: after one visit each, half of all cash, and the histories no longer sum to the clock.
+
+    >>> ledger = Ledger(AOPIC(tax=0, window=Unbounded()), raw=True)
+    >>> links = {"a": ["b"], "b": ["a", "b"]}
+    >>> ledger.add("a", cash=0.5), ledger.add("b", cash=0.5)
+    (None, None)
+    >>> ledger.visit("a", links["a"]), ledger.visit("b", links["b"])
+    (None, None)
+    >>> {name: page.cash for name, page in ledger.pages.items()}, ledger.total
+    ({'a': 0.5, 'b': 0.5}, 1.5)
+    >>> cash, history, clock = {"a": 0.5, "b": 0.5}, {"a": 0.0, "b": 0.0}, 0.0
+    >>> for page in "ab":  # as printed
+    ...     history[page] += cash[page]
+    ...     for target in links[page]:
+    ...         cash[target] += cash[page] / len(links[page])
+    ...     clock += cash[page]
+    ...     cash[page] = 0.0
+    >>> cash, history, clock
+    ({'a': 0.5, 'b': 0.0}, {'a': 0.5, 'b': 1.0}, 2.0)
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
+    """
+
+    def __init__(
+        self,
+        scheme: Importance,
+        *,
+        convention: Literal["tax", "link"] = "tax",
+        at_once: bool = True,
+        site: Callable[[Hashable], Hashable] = lambda page: page,
+        raw: bool = False,
+        matrix: Matrix | None = None,
+        rebase: bool = True,
+    ) -> None:
+        assert convention == "tax" or not scheme.tax, "where the virtual page is one more link, nothing else is taxed"
+        assert convention == "tax" or matrix is None, "a matrix itself says what it spares for the virtual page"
+        super().__init__(scheme, extra=int(convention == "link"), at_once=at_once, rebase=rebase)
+        self._site = site
+        self._raw = raw
+        self._matrix = matrix
+
+    def add(self, page: Hashable, weight: float = 1, cash: float = 0) -> None:
+        """Let the virtual page know a page, and put cash in."""
+        known = self.pages.get(page, Page())
+        self.fold(Event(page, self.total, weight, cash, known.held, _still(known)))
+
+    def visit(self, page: Hashable, targets: Iterable[Hashable]) -> None:
+        """Visit a page that links to `targets` now; those not known yet become known."""
+        self._visit(page, self._account(page), self._held(page, targets))
+
+    def alias(self, page: Hashable, target: Hashable) -> None:
+        """Visit a page that turns out to lead to another only: all it has and gets is the other's, untaxed.
+
+        The virtual page has nothing for it any more, and its history counts as the other's, in the window too.
+        """
+        assert page != target, "a page that leads to itself leads nowhere"
+        known, account, joined = self.pages[page], self._account(page, 0), None
+        if not known.leads_on:
+            left, joined = self.scheme.unite(account, self._account(target), self.total)
+            account = Account(account.cash, *left, known.born, known.unmoved)
+        self._visit(page, account, Held((), (target,), through=True), joined)
+
+    def relink(self, page: Hashable, targets: Iterable[Hashable]) -> None:
+        """Take note of other links; what was given is given anew, but no cash of the page moves."""
+        known, held = self.pages[page], self._held(page, targets)
+        account = self._account(page, known.weight)._replace(cash=0, put_in=0)
+        transfer = self.scheme.visit(account, self.links(known), held.counted(self._extra), self.total, same=False)
+        history, mark, kept = known.past
+        self.fold(
+            Event(page, self.total, known.weight, 0, held, transfer._replace(history=history, mark=mark, kept=kept))
+        )
+
+    def remove(self, page: Hashable) -> None:
+        """End a page; other pages may go on linking to it."""
+        account = self._account(page, 0)
+        transfer = self.scheme.remove(account, self.links(self.pages[page]), self.total)
+        self.fold(Event(page, self.total, 0, 0, None, transfer, ends=True))
+
+    def visit_virtual(self) -> None:
+        """Let the virtual page spend what it has, as a visit that the clock counts."""
+        self.fold(Event(None, self.total + self.virtual))
+
+    def _visit(self, name: Hashable, account: Account, held: Held, target: Past | None = None) -> None:
+        page, links = self.pages[name], held.counted(self._extra)
+        weight = 0 if held.through else page.weight
+        transfer = self.scheme.visit(account, self.links(page), links, self.total, same=held == page.held)
+        self.fold(Event(name, self.total + transfer.moved, weight, 0, held, transfer, target=target))
+
+    def _account(self, name: Hashable, weight: float | None = None) -> Account:
+        """Return what a page has, or would have once its weight is `weight`; one not known yet has nothing."""
+        page = self.pages.get(name, Page(born=self.total))
+        source = 0 if self.scheme.handout or weight is None else weight - page.weight
+        return Account(page.cash + source, *page.past, page.born, page.unmoved)
+
+    def _held(self, page: Hashable, targets: Iterable[Hashable]) -> Held:
+        if self._matrix is not None:
+            row = self._matrix.row(page, targets)
+            return Held((), tuple(row.weights), weights=tuple(row.weights.values()), whole=row.whole)
+        links = tuple(targets) if self._raw else tuple(dict.fromkeys(t for t in targets if t != page))
+        internal = tuple(target for target in links if self._site(target) == self._site(page))
+        return Held(internal, tuple(target for target in links if self._site(target) != self._site(page)))
+
+
+def _still(page: Page) -> Transfer:
+    return Transfer(0, page.past.history, page.past.mark, kept=page.past.kept)

@@ -1,0 +1,127 @@
+"""In which order the pages of a ledger are visited. Importance does not depend on it, as long as each has its turn."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from evercrawl.importance.ledger.ledger import Ledger
+
+
+class Order(ABC):
+    """Who is next."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    @abstractmethod
+    def next(self) -> Hashable:
+        """Return the page that should be visited now; there is one."""
+
+
+class Cycle(Order):
+    """One after the other, as they became known; those found meanwhile come at the end of the round."""
+
+    _turn = -1
+
+    def next(self) -> Hashable:
+        """Return the page after the last one."""
+        names = self.ledger.cells.names
+        self._turn = (self._turn + 1) % len(names)
+        return names[self._turn]
+
+
+class Random(Order):
+    """Any page, as likely as another."""
+
+    def __init__(self, ledger: Ledger, seed: int = 0) -> None:
+        super().__init__(ledger)
+        self._draw = random.Random(seed)
+
+    def next(self) -> Hashable:
+        """Return any page."""
+        return self._draw.choice(self.ledger.cells.names)
+
+
+class Greedy(Order):
+    """The page with the most cash; the first known of several. Under push, the largest residual of either sign.
+
+    There is a heap for each weight that the virtual page has for pages, ordered by keys, which stay as they are when it
+    hands out. An entry that is out of date is dropped when it comes to the top.
+
+    Examples
+    --------
+    >>> from evercrawl.importance import AOPIC, Ledger
+    >>> ledger = Ledger(AOPIC(tax=0.5))
+    >>> ledger.add("a", cash=0.25), ledger.add("b", cash=0.75)
+    (None, None)
+    >>> greedy = Greedy(ledger)
+    >>> for _ in range(4):
+    ...     page = greedy.next()
+    ...     print(page, ledger.pages[page].cash)
+    ...     ledger.visit(page, {"a": ["b"], "b": []}[page])
+    b 0.75
+    a 0.625
+    b 0.84375
+    a 0.578125
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(ledger)
+        self._heaps: dict[float, list[tuple[float, int, Hashable]]] = {}
+        self._number: dict[Hashable, int] = {}
+        self._rebased = -1
+        ledger.cells.watchers.append(self._noted)
+
+    def next(self) -> Hashable:
+        """Return the page with the most."""
+        if self._rebased != self.ledger.cells.rebased:
+            self._renew()
+        level = 0 if self._signed else self.ledger.cells.level.height
+        tops = [
+            (heap[0][0] - weight * level, *heap[0][1:]) for weight, heap in self._heaps.items() if self._top(weight)
+        ]
+        return min(tops)[2]
+
+    @property
+    def _signed(self) -> bool:
+        return not self.ledger.scheme.handout
+
+    def _renew(self) -> None:
+        self._rebased = self.ledger.cells.rebased
+        self._heaps.clear()
+        for name in self.ledger.cells.names:
+            self._noted(name)
+
+    def _noted(self, name: Hashable) -> None:
+        weight, key = self._stand(name)
+        heapq.heappush(self._heaps.setdefault(weight, []), (key, self._number_of(name), name))
+
+    def _number_of(self, name: Hashable) -> int:
+        for known in self.ledger.cells.names[len(self._number) :]:
+            self._number[known] = len(self._number)
+        return self._number[name]
+
+    def _stand(self, name: Hashable) -> tuple[float, float]:
+        """Return in which heap a page stands, and where."""
+        page = self.ledger.pages[name]
+        return (0, -abs(page.key)) if self._signed else (page.weight, -page.key)
+
+    def _top(self, weight: float) -> bool:
+        """Drop what is out of date; return whether anything is left."""
+        heap = self._heaps[weight]
+        while heap and self._stand(heap[0][2]) != (weight, heap[0][0]):
+            heapq.heappop(heap)
+        return bool(heap)
+
+
+ORDERS: dict[str, type[Order]] = {"cycle": Cycle, "greedy": Greedy, "random": Random}

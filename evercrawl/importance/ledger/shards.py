@@ -1,0 +1,214 @@
+"""A ledger in several parts, which send each other cash over a network that loses, doubles and delays, and which crash.
+
+Each page belongs to one shard. What a shard owes to pages of others waits in its own cells for them, and leaves in
+numbered batches. A batch is debited and written down in one entry of the journal, and applied, by whoever it is for, in
+one entry too; it is applied only if it is the next from its sender, and kept by the sender until that is acknowledged.
+What is not yet synced is lost in a crash, so nothing is sent, nor acknowledged, that is not synced. Then
+
+    cash in all cells + virtual pages' cash + batches not yet applied = all the cash there is
+
+holds whatever crashes when. Shards count their own part of the clock G and hear of the others' with the batches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.importance.ledger.batches import Ack, Applied, Batch, Entry, Sent, Settled
+from evercrawl.importance.ledger.ledger import Ledger
+from evercrawl.importance.ledger.network import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+    from evercrawl.importance.base import Importance
+
+
+class Shard(Ledger):
+    """One part of a ledger.
+
+    Visits are those of `Ledger`, of pages that belong here; then `send`, then `sync`, which returns what may leave.
+
+    Parameters
+    ----------
+    number
+        Which part.
+    owner
+        To which part a page belongs.
+    parts
+        How many there are.
+    scheme
+        Decides what moves.
+    site
+        The site of a page; those of one site should belong together.
+    epoch
+        Of this division.
+
+    Examples
+    --------
+    >>> from evercrawl.importance.push import Push
+    >>> here, there = (Shard(number, "ab".index, 2, Push(tax=0.5)) for number in (0, 1))
+    >>> here.add("a"), here.visit("a", ["b"])
+    (None, None)
+    >>> here.send()
+    >>> batches, _ = here.sync()
+    >>> there.receive(batches[0]), there.receive(batches[0])  # the second time it is not the next
+    (True, False)
+    >>> there.pages["b"].cash
+    0.5
+    >>> _, acks = there.sync()
+    >>> here.settle(acks[0])
+    >>> here.outbox
+    {}
+    """
+
+    def __init__(
+        self,
+        number: int,
+        owner: Callable[[Hashable], int],
+        parts: int,
+        scheme: Importance,
+        *,
+        site: Callable[[Hashable], Hashable] = lambda page: page,
+        epoch: int = 0,
+    ) -> None:
+        super().__init__(scheme, at_once=False, site=site)
+        self.number, self.owner, self.parts, self.epoch = number, owner, parts, epoch
+        self.entries: list[Entry] = []
+        self.synced = 0
+        self.outbox: dict[tuple[int, int], Batch] = {}
+        self.applied = dict.fromkeys(range(parts), 0)
+        self.moved: float = 0
+        self.left: float = 0
+        self._numbers = dict.fromkeys(range(parts), 0)
+        self._heard: dict[int, tuple[float, float]] = dict.fromkeys(range(parts), (0, 0))
+        self._told: dict[int, tuple[float, float]] = dict.fromkeys(range(parts), (0, 0))
+        self._owing: dict[int, dict[Hashable, None]] = {part: {} for part in range(parts)}
+        self.cells.watchers.append(self._noted)
+
+    # What may happen
+
+    def send(self) -> None:
+        """Put into batches what is owed to others' pages, and hand out what the virtual page has, here and there."""
+        weights = {part: weight for part, (_, weight) in self._heard.items()} | {self.number: self.cells.weights}
+        batches = [self._batch(part, weights) for part in range(self.parts) if part != self.number]
+        wanted = tuple(batch for batch in batches if batch.amounts or self._told[batch.to] != batch[-2:])
+        spent = self._part(self.number, weights)
+        if wanted or spent:
+            self.enter(Sent(wanted, spent))
+
+    def receive(self, batch: Batch) -> bool:
+        """Apply a batch if it is the next from its sender; return whether it was."""
+        assert batch.to == self.number, "a batch is for one shard only"
+        wanted = batch.epoch == self.epoch and batch.number == self.applied[batch.sender] + 1
+        if wanted:
+            self.enter(Applied(batch))
+        return wanted
+
+    def settle(self, ack: Ack) -> None:
+        """Forget the batches that somebody has applied for good."""
+        if ack.epoch == self.epoch and any(key <= (ack.sender, ack.number) for key in self._kept_for(ack.sender)):
+            self.enter(Settled(ack.sender, ack.number))
+
+    def sync(self) -> tuple[list[Batch], list[Ack]]:
+        """Make everything so far safe from crashes; return all that others should have, new or not."""
+        self.synced = len(self.entries)
+        acks = [Ack(self.number, to, self.epoch, number) for to, number in self.applied.items() if number]
+        return list(self.outbox.values()), acks
+
+    def recovered(self) -> Shard:
+        """Return what a crash now would leave: the fold of what was synced."""
+        again = Shard(self.number, self.owner, self.parts, self.scheme, site=self._site, epoch=self.epoch)
+        for entry in self.entries[: self.synced]:
+            again.enter(entry)
+        again.synced = self.synced
+        return again
+
+    # The state
+
+    def enter(self, entry: Entry) -> None:
+        """Let an entry happen, now or again."""
+        if isinstance(entry, Event):
+            self.fold(entry)
+            return
+        self.entries.append(entry)
+        if isinstance(entry, Sent):
+            self._send(entry)
+        elif isinstance(entry, Applied):
+            self._apply(entry.batch)
+        else:
+            for key in list(self._kept_for(entry.shard)):
+                if key <= (entry.shard, entry.number):
+                    del self.outbox[key]
+
+    def fold(self, event: Event) -> None:
+        """Let an event of this shard's own pages happen."""
+        assert event.page is not None, "what the virtual page has is handed out when batches are sent"
+        self.moved += event.total - self.total
+        super().fold(event)
+        self.entries.append(event)
+
+    def owed(self) -> float:
+        """Return all cash here and all that has left for good or on its way, less what it should be: 0."""
+        return super().owed() + self.left
+
+    def in_flight(self, others: Iterable[Shard]) -> float:
+        """Return what of the cash in batches kept here has yet to be applied."""
+        applied = {shard.number: shard.applied[self.number] for shard in others}
+        waiting = (batch for batch in self.outbox.values() if batch.number > applied[batch.to])
+        return sum(amount for batch in waiting for _, amount in batch.amounts)
+
+    def _noted(self, name: Hashable) -> None:
+        if (part := self.owner(name)) != self.number:
+            self._owing[part][name] = None
+
+    def _kept_for(self, shard: int) -> Iterable[tuple[int, int]]:
+        return (key for key in self.outbox if key[0] == shard)
+
+    def _part(self, shard: int, weights: dict[int, float]) -> float:
+        """Return what of the virtual page's cash the pages of a shard should get."""
+        whole = sum(weights.values())
+        return self.virtual * weights[shard] / whole if self.scheme.handout and self.virtual and whole else 0
+
+    def _batch(self, to: int, weights: dict[int, float]) -> Batch:
+        amounts = [(page, self.pages[page].cash) for page in self._owing[to] if self.pages[page].cash]
+        if given := self._part(to, weights):
+            amounts.append((None, given))
+        number = self._numbers[to] + 1
+        return Batch(self.number, to, self.epoch, number, tuple(amounts), self.moved, self.cells.weights)
+
+    def _send(self, entry: Sent) -> None:
+        for batch in entry.batches:
+            self._numbers[batch.to] = batch.number
+            self._told[batch.to] = (batch.moved, batch.weight)
+            self._owing[batch.to].clear()
+            self.outbox[batch.to, batch.number] = batch
+            self._take(batch.amounts, -1)
+        self._spend(entry.spent)
+        self.cells.virtual -= entry.spent
+
+    def _apply(self, batch: Batch) -> None:
+        self.applied[batch.sender] = batch.number
+        self.total += batch.moved - self._heard[batch.sender][0]
+        self._heard[batch.sender] = (batch.moved, batch.weight)
+        self._take([(page, amount) for page, amount in batch.amounts if page is not None], 1)
+        given = sum(amount for page, amount in batch.amounts if page is None)
+        self._spend(given)
+        self.left -= given
+
+    def _take(self, amounts: Iterable[tuple[Hashable, float]], sign: int) -> None:
+        """Bring amounts into cells, or out of them."""
+        for page, amount in amounts:
+            self.left -= sign * amount
+            if page is None:
+                self.cells.virtual += sign * amount
+            else:
+                self.cells.open(page, self.total).key += sign * amount
+                self.cells.tell(page)
+
+    def _spend(self, amount: float) -> None:
+        """Hand out virtual cash to pages of this shard, by weight; it waits while there are none."""
+        if amount and self.cells.weights:
+            self.cells.level.height += amount / self.cells.weights
+        elif amount:
+            self.cells.virtual += amount

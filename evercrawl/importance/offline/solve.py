@@ -1,0 +1,80 @@
+"""Importance at once from links that are all known: residuals are pushed in sweeps until the error is small enough."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.importance.offline.residuals import Residuals
+
+if TYPE_CHECKING:
+    from evercrawl.importance.offline.graph import Graph
+    from evercrawl.types import Floats
+
+_FLOOR: Final = 2.0**-53  # nobody can ask for more than doubles hold
+
+
+def solve(
+    graph: Graph, tax: float = 0.15, bias: Floats | None = None, tolerance: float = 1e-9, start: Floats | None = None
+) -> Floats:
+    """Return the x for which x = bias + xM, shape (n,), where the virtual page gets the tax.
+
+    Parameters
+    ----------
+    graph
+        The links. A value of 1 gives (1 - tax) / out to each, times its weight.
+    tax
+        tau, more than 0.
+    bias
+        What the virtual page has for each page, not negative, shape (n,); by default 1 / n. Importance is x / sum(x).
+    tolerance
+        Of the sum of all errors, in parts of the sum of x.
+    start
+        Where to begin: what x was before some links changed.
+
+    Examples
+    --------
+    >>> from evercrawl.importance.offline import Graph
+    >>> solve(Graph.of(2, [(0, 1)]), tax=0.5, bias=np.array([1.0, 1.0]))
+    array([1. , 1.5])
+
+    References
+    ----------
+    Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors. Hong (2012). D-iteration.
+    """
+    source = np.full(graph.pages, 1 / graph.pages) if bias is None else bias
+    return solved(graph, source, (1 - tax) / np.maximum(graph.out, 1), tolerance, start)
+
+
+def solved(graph: Graph, source: Floats, each: Floats, tolerance: float = 1e-15, start: Floats | None = None) -> Floats:
+    """Return the x for which x = source + xM, shape (n,), M[i, j] being `each[i]` for a link from i to j.
+
+    Parameters
+    ----------
+    graph, source, each
+        The links, what each page has of its own, and what a value of 1 gives to each link of the page (of weight 1);
+        all of shape (n,). The rows of M have to sum to less than 1, at least along every path.
+    tolerance, start
+        As in `solve`. Where some row sums to 1, or doubles do not hold what is asked, it ends when the residuals are
+        as small as rounding lets them be.
+    """
+    work = Residuals(graph, source, each, start)
+    parts = max(tolerance * slack(graph, each), _FLOOR)
+    size, before = work.renew(), math.inf
+    while parts * work.x.sum() < size < before / 2:
+        work.push(parts)
+        before, size = size, work.renew()
+    found: Floats = work.x + work.r  # one power step ahead of x
+    return found
+
+
+def slack(graph: Graph, each: Floats) -> float:
+    """Return what the page that gives most of a value of 1 keeps; with the tax convention the tax.
+
+    >>> from evercrawl.importance.offline import Graph
+    >>> slack(Graph.of(3, [(0, 1), (0, 2), (1, 0)]), np.array([0.25, 0.75, 1.0]))
+    0.25
+    """
+    return 1 - float(np.max(each * graph.weight, initial=0.0))

@@ -1,0 +1,1 @@
+"""What is asked of the results: sites, farms, agreement."""

@@ -1,0 +1,226 @@
+"""Farms of links: groups of sites that live of each other's links, and of next to nobody else's.
+
+Who makes a hundred sites has a hundred sources, and links can lead all of that to one of them, and back, again and
+again. It shows in where importance comes from. For each site those of its links count that bring it no less than half
+of what its links bring on the mean; sites that such links lead from, and back to, are a *closed group*. A group is
+suspected where
+
+* what its links bring comes from within, but for a tenth;
+* of its owners few are linked to by anybody outside, much fewer than is usual in this crawl;
+* and one of its sites has twice what it would have without the group's own links, or more.
+
+All of that is true of a circle of friends too, or of the many names of one house. So a group has to have `LEAST`
+owners, and the crawl three times as many sites: most farms are larger, most circles known to somebody else. Sites whose
+links all lead one way, to one that does not link back, are no group; they are as good as their sources.
+
+References
+----------
+Wu, Davison (2005). Identifying link farm spam pages, section 3: sites that link to those that link to them.
+Gyongyi, Berkhin, Garcia-Molina, Pedersen (2006). Link spam detection based on mass estimation, section 3: what part of
+a page's PageRank comes from where.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.importance.sites.cycles import cycles
+from evercrawl.importance.sites.sites import site_importance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evercrawl.importance.sites.sites import SiteLinks
+    from evercrawl.types import Floats, Ints
+
+LEAST: Final = 8
+"""Owners that a group has to have: a family of names (`a.de`, `a.fr`) is one, see `suspected_farms`."""
+OTHERS: Final = 2
+"""Sites beside the group for each of its own, at least: else there is nobody to compare it with."""
+WITHIN: Final = 0.9
+"""Part of what links bring to a group, that has to come from within."""
+ALONE: Final = 0.8
+"""Part of its owners whom nobody outside links to."""
+CHANCE: Final = 1e-3
+"""Probability, at most, that so many would be alone if it were with them as with others; of all groups together."""
+GAIN: Final = 2.0
+"""Times as much as without the group's own links, that its best site has."""
+_WEAK: Final = 0.5  # of the mean over a site's links: what brings it less keeps nobody in its group
+
+
+class Farm(NamedTuple):
+    """A suspected group of sites.
+
+    Attributes
+    ----------
+    sites
+        Its members, by number, the one with most importance first; shape (k,).
+    within
+        Part of what links bring to them that comes from themselves.
+    alone
+        Part of their owners whom nobody outside links to.
+    usual
+        The same of all other sites.
+    mutual
+        Part of the links among them that are returned.
+    gain
+        Times as much as without their own links, that the first of them has.
+    importance
+        What they have together; a share of all that sites have.
+    """
+
+    sites: Ints
+    within: float
+    alone: float
+    usual: float
+    mutual: float
+    gain: float
+    importance: float
+
+
+def suspected_farms(links: SiteLinks, source: Floats, owner: Ints, tax: float = 0.15) -> list[Farm]:
+    """Return the groups of sites that look like farms of links, those with most importance first.
+
+    Parameters
+    ----------
+    links
+        Between the sites.
+    source
+        What each has of its own, shape (sites,); 0 for one of which nothing was read.
+    owner
+        A number for each site, shape (sites,), the same for those that plainly belong together.
+    tax
+        tau: the part that goes to the virtual page.
+
+    Examples
+    --------
+    Nine sites that link to a tenth, which links back, beside a ring of thirty that link to the next two each; the first
+    of these links to the tenth as well:
+
+    >>> ring = np.arange(30)
+    >>> source = np.concatenate([ring, ring, np.arange(30, 39), np.full(9, 39), [0]])
+    >>> target = np.concatenate([(ring + 1) % 30, (ring + 2) % 30, np.full(9, 39), np.arange(30, 39), [39]])
+    >>> from evercrawl.importance.sites.sites import SiteLinks
+    >>> farm, = suspected_farms(SiteLinks.of(40, source, target), np.ones(40), np.arange(40))
+    >>> farm.sites.tolist()
+    [39, 30, 31, 32, 33, 34, 35, 36, 37, 38]
+    >>> round(farm.within, 2), farm.alone, farm.usual, farm.mutual, round(farm.gain, 1)
+    (0.97, 0.9, 0.0, 1.0, 13.2)
+    """
+    if not source.sum() > 0:
+        return []
+    web, found = _Web.of(links, source, owner, tax), list[Farm]()
+    for mutual in (False, True):
+        for farm in web.farms(closed_groups(links, web.flow, mutual=mutual)):
+            if not any(np.isin(farm.sites, other.sites).any() for other in found):
+                found.append(farm)
+    return sorted(found, key=lambda farm: -farm.importance)
+
+
+def closed_groups(links: SiteLinks, flow: Floats, *, mutual: bool = False) -> Ints:
+    """Return the number of the closed group of each site, shape (sites,): that of its last member.
+
+    A link counts that brings its target half of what links bring it on the mean, or more. Where a farm has got links
+    from outside to its lesser members, all of the web would be in its group by that; so links may be left aside that
+    are not returned.
+
+    Parameters
+    ----------
+    links, flow
+        Between sites, and what each brings; shape (links,).
+    mutual
+        Whether a link counts only where there is one back.
+    """
+    linking = np.maximum(links.linking, 1)
+    mean = np.bincount(links.target, flow, links.sites) / linking
+    kept = flow >= _WEAK * mean[links.target]
+    if mutual:
+        kept &= _returned(links)
+    return cycles(links.sites, links.source[kept], links.target[kept])
+
+
+class _Web(NamedTuple):
+    """The sites and their links, with what each has, shape (sites,), and what each link brings, shape (links,)."""
+
+    links: SiteLinks
+    source: Floats
+    owner: Ints
+    tax: float
+    importance: Floats
+    flow: Floats
+
+    @classmethod
+    def of(cls, links: SiteLinks, source: Floats, owner: Ints, tax: float) -> _Web:
+        importance = site_importance(links, source, tax=tax)
+        given = np.bincount(links.source, links.weight, links.sites)
+        flow: Floats = (1 - tax) * importance[links.source] * links.weight / given[links.source]
+        return cls(links, source, owner, tax, importance, flow)
+
+    def farms(self, group: Ints) -> Iterator[Farm]:
+        """Yield those of some groups that are suspected; `group` is the number of each site's, shape (sites,)."""
+        links, sizes = self.links, np.bincount(group, minlength=self.links.sites)
+        small = sizes * (1 + OTHERS) <= np.count_nonzero(self.source)
+        apart = (group[links.source] != group[links.target]) | ~small[group[links.target]]
+        alone = np.bincount(links.target[apart], minlength=links.sites) == 0
+        examined: list[int] = np.flatnonzero(small & (sizes >= LEAST)).tolist()
+        for number in examined:
+            farm = self._examined(group == number, alone, CHANCE / len(examined))
+            if farm is not None:
+                yield farm
+
+    def _examined(self, members: NDArray[np.bool_], alone: NDArray[np.bool_], chance: float) -> Farm | None:
+        """Return what is to be said of a closed group; None where there is nothing suspicious about it.
+
+        `alone` says of each site whether nobody outside its group links to it, or nobody at all where that is large.
+        """
+        owners = len(np.unique(self.owner[members]))
+        known = len(np.unique(self.owner[members & ~alone]))
+        if owners < LEAST or known > (1 - ALONE) * owners:
+            return None
+        into = members[self.links.target]
+        inside = into & members[self.links.source]
+        within = float(self.flow[inside].sum() / self.flow[into].sum())
+        usual = float(np.mean(alone[~members & (self.source > 0)]))
+        if within < WITHIN or _at_most(known, owners, 1 - usual) > chance:
+            return None
+        order = np.flatnonzero(members)[np.argsort(-self.importance[members], kind="stable")]
+        gain, mutual = self._gain(inside, int(order[0])), float(_returned(self.links)[inside].mean())
+        share = float(self.importance[members].sum())
+        return Farm(order, within, 1 - known / owners, usual, mutual, gain, share) if gain >= GAIN else None
+
+    def _gain(self, inside: NDArray[np.bool_], best: int) -> float:
+        """Return how many times as much a site has as it would without the links inside."""
+        links, left = self.links, ~inside
+        fewer = links._replace(source=links.source[left], target=links.target[left], pages=links.pages[left])
+        without = site_importance(fewer, self.source, tax=self.tax)
+        has = float(self.importance[best]) * self._total(links, self.importance)
+        return has / max(float(without[best]) * self._total(fewer, without), 1e-300)
+
+    def _total(self, links: SiteLinks, importance: Floats) -> float:
+        """Return the sum of importance before it was made 1, in the unit of the sources: they are all that comes in."""
+        passed = float(importance[np.unique(links.source)].sum())
+        return float(self.source.sum()) / (1 - (1 - self.tax) * passed)
+
+
+def _returned(links: SiteLinks) -> NDArray[np.bool_]:
+    """Return which links there is one back for, shape (links,)."""
+    return np.isin(
+        links.target * links.sites + links.source, links.source * links.sites + links.target, assume_unique=True
+    )
+
+
+def _at_most(count: int, of: int, part: float) -> float:
+    """Return the probability of `count` or fewer, of so many that each are with the probability `part`."""
+    if count == of or not 0.0 < part < 1.0:
+        return float(count == of or part <= 0.0)
+    odds = [
+        math.lgamma(of + 1) - math.lgamma(i + 1) - math.lgamma(of - i + 1) + i * math.log(part)
+        + (of - i) * math.log1p(-part)
+        for i in range(count + 1)
+    ]  # fmt: skip
+    return math.fsum(map(math.exp, odds))

@@ -1,0 +1,145 @@
+"""The pages that are known, and which of them a policy wants to be polled.
+
+All of them are looked at now and then only; in between there are the most promising, and those that became known since.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.polling.polled import Held
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.types import Floats, Ints, Slots
+
+
+class Choice(NamedTuple):
+    """Pages to poll, the best first, what each is worth, and which were never polled; shape (n,) each."""
+
+    rows: Ints
+    values: Floats
+    new: NDArray[np.bool_]
+
+
+class Candidates:
+    """Pages that are known.
+
+    Parameters
+    ----------
+    policy, held
+        Who values, and what it is told.
+    plans
+        Whether the policy is let plan where it wants to.
+
+    Attributes
+    ----------
+    known, unread
+        How many pages are known, and how many of them were never polled.
+    """
+
+    def __init__(self, policy: Policy, held: Held, *, plans: bool = True) -> None:
+        self._policy, self._held = policy, held
+        self._known = np.zeros(len(held.visited_at), np.bool_)
+        self._plan_at = -math.inf if policy.plans and plans else math.inf
+        self._pool: Ints = np.zeros(0, np.int64)
+        self.unread = 0
+        self.known = 0
+
+    def add(self, rows: Ints) -> None:
+        """Let pages be known, and be chosen from at once."""
+        rows = np.unique(rows[~self._known[rows]])
+        if len(rows):
+            self._known[rows] = True
+            self.unread += len(rows)
+            self.known += len(rows)
+            self._pool = np.insert(self._pool, np.searchsorted(self._pool, rows), rows)
+
+    def stir(self, rows: Ints, group: Slots) -> None:
+        """Let those that are in one group with some pages be chosen from too, up to the next look at all pages.
+
+        Parameters
+        ----------
+        rows
+            Pages that changed.
+        group
+            Number of each page's group, shape (pages,).
+        """
+        stirred = np.zeros(int(group.max()) + 1, np.bool_)
+        stirred[group[rows]] = True
+        chosen = stirred[group] & self._known
+        chosen[self._pool] = True
+        self._pool = np.flatnonzero(chosen)
+
+    def drop(self, rows: Ints) -> None:
+        """Forget pages that were polled and found gone."""
+        self._known[rows] = False
+        self._held.visited_at[rows] = math.nan
+        self.known -= len(rows)
+        self._pool = self._pool[self._known[self._pool]]
+
+    def look(self, now: float, until: float, enough: int) -> None:
+        """Look at all pages, and keep the most promising for the time up to `until`.
+
+        Parameters
+        ----------
+        now, until
+            Instants.
+        enough
+            How many of either kind, new or polled before, are kept: more than will be polled by then. If all are, they
+            are not valued.
+        """
+        rows = np.flatnonzero(self._known)
+        if 2 * enough < len(rows):
+            columns = self._columns(rows)
+            values, new = self._policy.value(columns, until), np.isnan(columns.visited_at)
+            kinds = (np.flatnonzero(kind) for kind in (new, ~new))
+            rows = rows[np.sort(np.concatenate([kind[best(values[kind], enough)] for kind in kinds]))]
+        self._pool = rows
+
+    def plan(self, now: float) -> None:
+        """Let the policy look at all pages together, if it wants to by now."""
+        if now >= self._plan_at and self.known > self.unread:
+            seen = np.flatnonzero(self._known & ~np.isnan(self._held.visited_at))
+            self._plan_at = self._policy.plan(self._columns(seen), self.unread, now)
+
+    def choose(self, now: float, most: int) -> Choice:
+        """Return up to `most` pages that are to be polled, none below the policy's least."""
+        columns = self._columns(self._pool)
+        values = self._policy.value(columns, now)
+        places = best(values, most)
+        places = places[values[places] >= self._policy.min_value]
+        return Choice(self._pool[places], values[places], np.isnan(columns.visited_at[places]))
+
+    def took(self, choice: Choice, at: Floats) -> None:
+        """Tell the policy that pages are being polled, each at its instant; those of one instant at once."""
+        ends = np.flatnonzero(np.r_[at[1:] != at[:-1], True]) + 1
+        first = 0
+        for last in ends.tolist():
+            new = int(choice.new[first:last].sum())
+            self.unread -= new
+            self._policy.chosen(choice.values[first:last], float(at[first]), self.known - self.unread, new)
+            first = last
+
+    def _columns(self, rows: Ints) -> Pages:
+        return self._held.columns(None if len(rows) == len(self._known) else rows)
+
+
+def best(values: Floats, most: int) -> Ints:
+    """Return where the highest values are, the highest first; of equal ones the earlier, whatever `most` is.
+
+    >>> best(np.array([1.0, 3.0, 3.0, 3.0]), 2).tolist()
+    [1, 2]
+    """
+    if most >= len(values):
+        return np.argsort(-values, kind="stable")
+    if most <= 0:
+        return np.zeros(0, np.int64)
+    least = np.partition(values, len(values) - most)[len(values) - most]
+    above = np.flatnonzero(values > least)
+    rows = np.concatenate([above, np.flatnonzero(values == least)[: most - len(above)]])
+    return rows[np.argsort(-values[rows], kind="stable")]

@@ -1,0 +1,118 @@
+"""When there are pages, and when a crawler comes to know of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.lab.backtest.truth import GONE
+
+if TYPE_CHECKING:
+    from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.lab.histories import History
+    from evercrawl.types import Floats, Ints
+
+_KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
+
+
+class Births:
+    """Pages as they are born, and born again after they were gone; also how many there are.
+
+    Parameters
+    ----------
+    pages
+        The history's part.
+
+    Attributes
+    ----------
+    there
+        Whether there is each page now, shape (pages,).
+    """
+
+    def __init__(self, pages: Truth) -> None:
+        page = np.repeat(np.arange(len(pages)), np.diff(pages.first))
+        there = pages.state != GONE
+        before = np.r_[False, there[:-1]]
+        before[pages.first[:-1]] = False
+        turns = np.flatnonzero(there != before)
+        turns = turns[np.argsort(pages.at[turns], kind="stable")]
+        self._at: Floats = pages.at[turns]
+        self._page: Ints = page[turns]
+        self._begins = there[turns]
+        self._live: Ints = np.r_[0, np.cumsum(np.where(self._begins, 1, -1))]
+        self._births_at = self._at[self._begins]
+        self._passed = 0
+        self.there = np.zeros(len(pages), np.bool_)
+
+    def pass_to(self, now: float) -> Ints:
+        """Return the pages born by `now` that were not returned yet."""
+        before, self._passed = self._passed, int(np.searchsorted(self._at, now, "right"))
+        new = slice(before, self._passed)
+        page, begins = self._page[new], self._begins[new]
+        self.there[page] = begins  # of several the last, which is the latest
+        return np.asarray(page[begins])
+
+    def next_at(self, now: float) -> float:
+        """Return when the next page is born after `now`; infinity for never."""
+        following = int(np.searchsorted(self._births_at, now, "right"))
+        return float(self._births_at[following]) if following < len(self._births_at) else math.inf
+
+    def live_at(self, at: Floats) -> Ints:
+        """Return how many pages there are at each of some instants, shape (n,)."""
+        return np.asarray(self._live[np.searchsorted(self._at, at, "right")])
+
+    def born_at(self) -> Floats:
+        """Return when each page was born first, shape (pages,); those of before the start then."""
+        first = np.full(len(self.there), np.inf)
+        np.minimum.at(first, self._page[self._begins], self._births_at)
+        return first
+
+
+class LinkedFirst:
+    """Keeps pages that are born later from being known before a page that links to them was polled.
+
+    Parameters
+    ----------
+    history, pages
+        The history, and its part that is replayed.
+
+    Attributes
+    ----------
+    named
+        Which pages are known as soon as there are any, shape (pages,).
+
+    Notes
+    -----
+    Once a page was named it is known as soon as there is one, also when it is born again: crawlers come back to what
+    they found missing. Those to which none of the pages that are replayed ever links are known when they are born,
+    for nobody could find them; so are those that there are at the start.
+    """
+
+    def __init__(self, history: History, pages: Truth) -> None:
+        number = np.full(len(history), -1)
+        number[pages.row] = np.arange(len(pages))
+        log = history.links
+        source, target = number[log.source], number[log.target]
+        kept = np.flatnonzero((source >= 0) & (target >= 0) & (source != target) & (log.at <= pages.end))
+        kept = kept[np.argsort(source[kept], kind="stable")]  # by source, then by time
+        self._first = np.searchsorted(source[kept], np.arange(len(pages) + 1)).astype(np.int64)
+        self._at, self._present = log.at[kept].astype(np.float64), np.ascontiguousarray(log.present[kept], np.bool_)
+        self._target = np.ascontiguousarray(target[kept], np.int64)
+        self.named = np.ones(len(pages), np.bool_)
+        self.named[self._target[self._present]] = False
+        self.named |= pages.at[pages.first[:-1]] <= pages.start
+        self._looked = np.full(len(pages), -1)
+        self._found, self._by = (np.empty(len(pages), np.int64) for _ in range(2))
+
+    def polled(self, rows: Ints, now: float) -> tuple[Ints, Ints]:
+        """Return the pages that polls of some pages name for the first time; and how many each of these names."""
+        rows = np.ascontiguousarray(rows, np.int64)
+        columns = (self._first, self._at, self._target, self._present)
+        count = _KERNELS["name"](
+            pointer(rows), len(rows), now, *(pointer(column) for column in columns), len(self._at), len(self.named),
+            pointer(self._looked), pointer(self.named), pointer(self._found), pointer(self._by),
+        )  # fmt: skip
+        return self._found[:count].copy(), np.bincount(self._by[:count], minlength=len(rows))

@@ -1,0 +1,110 @@
+"""What polls find, and what is learned from it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.lab.backtest.calibrations import Calibrations
+from evercrawl.lab.backtest.shown import SIZE_BYTES, Shown
+from evercrawl.schedule.base import Visits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.backtest.recorded import Recorded
+    from evercrawl.lab.backtest.shown import Shows
+    from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.lab.polling.changing import Seen
+    from evercrawl.lab.polling.polled import Held
+    from evercrawl.schedule.base import Policy
+    from evercrawl.types import Floats, Ints
+
+_NONE: Final = np.zeros(0, np.int64)
+
+
+class Polls:
+    """Polls pages of a history, and lets learn whoever learns.
+
+    Parameters
+    ----------
+    policy, world, held, pages
+        Who chose, what is polled, what is told of it, and where it is.
+    learns
+        Whether anything is learned; else nothing but when pages were polled is kept.
+    shows
+        What is told beside changes.
+
+    Attributes
+    ----------
+    calibrations
+        Of P(fresh), as the policy had it before each poll of the measured part, site by site.
+    named
+        Pages that the last polls named first.
+    """
+
+    def __init__(
+        self, policy: Policy, world: Recorded, held: Held, pages: Truth, *, learns: bool, shows: Shows
+    ) -> None:
+        self._policy, self._world, self._held, self._pages = policy, world, held, pages
+        self._learns, self._shows = learns, shows
+        self.named: Ints = _NONE
+        self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
+        self.calibrations = Calibrations(pages.site.astype(np.int64))
+
+    def make(self, rows: Ints, at: Floats) -> Seen:
+        """Poll pages, each at its instant; return what was found. Who learns polls all at one instant."""
+        if not self._learns:
+            seen = self._world.visit_at(rows, at)
+            self._held.visited_at[rows] = at
+            return seen
+        now = float(at[0])
+        interval_s = now - self._held.visited_at[rows]
+        later = ~np.isnan(interval_s)
+        said = self._said(rows, later, now)
+        seen = self._world.visit(rows, now)
+        found = self._found(rows, seen, now)
+        if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
+            self.calibrations.add(rows[later], said[later], self._world.fresh[later])
+        age_s, _ = self._held.learn(rows, interval_s, seen, now)
+        if self._policy.learns:
+            shown = self._shown(rows, seen, ~later, now)
+            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, shown, found, now))
+        return seen
+
+    def _found(self, rows: Ints, seen: Seen, now: float) -> Ints:
+        """Return how many pages each poll names first, and take note of facts."""
+        linked, _, facts = self._shows
+        if facts is not None:
+            facts.polled(rows, self._world.held["version"][rows], ~seen.gone, now)
+        counts = np.zeros(len(rows), np.int64)
+        if linked is not None:
+            self.named, counts[~seen.gone] = linked.polled(rows[~seen.gone], now)
+        return counts
+
+    def _shown(self, rows: Ints, seen: Seen, first: NDArray[np.bool_], now: float) -> Shown:
+        links = self._shows.links
+        if links is not None:
+            return links.polled(rows, self._world.held["version"][rows], ~seen.gone, first, now)
+        return Shown(np.full(len(rows), SIZE_BYTES), np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_))
+
+    def _said(self, rows: Ints, later: NDArray[np.bool_], now: float) -> Floats:
+        """Return what the policy says of copies; nan where there are none, or nobody asks."""
+        said = np.full(len(rows), math.nan)
+        asked = self._policy.learns or now > self._pages.measured_at
+        if asked and later.any() and not self._policy.clairvoyant:
+            said[later] = self._policy.fresh(self._held.columns(rows[later]), now)
+        return said
+
+    def _visits(
+        self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, said: Floats, shown: Shown, found: Ints,
+        now: float,
+    ) -> Visits:  # fmt: skip
+        received, site = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0), self._pages.site[rows]
+        return Visits(
+            rows.astype(np.uint32), site, np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
+            seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,
+            self._folder[rows], self._pages.name[rows], said, site,
+        )  # fmt: skip

@@ -1,0 +1,94 @@
+"""Pages that change as was recorded, as a world in which a policy may poll."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.lab.backtest._replay_layout import HELD, NEVER
+from evercrawl.lab.polling.changing import Seen, Signals, World
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.backtest.announced import Announced
+    from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.types import Floats, Ints
+
+_KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
+
+
+class Recorded(World):
+    """Pages of a history, and how fresh the copies are that are taken of them.
+
+    Parameters
+    ----------
+    pages
+        What they were, and when.
+    weight
+        How much each matters, shape (pages,).
+    announced
+        Tells of changes; None where nobody does.
+
+    Attributes
+    ----------
+    held
+        What is held and counted of each page, `HELD`, shape (pages,).
+    fresh
+        Which copies were equal to their pages when the last visits were made, shape (visits,).
+    """
+
+    def __init__(self, pages: Truth, weight: Floats, announced: Announced | None = None) -> None:
+        self._pages, self._announced = pages, announced
+        self.announces = announced is not None
+        self.weight, self.host = weight, pages.site.astype(np.int64)
+        self.held = np.zeros(len(pages), HELD)
+        self.held["version"], self.held["state"] = -1, NEVER
+        self.held["settled_at"], self.held["stale_at"], self.held["seen_at"] = pages.start, math.inf, math.nan
+        self.fresh = np.zeros(0, np.bool_)
+        columns = (pages.first, pages.at, pages.state, pages.simhash)
+        self._columns = [pointer(column) for column in columns]
+        self._numbers = len(pages.at), len(pages), pointer(self.held)
+
+    def visit(self, rows: Ints, now: float) -> Seen:
+        """Take copies of some pages, and say what was found; `fresh` tells which copies were good."""
+        return self.visit_at(rows, np.full(len(rows), now))
+
+    def visit_at(self, rows: Ints, at: Floats) -> Seen:
+        """Take copies of some pages, each at an instant of its own, later than its last; no page twice."""
+        changed, gone, fresh = (np.empty(len(rows), np.bool_) for _ in range(3))
+        age_s, rows = np.empty(len(rows)), np.ascontiguousarray(rows, np.int64)
+        _KERNELS["poll"](
+            pointer(rows), pointer(at), len(rows), self._pages.measured_at, *self._columns,
+            pointer(self._pages.modified_at), *self._numbers,
+            pointer(changed), pointer(gone), pointer(fresh), pointer(age_s),
+        )  # fmt: skip
+        self.fresh = fresh
+        return Seen(changed, age_s, gone)
+
+    def pass_to(self, now: float) -> Signals | None:
+        """Let time go on; return what was announced."""
+        return None if self._announced is None else self._announced.pass_to(now)
+
+    def stale(self, now: float) -> NDArray[np.bool_]:
+        """Return which copies are not the page any more."""
+        out = np.empty(len(self._pages), np.bool_)
+        _KERNELS["stale"](now, *self._columns[:3], *self._numbers, pointer(out))
+        return out
+
+    def settle(self, now: float) -> None:
+        """Count all pages up to `now`."""
+        _KERNELS["settle"](now, self._pages.measured_at, *self._columns, *self._numbers)
+
+    def earned(self, now: float) -> float:
+        """Return the integral so far of the weight of what is fresh, over that of what is there; nan for nothing."""
+        self.settle(now)
+        alive, fresh = (float(np.dot(self.weight, self.held[name])) for name in ("alive_s", "fresh_s"))
+        return fresh / alive if alive else math.nan
+
+    def best(self, budget: float) -> float:
+        """Return nan: what the best schedule earns, nobody knows."""
+        return math.nan

@@ -1,0 +1,179 @@
+"""One replay: a policy, a history, and a budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl import catalog, schedule
+from evercrawl.lab.backtest.announced import Announced
+from evercrawl.lab.backtest.candidates import Candidates, Choice
+from evercrawl.lab.backtest.discovery import Births
+from evercrawl.lab.backtest.looks import looks
+from evercrawl.lab.backtest.polls import Polls
+from evercrawl.lab.backtest.recorded import Recorded
+from evercrawl.lab.backtest.replayed import Replayed
+from evercrawl.lab.backtest.shown import shows
+from evercrawl.lab.backtest.spending import Spending
+from evercrawl.lab.backtest.truth import truth
+from evercrawl.lab.backtest.weights import weights
+from evercrawl.lab.polling.conditions import Conditions
+from evercrawl.lab.polling.polled import Held
+from evercrawl.schedule.base import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evercrawl.lab.backtest.setting import Setting
+    from evercrawl.lab.histories import History
+    from evercrawl.types import Floats
+
+__all__ = ["Replay", "Replayed", "replay"]
+_TOLD: Final = 64  # turns between two words on how far it has come
+
+
+def replay(
+    history: History,
+    policy: str,
+    setting: Setting,
+    options: Mapping[str, float | str] | None = None,
+    tell: Callable[[float], object] | None = None,
+) -> Replayed:
+    """Replay a history under a policy, and return what came of it; the same whenever it is asked.
+
+    Parameters
+    ----------
+    history
+        What the pages did.
+    policy, options
+        Its name, and values for its parameters.
+    setting
+        Under which conditions.
+    tell
+        Is told now and then which part is done.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such policy, no budget, or nothing in the part of the history that is asked for.
+    """
+    kind: type[Any] = catalog.pick(schedule, Policy, policy)
+    began_s = time.process_time()
+    made = Replay(history, kind(**(options or {})), setting)
+    made.run(tell)
+    return made.replayed(history.name, policy, time.process_time() - began_s)
+
+
+class Replay:
+    """A replay under way.
+
+    Parameters
+    ----------
+    history, policy, setting
+        As in `replay`; the policy learns here.
+
+    Attributes
+    ----------
+    world
+        The pages, and the copies of them.
+    held
+        What the policy is told of them.
+    """
+
+    def __init__(self, history: History, policy: Policy, setting: Setting) -> None:
+        self._pages = pages = truth(history, setting)
+        self._setting, self._looks = setting, looks(policy, setting)
+        announced = Announced(pages, setting.lastmod, setting.seed) if setting.lastmod > 0 else None
+        self.world = Recorded(pages, weights(history, pages), announced)
+        self._births = Births(pages)
+        self._spending = Spending(pages, self._births, setting.budget)
+        dated = Conditions(dated=1.0 if setting.validators else 0.0)
+        self.held = Held(self.world, policy, dated, self._spending.cycle_s, setting.seed)
+        self._candidates = Candidates(policy, self.held, plans=not self._looks.steady)
+        shown = shows(history, pages, policy, setting)
+        if shown.facts is not None:
+            self.held.facts = shown.facts.facts
+        self._polls = Polls(policy, self.world, self.held, pages, learns=not self._looks.steady, shows=shown)
+        self._linked = shown.linked if setting.discovery == "links" else None
+        self._look_at = 0
+
+    def run(self, tell: Callable[[float], object] | None = None) -> None:
+        """Replay it from beginning to end; may be called once."""
+        tick = turns = 0
+        self.held.pass_to(self._pages.start)
+        while tick < len(self._spending):
+            tick, turns = self._turn(tick), turns + 1
+            if tell is not None and turns % _TOLD == 0:
+                tell(tick / len(self._spending))
+        self.world.settle(self._pages.end)
+
+    def replayed(self, name: str, policy: str, elapsed_s: float) -> Replayed:
+        """Return what came of it."""
+        held, born_at = self.world.held, self._births.born_at()
+        counted = born_at > self._pages.measured_at
+        sight_s = np.where(counted, held["seen_at"] - born_at, math.nan)
+        return Replayed(
+            name, policy, self._setting.budget, self.world.weight, held["alive_s"], held["fresh_s"],
+            held["similar_s"], held["stale_s2"], held["polls"], held["unchanged"], sight_s,
+            counted & np.isnan(sight_s), elapsed_s, self._polls.calibrations.whole(), self._polls.calibrations,
+        )  # fmt: skip
+
+    def _turn(self, tick: int) -> int:
+        """Let time go on, and make the polls of a tick, or of several; return the tick that comes after."""
+        now = float(self._spending.at[tick])
+        self._find(now)
+        if tick >= self._look_at:
+            self._look(tick, now)
+        self.held.at(now)
+        last = self._upto(tick, now)
+        polls = self._spending.polls(tick, last)
+        wanted = min(int(polls.sum()), self._candidates.known)
+        choice = self._candidates.choose(now, wanted) if wanted else None
+        if choice is not None and len(choice.rows):
+            self._make(choice, np.repeat(self._spending.at[tick:last], polls)[: len(choice.rows)])
+        self._spending.spend(tick, last, 0 if choice is None else len(choice.rows))
+        return last
+
+    def _find(self, now: float) -> None:
+        """Let pages be known that were born."""
+        born = self._births.pass_to(now)
+        if len(born):
+            self._candidates.add(born if self._linked is None else born[self._linked.named[born]])
+
+    def _look(self, tick: int, now: float) -> None:
+        """Look at all pages, up to the tick at which they are looked at again."""
+        if not self._looks.steady:
+            self.held.pass_to(now)
+        self._candidates.plan(now)
+        self._look_at = min(tick + self._looks.ticks, len(self._spending))
+        coming = int(self._spending.polls(tick, self._look_at).sum())
+        enough = int(self._looks.kept * coming) + 1 if self._looks.ticks > 1 else self._candidates.known
+        self.held.at(now)
+        self._candidates.look(now, float(self._spending.at[self._look_at - 1]), enough)
+
+    def _upto(self, tick: int, now: float) -> int:
+        """Return the tick up to which polls may be chosen now: until a page is born, or all are looked at again.
+
+        New pages and others take turns, tick by tick.
+        """
+        if not self._looks.steady or self._candidates.unread:
+            return tick + 1
+        birth = int(np.searchsorted(self._spending.at, self._births.next_at(now)))
+        last = max(min(birth, self._look_at), tick + 1)
+        return last if self._spending.polls(tick, last).sum() <= self._candidates.known else tick + 1
+
+    def _make(self, choice: Choice, at: Floats) -> None:
+        """Poll pages, each at its instant; forget those that are gone, and find those that others link to."""
+        self._candidates.took(choice, at)
+        seen = self._polls.make(choice.rows, at)
+        gone = seen.gone
+        if gone.any():
+            self._candidates.drop(choice.rows[gone])
+        if self._looks.stirred and seen.changed.any():
+            self._candidates.stir(choice.rows[seen.changed], self._pages.folder)
+        if self._linked is not None:
+            found = self._polls.named
+            self._candidates.add(found[self._births.there[found]])

@@ -1,0 +1,75 @@
+"""What came of a replay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.change.calibration import Calibration
+    from evercrawl.lab.backtest.calibrations import Calibrations
+    from evercrawl.types import Floats, Ints
+
+_PER_PAGE: Final = (
+    "weight", "alive_s", "fresh_s", "content_fresh_s", "stale_s2", "polls", "unchanged", "first_sight_s", "unseen",
+)  # fmt: skip
+
+
+class Replayed(NamedTuple):
+    """What came of one policy on one history, of the part that is measured, page by page.
+
+    Attributes
+    ----------
+    site, policy, budget
+        The history's name, the policy's, and polls per live page and day.
+    weight
+        How much each page matters, shape (pages,); so all that follow up to `first_sight_s`.
+    alive_s, fresh_s, content_fresh_s
+        For how long there was a page, for how long the copy was equal to it, and for how long the words were, but for
+        3 bits of simhash.
+    stale_s2
+        The integral of the age over time; the age is the time since the page first became another than the copy, or,
+        without a copy, since it was born.
+    polls, unchanged
+        Polls, and those that found what was held already.
+    first_sight_s
+        From birth to the first poll that saw the page; nan for pages that were not born in that part, or never seen.
+    unseen
+        Which were born in that part and never seen, shape (pages,).
+    elapsed_s
+        Time it took, of the processor.
+    calibration
+        What the policy said of the copies about to be replaced, P(fresh), and whether they were fresh; nothing for
+        policies that believe nothing.
+    calibrations
+        The same of each site.
+    """
+
+    site: str
+    policy: str
+    budget: float
+    weight: Floats
+    alive_s: Floats
+    fresh_s: Floats
+    content_fresh_s: Floats
+    stale_s2: Floats
+    polls: Ints
+    unchanged: Ints
+    first_sight_s: Floats
+    unseen: NDArray[np.bool_]
+    elapsed_s: float
+    calibration: Calibration
+    calibrations: Calibrations
+
+    @property
+    def freshness(self) -> float:
+        """The part of the time in which copies were equal to their pages, by weight, from 0 to 1."""
+        return float(np.dot(self.weight, self.fresh_s) / np.dot(self.weight, self.alive_s))
+
+    def of(self, site: int, pages: Ints, name: str) -> Replayed:
+        """Return what came of a site: its number, its pages, and its name."""
+        columns = {column: getattr(self, column)[pages] for column in _PER_PAGE}
+        return self._replace(site=name, calibration=self.calibrations.of(site), **columns)

@@ -1,0 +1,146 @@
+"""What polls show beside changes: links, pages that become known by them, and bytes; for policies that ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.lab.backtest.discovery import LinkedFirst
+from evercrawl.lab.backtest.link_sets import LinkSets
+from evercrawl.lab.backtest.places import looks_of
+from evercrawl.schedule.base import Facts
+from evercrawl.types import Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.backtest.setting import Setting
+    from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.lab.histories import History
+    from evercrawl.schedule.base import Policy
+    from evercrawl.types import Floats, Keys
+
+SIZE_BYTES: Final = 10_000.0
+"""Of a page whose size is not on record, or is of no interest."""
+ANCHOR_BYTES: Final = 16.0
+"""Of the words of a usual link, which no history has."""
+WORD_BYTES: Final = 6.0
+"""Of a word in the index, and the blank behind it: of words a history has the number."""
+
+
+class Shown(NamedTuple):
+    """What visits show of links and bytes, columns of `Visits`, shape (n,) each."""
+
+    size: Floats
+    links: Ints
+    relinked: NDArray[np.bool_]
+
+
+class Links:
+    """The links that polls find, and which of them are new.
+
+    Parameters
+    ----------
+    history, pages
+        The history, and its part that is replayed.
+    """
+
+    def __init__(self, history: History, pages: Truth) -> None:
+        self._sets, self._size_bytes = LinkSets(history, pages), pages.size_bytes
+        self._held: Keys = np.zeros(len(pages), np.uint64)
+
+    def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], first: NDArray[np.bool_], now: float) -> Shown:
+        """Return what polls of some pages show; nothing of pages that are gone.
+
+        Parameters
+        ----------
+        rows, version
+            The pages, and the numbers of the versions that were found.
+        read, first
+            Which are there; and which were never polled before.
+        now
+            The instant.
+        """
+        keys = np.where(read, self._sets.keys(rows, now), self._held[rows])
+        relinked = read & ~first & (keys != self._held[rows])
+        self._held[rows] = keys
+        links = np.where(read, self._sets.counts(rows, now), 0)
+        return Shown(sizes(self._size_bytes, version, read), links, relinked)
+
+
+class KnownFacts:
+    """What is known of pages and their URLs, as `Facts`: bytes of texts as they were found, links of pages polled.
+
+    A history has no words: links have a usual number of bytes each, the beginning of a text stands for it in a list of
+    results, and nothing is like what people ask for. Nor does it say how many links lead to a page from a seed: the
+    folders it is in stand for them.
+
+    Parameters
+    ----------
+    history, pages
+        The history, and its part that is replayed.
+    """
+
+    def __init__(self, history: History, pages: Truth) -> None:
+        self._sets, self._pages = LinkSets(history, pages), pages
+        self._number: Ints = np.full(len(history), -1)
+        self._number[pages.row] = np.arange(len(pages))
+        self._held: Keys = np.zeros(len(pages), np.uint64)
+        self._targets = dict[int, Ints]()
+        depth, url_bytes, dynamic = looks_of([history.paths[row] for row in pages.row.tolist()])
+        self.facts = Facts(depth, url_bytes, dynamic, *(np.zeros(len(pages)) for _ in range(5)))
+
+    def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], now: float) -> None:
+        """Take note of what polls of some pages found; see `Links.polled`."""
+        facts, text_bytes = self.facts, sizes(self._pages.size_bytes, version, read)
+        words = np.where(read, self._pages.words[np.where(read, version, 0)], 0)
+        facts.text_bytes[rows] = facts.abstract_bytes[rows] = text_bytes
+        facts.index_bytes[rows] = np.where(words < 0, text_bytes, WORD_BYTES * words)
+        keys = np.where(read, self._sets.keys(rows, now), np.uint64(0))
+        for row in rows[keys != self._held[rows]].tolist():
+            self._relink(row, now)
+        self._held[rows] = keys
+
+    def _relink(self, row: int, now: float) -> None:
+        """Count the links of a page in place of those it had."""
+        targets = self._number[self._sets.targets(row, now)]
+        targets = targets[targets >= 0]
+        self.facts.anchor_bytes[self._targets.pop(row, targets[:0])] -= ANCHOR_BYTES
+        self.facts.anchor_bytes[targets] += ANCHOR_BYTES
+        self._targets[row] = targets
+
+
+def sizes(size_bytes: Ints, version: Ints, read: NDArray[np.bool_]) -> Floats:
+    """Return the bytes of versions that were found, shape (n,): 0 where none was, a usual number where none is known.
+
+    >>> sizes(np.array([500, -1]), np.array([0, 1, 0]), np.array([True, True, False])).tolist()
+    [500.0, 10000.0, 0.0]
+    """
+    found = np.where(read, size_bytes[np.where(read, version, 0)], 0).astype(np.float64)
+    return np.where(found < 0, SIZE_BYTES, found)
+
+
+class Shows(NamedTuple):
+    """What polls show beside changes, where somebody asks.
+
+    Attributes
+    ----------
+    linked
+        Pages that links lead to first.
+    links
+        For policies that count them.
+    facts
+        For policies that need them.
+    """
+
+    linked: LinkedFirst | None = None
+    links: Links | None = None
+    facts: KnownFacts | None = None
+
+
+def shows(history: History, pages: Truth, policy: Policy, setting: Setting) -> Shows:
+    """Return what polls are to show under a policy, beside changes: what costs time is done for those that ask."""
+    linked = LinkedFirst(history, pages) if policy.counts_links or setting.discovery == "links" else None
+    links = Links(history, pages) if policy.counts_links else None
+    return Shows(linked, links, KnownFacts(history, pages) if "facts" in policy.needs else None)

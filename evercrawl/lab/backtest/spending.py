@@ -1,0 +1,75 @@
+"""How many polls there are to make, tick by tick."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.lab.backtest.setting import DAY_S
+
+if TYPE_CHECKING:
+    from evercrawl.lab.backtest.discovery import Births
+    from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.types import Floats, Ints
+
+TICKS: Final = 60
+"""Ticks a cycle, the time in which every page could be polled once: in each as many pages are chosen at once."""
+_WHOLE: Final = 1e-9  # so little short of a whole poll is rounding
+_MOST: Final = 2**24  # ticks: several hundred MB, and hours
+_KEPT: Final = 1.0  # polls that are not lost when nothing is wanted
+
+
+class Spending:
+    """A budget that comes at a constant rate for each live page; what nobody wants is lost, but for one poll.
+
+    Parameters
+    ----------
+    pages, births
+        The part of the history, and how many pages there are in it.
+    budget
+        Polls per live page and day, above 0.
+
+    Attributes
+    ----------
+    at
+        When each tick ends and polls are made, shape (ticks,).
+    cycle_s
+        The time in which every page could be polled once.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no budget, or one that is spent in more ticks than can be replayed.
+    """
+
+    def __init__(self, pages: Truth, births: Births, budget: float) -> None:
+        if not 0 < budget < math.inf:
+            raise ConfigError(f"a budget is more than 0 polls per page and day, not {budget:g}")
+        self.cycle_s = DAY_S / budget
+        tick_s = self.cycle_s / TICKS
+        ticks = max(math.ceil((pages.end - pages.start) / tick_s), 1)
+        if ticks > _MOST:
+            days = (pages.end - pages.start) / DAY_S
+            raise ConfigError(
+                f"{budget:g} polls per page and day are too many to replay {days:,.0f} days; replay a shorter time, or "
+                f"{_MOST / TICKS / days:,.0f} of them at most"
+            )
+        self.at: Floats = np.minimum(pages.start + tick_s * np.arange(1, ticks + 1), pages.end)
+        self._given = np.diff(self.at, prepend=pages.start) / self.cycle_s * births.live_at(self.at)
+        self._room = 0.0
+
+    def __len__(self) -> int:
+        """Return how many ticks there are."""
+        return len(self.at)
+
+    def polls(self, first: int, last: int) -> Ints:
+        """Return how many polls there are to make in each tick from `first` up to, and not including, `last`."""
+        whole = np.floor(self._room + np.cumsum(self._given[first:last]) + _WHOLE)
+        return np.diff(whole, prepend=0.0).astype(np.int64)
+
+    def spend(self, first: int, last: int, polls: int) -> None:
+        """Take note of the polls that were made in these ticks."""
+        self._room = min(self._room + float(self._given[first:last].sum()) - polls, _KEPT)

@@ -1,0 +1,50 @@
+"""How much the pages of a history matter: PageRank of the links there are when its replay begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evercrawl.importance.offline import Graph
+from evercrawl.importance.offline.pagerank import damped, importance
+
+if TYPE_CHECKING:
+    from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.lab.histories import History, LinkLog
+    from evercrawl.types import Floats, Ints
+
+
+def weights(history: History, pages: Truth) -> Floats:
+    """Return PageRank at the start, 1.0 on the mean over the pages that are linked then, shape (pages,).
+
+    A page that no link of that day begins or ends at, one that is born later, and every page of a history without a
+    link log has 1.0.
+    """
+    source, target = links_at(history.links, pages.start)
+    linked = np.unique(np.concatenate([source, target]))
+    everywhere = np.ones(len(history))
+    if len(linked):
+        graph = Graph.between(len(linked), np.searchsorted(linked, source), np.searchsorted(linked, target))
+        everywhere[linked] = importance(graph, damped(graph), tolerance=1e-9) * len(linked)
+    return everywhere[pages.row]
+
+
+def links_at(log: LinkLog, instant: float) -> tuple[Ints, Ints]:
+    """Return the links there are at an instant, the sources and the targets, sorted.
+
+    Examples
+    --------
+    >>> from evercrawl.lab.histories import LinkLog
+    >>> one = np.array([1, 2, 3])
+    >>> log = LinkLog(one, np.array([0, 0, 0]), np.array([1, 2, 1]), np.array([True, True, False]))
+    >>> links_at(log, 2.5), links_at(log, 3.0)
+    ((array([0, 0]), array([1, 2])), (array([0]), array([2])))
+    """
+    upto = int(np.searchsorted(log.at, instant, "right"))
+    source, target, present = log.source[:upto], log.target[:upto], log.present[:upto]
+    order = np.lexsort((np.arange(upto), target, source))
+    ordered = source[order], target[order]
+    differs = (np.diff(ordered[0]) != 0) | (np.diff(ordered[1]) != 0)
+    kept = order[np.r_[differs, True] & present[order]] if upto else order
+    return source[kept], target[kept]

@@ -1,0 +1,94 @@
+"""Whether changes come together: in time, in batches, on a few pages, and whether pages stay as busy as they were."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.change.bursts import binned, in_time
+from evercrawl.lab.histories.evolution.lives import WEEK_S
+from evercrawl.lab.histories.evolution.ranks import rank_correlation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.histories.evolution.changed import Changes
+    from evercrawl.lab.histories.evolution.lives import Lives
+    from evercrawl.types import Floats
+
+    Flags = NDArray[np.bool_]
+
+BATCH: Final = 10
+"""Pages of one site that have to change at one instant to count as a batch."""
+_TENTH: Final = 0.1
+_HALVES_S: Final = 8 * WEEK_S  # a shorter life says too little of its halves
+
+
+class Together(NamedTuple):
+    """How changes come together; nan where there is nothing to say.
+
+    Attributes
+    ----------
+    weekly_lift
+        How much likelier a week with a change is followed by another, page by page, than in a random order of the same
+        weeks; of pages of which every change is on record, or that were visited twice a week.
+    weekly_errors
+        By how many standard errors that is more than chance.
+    in_batches
+        Share of the changes at an instant at which `BATCH` pages of the site changed, or more.
+    busiest_tenth
+        Share of the changes made by the tenth of the pages that makes most.
+    halves
+        Rank correlation of the pages' changes in the first and in the second half of the time that they were watched.
+    """
+
+    weekly_lift: float
+    weekly_errors: float
+    in_batches: float
+    busiest_tenth: float
+    halves: float
+
+
+def together(lives: Lives, changes: Changes, counts: Floats, dense: Flags) -> Together:
+    """Return how the changes of some pages come together.
+
+    Parameters
+    ----------
+    lives, changes
+        Theirs.
+    counts
+        Changes of each page, shape (pages,).
+    dense
+        Whether the page of each life was looked at so often that weeks with a change can be told from others, shape
+        (lives,).
+    """
+    weekly = binned(changes.life, changes.at, WEEK_S, lives.began_at, lives.ended_at)
+    weeks = in_time(*(column[dense] for column in weekly))
+    batches = float((changes.batch >= BATCH).mean()) if len(changes.at) else math.nan
+    return Together(*weeks, batches, busiest(counts), halves(lives, changes))
+
+
+def busiest(counts: Floats, share: float = _TENTH) -> float:
+    """Return which part of all changes the busiest pages make; the last of them counts in part.
+
+    Examples
+    --------
+    >>> busiest(np.array([0.0, 1.0, 3.0, 0.0]), 0.25)
+    0.75
+    """
+    total = float(counts.sum())
+    if not total:
+        return math.nan
+    most = np.concatenate([[0.0], np.cumsum(np.sort(counts)[::-1])])
+    return float(np.interp(share * len(counts), np.arange(len(most)), most)) / total
+
+
+def halves(lives: Lives, changes: Changes) -> float:
+    """Return the rank correlation of changes in the first and the second half of each life."""
+    middle = (lives.began_at + lives.ended_at) / 2
+    late = changes.at > middle[changes.life]
+    first, second = (np.bincount(changes.life[of], minlength=len(middle)) for of in (~late, late))
+    long = lives.ended_at - lives.began_at >= _HALVES_S
+    return rank_correlation(first[long], second[long])

@@ -1,0 +1,56 @@
+"""How long pages last, and how many come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evercrawl.lab.histories.evolution.linked import ratio
+from evercrawl.lab.histories.evolution.lives import DAY_S, YEAR_S
+from evercrawl.lab.histories.evolution.survival import survival
+
+if TYPE_CHECKING:
+    from evercrawl.lab.histories.evolution.lives import Lives
+    from evercrawl.lab.histories.evolution.survival import Survival
+
+
+class Lasting(NamedTuple):
+    """How long some pages last.
+
+    Attributes
+    ----------
+    born_a_year, died_a_year
+        Pages that came, and went, per page there was and year.
+    alive_after_year
+        Which share of the pages that came is there a year later, by Kaplan and Meier's rule; nan where none is known
+        that long.
+    half_gone_days
+        After which half of them are gone; infinity where more than half are still there when the record ends.
+    """
+
+    born_a_year: float
+    died_a_year: float
+    alive_after_year: float
+    half_gone_days: float
+
+
+def lasting(lives: Lives) -> Lasting:
+    """Return how long pages last, from their lives.
+
+    References
+    ----------
+    Ntoulas, Cho, Olston (2004). What's new on the web? The evolution of the web from a search engine perspective,
+    section 3.1: births and deaths of pages.
+    """
+    page_years = float((lives.ended_at - lives.began_at).sum()) / YEAR_S
+    born = float((lives.known & (lives.appeared_at == lives.began_at)).sum())
+    curve = lifetimes(lives)
+    return Lasting(
+        ratio(born, page_years), ratio(float(lives.died.sum()), page_years), curve.at(YEAR_S), curve.median_s() / DAY_S
+    )
+
+
+def lifetimes(lives: Lives) -> Survival:
+    """Return which share of the pages that came is there at each age; those there at first say nothing of it."""
+    known = lives.known
+    began_at = lives.appeared_at[known]
+    return survival(lives.began_at[known] - began_at, lives.ended_at[known] - began_at, lives.died[known])

@@ -1,0 +1,118 @@
+"""How links come and go."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S, beginnings, ends
+from evercrawl.lab.histories.evolution.survival import survival
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.histories.evolution.watched import Watched
+    from evercrawl.lab.histories.history import History
+    from evercrawl.types import Floats, Ints
+
+    Flags = NDArray[np.bool_]
+
+
+class Links(NamedTuple):
+    """Times during which one page linked to another, shape (n,) each.
+
+    Attributes
+    ----------
+    page
+        Which page the link is on.
+    began_at
+        When it came.
+    watched_at, ended_at
+        Between which instants it was watched.
+    known
+        Whether it is known to have come then.
+    later
+        Whether it came, while it was watched, to a page that was there before.
+    went
+        Whether it ended then.
+    """
+
+    page: Ints
+    began_at: Floats
+    watched_at: Floats
+    ended_at: Floats
+    known: Flags
+    later: Flags
+    went: Flags
+
+
+class LinkChange(NamedTuple):
+    """How links change.
+
+    Attributes
+    ----------
+    links
+        Links there were at the end.
+    new_links_a_week
+        That came to a page that was there before, per page and week.
+    new_link_share_a_week
+        The same, per link there was.
+    lost_link_share_a_week
+        Links that went, per link there was and week.
+    link_half_life_days
+        After which half of those that came were gone, by Kaplan and Meier's rule; infinity where more than half stayed.
+    """
+
+    links: int
+    new_links_a_week: float
+    new_link_share_a_week: float
+    lost_link_share_a_week: float
+    link_half_life_days: float
+
+
+def links(history: History, watched: Watched) -> Links:
+    """Return how pages linked to one another between the instants of `watched`."""
+    log = history.links
+    order = np.lexsort((log.target, log.source))  # stable: the rows of one link stay in the order of time
+    source, target, present = log.source[order], log.target[order], log.present[order]
+    at = log.at[order].astype(np.float64)
+    again = (np.diff(source, prepend=-1) == 0) & (np.diff(target, prepend=-1) == 0)
+    rows = np.flatnonzero(present & ~(again & np.append(False, present[:-1])))
+    removals = np.append(np.flatnonzero(~present), len(at))
+    removal = removals[np.searchsorted(removals, rows)]
+    went = removal < np.append(rows[1:], len(at))[: len(rows)]
+    ended_at = np.where(went, np.append(at, math.inf)[removal], ends(history)[source[rows]])
+    inside = (ended_at >= np.maximum(at[rows], watched.since)) & (at[rows] <= watched.until)
+    return _links(history, watched, source[rows][inside], at[rows][inside], ended_at[inside], went[inside])
+
+
+def _links(history: History, watched: Watched, page: Ints, began_at: Floats, ended_at: Floats, went: Flags) -> Links:
+    """Return links that were there at `since` or later, as far as they were watched."""
+    late = began_at > watched.first_at[page]  # than the page itself, in whose first state it was not
+    known = late if history.seen is not None else began_at > beginnings(history)[page]
+    watched_at = np.maximum(began_at, watched.since)
+    until = np.maximum(np.minimum(ended_at, watched.until), watched_at)
+    later = late & (began_at >= watched.since)
+    return Links(page, began_at, watched_at, until, known, later, went & (until == ended_at))
+
+
+def link_change(found: Links, page_weeks: float) -> LinkChange:
+    """Return how the links of some pages change, which were watched for so many weeks in all."""
+    lasted_s = found.ended_at - found.watched_at
+    link_weeks = float(lasted_s.sum()) / WEEK_S
+    came, went = float(found.later.sum()), float(found.went.sum())
+    known = found.known
+    curve = survival(
+        (found.watched_at - found.began_at)[known], (found.ended_at - found.began_at)[known], found.went[known]
+    )
+    return LinkChange(
+        int((~found.went).sum()), ratio(came, page_weeks), ratio(came, link_weeks), ratio(went, link_weeks),
+        curve.median_s() / DAY_S,
+    )  # fmt: skip
+
+
+def ratio(of: float, to: float) -> float:
+    """Return one over the other; nan over nothing."""
+    return of / to if to > 0 else math.nan

@@ -1,0 +1,129 @@
+"""Whether neighbours change together: the pages of one site, and those of one folder, in the same week."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.change.locality import correlation, in_groups
+from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
+
+if TYPE_CHECKING:
+    from evercrawl.lab.histories.evolution.record import Record
+    from evercrawl.types import Ints
+
+LOOKS: Final = 2
+"""Visits to a page in a week, or whatever stands for one, without which its changes could not be told from others'."""
+
+
+class Near(NamedTuple):
+    """How neighbours change together; nan where there is nothing to say.
+
+    Attributes
+    ----------
+    near_days
+        Length of a week, which is another where a crawl visits more often, or more seldom (see `week_s`).
+    site_correlation, folder_correlation
+        How alike the pages of a site, of a folder, are in a week: 0 where a change says nothing of neighbours, as among
+        strangers; 1 where all of them change, or none does.
+    site_lift, folder_lift
+        Pairs of neighbours that change in one week, over those there would be if the same changes fell on any pages
+        and weeks at random.
+    site_errors, folder_errors
+        By how many standard errors that is more, were all weeks of all pages alike but for their neighbours.
+    """
+
+    near_days: float
+    site_correlation: float
+    site_lift: float
+    site_errors: float
+    folder_correlation: float
+    folder_lift: float
+    folder_errors: float
+
+
+def week_s(record: Record) -> float:
+    """Return which time stands for a week, in seconds.
+
+    Where every change is on record it is a week. Of a crawl it is so long that half of the pages that were visited
+    again were visited twice in it, so that a crawl of an hour is told of too. Of both it is the longer.
+    """
+    looks, watched_s = record.looks, record.watched_s()
+    again = looks >= LOOKS
+    found = [float(np.median(LOOKS * watched_s[again] / looks[again]))] if again.any() else []
+    return max([*found, *([WEEK_S] if np.isnan(looks).any() or not found else [])])
+
+
+def near(record: Record, sites: Ints, folders: Ints, width_s: float) -> Near:
+    """Return how neighbours among some pages change together.
+
+    Parameters
+    ----------
+    record
+        Of the pages.
+    sites, folders
+        Which site, and which folder, each is in; shape (pages,).
+    width_s
+        Length of a week.
+    """
+    told = [*_told(record, sites, width_s), *_told(record, folders, width_s)]
+    return Near(math.nan if all(map(math.isnan, told)) else width_s / DAY_S, *told)
+
+
+def _told(record: Record, neighbours: Ints, width_s: float) -> tuple[float, float, float]:
+    if not width_s > 0:
+        return math.nan, math.nan, math.nan
+    counts, changed = counted(record, neighbours, width_s)
+    pairs = in_groups(counts, changed)
+    return correlation(counts, changed), pairs.lift, pairs.errors
+
+
+def counted(record: Record, neighbours: Ints, width_s: float) -> tuple[Ints, Ints]:
+    """Return pages that were watched, and those of them that changed, of each group of neighbours in each week.
+
+    Only whole weeks count, and pages that were visited often enough in them; pages without a neighbour do not.
+
+    Parameters
+    ----------
+    record, width_s
+        As for `near`.
+    neighbours
+        Which group each page is in, shape (pages,).
+
+    Returns
+    -------
+    array, array
+        Shape (groups and weeks,) each.
+    """
+    lives, changes = record.lives, record.changes
+    whole, place = np.unique(neighbours, return_inverse=True)[1], record.place(lives.page)
+    often = np.isnan(record.looks) | (record.looks * width_s >= LOOKS * record.watched_s())
+    fits = often & (np.bincount(whole)[whole] > 1)
+    start = float(lives.began_at.min(initial=math.inf))
+    first, last = np.ceil((lives.began_at - start) / width_s), np.floor((lives.ended_at - start) / width_s)
+    kept = fits[place] & (last > first)
+    stride = int(last.max(initial=0.0)) + 2
+    base = whole[place] * stride
+    cells, counts = _levels(base[kept] + first[kept].astype(np.int64), base[kept] + last[kept].astype(np.int64))
+    week = np.floor((changes.at - start) / width_s)
+    inside = kept[changes.life] & (week >= first[changes.life]) & (week < last[changes.life])
+    life, week = changes.life[inside], week[inside].astype(np.int64)
+    once = np.unique(life * stride + week)  # a page that changes twice in a week changed in it
+    changed = base[once // stride] + once % stride
+    return counts, np.bincount(np.searchsorted(cells, changed), minlength=len(cells))
+
+
+def _levels(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Return the whole numbers that are in any of the spans from `first` up to before `last`, and in how many.
+
+    >>> _levels(np.array([1, 2]), np.array([4, 3]))
+    (array([1, 2, 3]), array([1, 2, 1]))
+    """
+    steps = np.repeat(np.array([1, -1]), len(first))
+    at, which = np.unique(np.concatenate([first, last]), return_inverse=True)
+    level = np.cumsum(np.bincount(which, steps, len(at))).astype(np.int64)[:-1] if len(at) else at
+    lengths = np.diff(at) * (level > 0)
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(at[:-1], lengths) + within, np.repeat(level, lengths)

@@ -1,0 +1,122 @@
+"""What was seen of the pages of some histories, in one: cut into the pages of each group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from evercrawl.lab.histories.evolution.changed import Changes
+from evercrawl.lab.histories.evolution.linked import Links, links
+from evercrawl.lab.histories.evolution.lives import Lives
+from evercrawl.lab.histories.evolution.watched import watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.lab.histories.history import History
+    from evercrawl.types import Floats, Ints
+
+Rows = TypeVar("Rows", Lives, Changes, Links)
+
+
+class Record(NamedTuple):
+    """What was seen of some pages.
+
+    Attributes
+    ----------
+    pages
+        Their numbers, ascending, shape (pages,); in the order of the histories, numbered through.
+    lives, changes, links
+        Theirs. The column `life` of the changes is the row in these lives.
+    looks
+        As in `Watched`, shape (pages,).
+    """
+
+    pages: Ints
+    lives: Lives
+    changes: Changes
+    links: Links
+    looks: Floats
+
+    def place(self, page: Ints) -> Ints:
+        """Return where pages stand among these."""
+        return np.searchsorted(self.pages, page)
+
+    def changes_of(self) -> Floats:
+        """Return how many changes each page made, shape (pages,)."""
+        return np.bincount(self.place(self.changes.page), minlength=len(self.pages)).astype(np.float64)
+
+    def watched_s(self) -> Floats:
+        """Return for how long each page was watched, shape (pages,)."""
+        lives = self.lives
+        lasted_s = lives.ended_at - lives.began_at
+        return np.asarray(np.bincount(self.place(lives.page), lasted_s, len(self.pages)), np.float64)
+
+
+def recorded(histories: Sequence[History], since: float, until: float) -> Record:
+    """Return what was seen of the pages of some histories between two instants."""
+    parts: list[Record] = []
+    first = lives = 0
+    for history in histories:
+        seen = watch(history, since, until)
+        numbers = np.arange(first, first + len(history))
+        changes = seen.changes._replace(page=seen.changes.page + first, life=seen.changes.life + lives)
+        linked = links(history, seen)
+        parts.append(Record(numbers, seen.lives._replace(page=seen.lives.page + first), changes,
+                            linked._replace(page=linked.page + first), seen.looks))  # fmt: skip
+        first, lives = first + len(history), lives + len(seen.lives.page)
+    return _one(parts)
+
+
+def _one(parts: Sequence[Record]) -> Record:
+    return Record(
+        np.concatenate([part.pages for part in parts]),
+        _chained(Lives, [part.lives for part in parts]),
+        _chained(Changes, [part.changes for part in parts]),
+        _chained(Links, [part.links for part in parts]),
+        np.concatenate([part.looks for part in parts]),
+    )
+
+
+def _chained(kind: type[Rows], tables: Sequence[Rows]) -> Rows:
+    columns: Any = zip(*tables, strict=True)
+    return kind(*(np.concatenate(column) for column in columns))
+
+
+def split(record: Record, group: Ints, groups: int) -> list[Record]:
+    """Return the record of each group.
+
+    Parameters
+    ----------
+    record
+        Of all pages.
+    group
+        Of each page, shape (pages,); -1 for those that are left out.
+    groups
+        How many there are.
+    """
+    lives, changes, linked = (
+        _rows(group[table.page], groups) for table in (record.lives, record.changes, record.links)
+    )
+    pages = _rows(group, groups)
+    found: list[Record] = []
+    for i in range(groups):
+        mine = _taken(record.changes, changes[i])
+        local = mine._replace(life=np.searchsorted(lives[i], mine.life))
+        found.append(Record(record.pages[pages[i]], _taken(record.lives, lives[i]), local,
+                            _taken(record.links, linked[i]), record.looks[pages[i]]))  # fmt: skip
+    return found
+
+
+def _rows(group: Ints, groups: int) -> list[Ints]:
+    """Return the rows of each group, ascending."""
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(groups + 1))
+    return [order[bounds[i] : bounds[i + 1]] for i in range(groups)]
+
+
+def _taken(table: Rows, rows: Ints) -> Rows:
+    columns: Any = table
+    kind: type[Rows] = type(table)
+    return kind(*(column[rows] for column in columns))

@@ -1,0 +1,79 @@
+"""Whether the gaps between a page's changes are those of random moments."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.lab.histories.evolution.exponential import CRITICAL, anderson_darling
+from evercrawl.lab.histories.evolution.gaps import gaps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.histories.evolution.changed import Changes
+    from evercrawl.lab.histories.evolution.gaps import Gaps
+    from evercrawl.types import Floats, Ints
+
+    Flags = NDArray[np.bool_]
+
+LEAST: Final = 10
+"""Changes that a page must have shown to be tested."""
+
+
+class Regular(NamedTuple):
+    """How regular changes are; nan where no page could be tested.
+
+    Attributes
+    ----------
+    tested
+        Pages with `LEAST` changes or more; of those that are visited, only where most changes were found after a visit
+        that found none, for others say nothing of gaps.
+    gap_variation
+        Standard deviation of a page's gaps over their mean: 1 at random moments, 0 for a clock, more where changes come
+        in bursts. The median over the pages.
+    rejected
+        Share of the pages whose gaps are no exponential ones, by a test that is wrong in 5 % of the pages that do
+        change at random.
+    """
+
+    tested: int
+    gap_variation: float
+    rejected: float
+
+
+def regular(changes: Changes, least: int = LEAST) -> Regular:
+    """Return how regular the changes of some pages are."""
+    found = gaps(changes)
+    enough = _enough(found, least)
+    pages = int(enough.sum())
+    if not pages:
+        return Regular(0, math.nan, math.nan)
+    kept = enough[found.page]
+    place, gap_s = (np.cumsum(enough) - 1)[found.page[kept]], found.gap_s[kept]
+    rejected = anderson_darling(place, gap_s, pages) > CRITICAL
+    return Regular(pages, float(np.median(_variation(place, gap_s, pages))), float(rejected.mean()))
+
+
+def normalised(changes: Changes, least: int = LEAST) -> Floats:
+    """Return the gaps of the pages that are tested, each over its page's mean, ascending: what a plot shows."""
+    found = gaps(changes)
+    count = np.bincount(found.page)
+    mean_s = np.bincount(found.page, found.gap_s) / np.maximum(count, 1)
+    return np.sort((found.gap_s / mean_s[found.page])[_enough(found, least)[found.page]])
+
+
+def _enough(found: Gaps, least: int) -> Flags:
+    """Return which pages have gaps enough, most of them with a look that found nothing, shape (pages,)."""
+    count = np.bincount(found.page)
+    return (count >= least - 1) & (np.bincount(found.page, found.quiet_s > 0) * 2 >= count)
+
+
+def _variation(page: Ints, gap_s: Floats, pages: int) -> Floats:
+    """Return how uneven the gaps between changes are, their coefficient of variation, for many pages at once."""
+    n = np.bincount(page, minlength=pages)
+    mean_s = np.bincount(page, gap_s, pages) / n
+    squares = np.bincount(page, (gap_s - mean_s[page]) ** 2, pages)
+    return np.asarray(np.sqrt(squares / (n - 1)) / mean_s)

@@ -1,0 +1,173 @@
+"""What pages do: everything that is told of a group of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.lab.histories.evolution.clustering import together
+from evercrawl.lab.histories.evolution.groups import BY, grouped, neighbours
+from evercrawl.lab.histories.evolution.lasting import lasting
+from evercrawl.lab.histories.evolution.linked import link_change
+from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
+from evercrawl.lab.histories.evolution.magnitude import much
+from evercrawl.lab.histories.evolution.near import near, week_s
+from evercrawl.lab.histories.evolution.rate import CLASSES, often
+from evercrawl.lab.histories.evolution.record import recorded, split
+from evercrawl.lab.histories.evolution.regular import regular
+from evercrawl.lab.histories.evolution.staying import staying
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.histories.evolution.clustering import Together
+    from evercrawl.lab.histories.evolution.lasting import Lasting
+    from evercrawl.lab.histories.evolution.linked import LinkChange
+    from evercrawl.lab.histories.evolution.magnitude import Much
+    from evercrawl.lab.histories.evolution.near import Near
+    from evercrawl.lab.histories.evolution.rate import Often
+    from evercrawl.lab.histories.evolution.record import Record
+    from evercrawl.lab.histories.evolution.regular import Regular
+    from evercrawl.lab.histories.evolution.staying import Staying, Texts
+    from evercrawl.lab.histories.history import History
+    from evercrawl.types import Floats, Ints
+
+_WEEKLY_LOOKS: Final = 2
+ALL: Final = "all"
+"""The group of all pages."""
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What the pages of one group do.
+
+    Attributes
+    ----------
+    group
+        Its name.
+    pages, alive
+        Pages that were there at some time; and at the end.
+    changes, days
+        How many there were, in how many days from the first page's beginning to the last one's end.
+    often, much, lasting, links, regular, together, near, staying
+        As these families tell.
+    record
+        What it was made of.
+    """
+
+    group: str
+    pages: int
+    alive: int
+    changes: int
+    days: float
+    often: Often
+    much: Much
+    lasting: Lasting
+    links: LinkChange
+    regular: Regular
+    together: Together
+    near: Near
+    staying: Staying
+    record: Record
+
+    def figures(self) -> dict[str, Any]:
+        """Return every figure by its name; None where nothing can be said, or half of them never went."""
+        found: dict[str, Any] = {
+            "group": self.group, "pages": self.pages, "alive": self.alive, "changes": self.changes, "days": self.days,
+        }  # fmt: skip
+        for family in (self.often, self.much, self.lasting, self.links, self.regular, self.together,
+                       self.near, self.staying):  # fmt: skip
+            found |= family._asdict()
+        found["classes"] = dict(zip(CLASSES, self.often.classes, strict=True))
+        return {name: _finite(value) for name, value in found.items()}
+
+
+def evolution(
+    histories: Sequence[History],
+    by: str = "site",
+    *,
+    chosen: NDArray[np.bool_] | None = None,
+    since: float = -math.inf,
+    until: float = math.inf,
+    texts: Mapping[int, Texts] | None = None,
+) -> list[Evolution]:
+    """Return what the pages of some histories do: of each group, and last, where there are several, of all.
+
+    Parameters
+    ----------
+    histories
+        At least one; a page of each is a page of its own.
+    by
+        One of `groups.BY`.
+    chosen
+        Which pages count, in the order of the histories, shape (pages,); all without it.
+    since, until
+        Between which instants, in seconds since the epoch.
+    texts
+        What the versions of pages show, by the pages' places; nothing is said of what stays without it.
+
+    Raises
+    ------
+    ConfigError
+        When no page is left.
+    """
+    groups = grouped(histories, by)
+    record = recorded(histories, since, until)
+    group = np.where(_alive_at_all(record), groups.group, -1)
+    group = group if chosen is None else np.where(chosen, group, -1)
+    if not (group >= 0).any():
+        raise ConfigError("no page is left: of all that were asked for, none was there at that time; ask for more")
+    parts = split(record, group, len(groups.names))
+    whole = split(record, np.minimum(group, 0), 1)[0]
+    around = _Around(*neighbours(histories), week_s(whole), texts or {})
+    found = [_evolution(name, part, around) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
+    return [*found, _evolution(ALL, whole, around)] if len(found) > 1 else found
+
+
+class _Around(NamedTuple):
+    """What is known of all pages: site and folder of each, which time stands for a week, and texts by page."""
+
+    sites: Ints
+    folders: Ints
+    week_s: float
+    texts: Mapping[int, Texts]
+
+
+def _alive_at_all(record: Record) -> NDArray[np.bool_]:
+    found = np.zeros(len(record.pages), np.bool_)
+    found[record.lives.page] = True
+    return found
+
+
+def _evolution(name: str, part: Record, around: _Around) -> Evolution:
+    lives, changes, counts, watched_s = part.lives, part.changes, part.changes_of(), part.watched_s()
+    alive, texts = len(np.unique(lives.page[~lives.died])), around.texts
+    return Evolution(
+        name, len(part.pages), alive, len(changes.at), float(lives.ended_at.max() - lives.began_at.min()) / DAY_S,
+        often(counts, watched_s, part.looks), much(changes), lasting(lives),
+        link_change(part.links, float(watched_s.sum()) / WEEK_S), regular(changes),
+        together(lives, changes, counts, _dense(part, watched_s)),
+        near(part, around.sites[part.pages], around.folders[part.pages], around.week_s),
+        staying([texts[page] for page in part.pages.tolist() if page in texts]), part,
+    )  # fmt: skip
+
+
+def _dense(part: Record, watched_s: Floats) -> NDArray[np.bool_]:
+    """Return which lives are of pages that were looked at twice a week, or of which every change is on record."""
+    enough = np.isnan(part.looks) | (part.looks * WEEK_S >= _WEEKLY_LOOKS * watched_s)
+    return np.asarray(enough[part.place(part.lives.page)], np.bool_)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in cast("dict[str, Any]", value).items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+__all__ = ["ALL", "BY", "Evolution", "evolution"]

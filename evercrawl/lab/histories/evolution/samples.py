@@ -1,0 +1,81 @@
+"""Some of the pages of a history: those of some sites, so many drawn at random, or those about a topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.search.schema import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.histories.history import History
+
+    Flags = NDArray[np.bool_]
+
+_NAMED: Final = 10  # sites that an error names
+
+
+def of_sites(histories: Sequence[History], names: Iterable[str]) -> Flags:
+    """Return which pages are on one of some sites, shape (pages,).
+
+    Raises
+    ------
+    ConfigError
+        When there is no such site.
+    """
+    wanted = set(names)
+    known = dict.fromkeys(name for history in histories for name in history.sites)
+    for name in wanted - set(known):
+        raise ConfigError(f"there is no site {name}: there is {_some(list(known))}")
+    chosen = (np.array([name in wanted for name in history.sites], np.bool_)[history.site] for history in histories)
+    return np.concatenate(list(chosen))
+
+
+def random_pages(histories: Sequence[History], count: int, seed: int, among: Flags | None = None) -> Flags:
+    """Return so many pages, each as likely as any other, shape (pages,); all, where there are no more.
+
+    The same seed draws the same pages; a larger sample holds the smaller ones.
+
+    Parameters
+    ----------
+    histories
+        Whose pages.
+    count, seed
+        How many; what draws them.
+    among
+        From which they are drawn, shape (pages,); from all without it.
+    """
+    pages = sum(len(history) for history in histories)
+    order = np.random.default_rng(seed).permutation(pages)
+    chosen = np.zeros(pages, np.bool_)
+    chosen[(order if among is None else order[among[order]])[:count]] = True
+    return chosen
+
+
+def about(histories: Sequence[History], topics: Iterable[str]) -> Flags:
+    """Return which pages have all words of a topic, of any of some, in their URL or title, shape (pages,)."""
+    wanted = [set(words_of(topic)) for topic in topics]
+    said = (set(words_of(_spaced(text))) for history in histories for text in _texts(history))
+    return np.array([any(topic and topic <= words for topic in wanted) for words in said], np.bool_)
+
+
+def _texts(history: History) -> Iterator[str]:
+    titles = history.seen.titles if history.seen is not None else ("",) * len(history)
+    for path, title in zip(history.paths, titles, strict=True):
+        yield f"{path} {title}"
+
+
+def _spaced(text: str) -> str:
+    """Return a URL with its parts as words: an underscore joins them for a reader, not for a person who looks."""
+    return text.replace("_", " ").replace("%20", " ")
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,66 @@
+"""What a history says of each page between two instants: when it lived, when and how it changed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evercrawl.lab.histories.evolution.changed import Changes, changes_of
+from evercrawl.lab.histories.evolution.lives import Lives, between, by_page, lives_of
+
+if TYPE_CHECKING:
+    from evercrawl.lab.histories.history import History
+    from evercrawl.types import Floats
+
+
+class Watched(NamedTuple):
+    """What there was to be seen of a history.
+
+    Attributes
+    ----------
+    lives, changes
+        Of its pages.
+    first_at
+        When each page appeared first, shape (pages,); infinity for one that never did.
+    looks
+        Of each page: visits that could have seen a change, shape (pages,); nan where every change is on record.
+    since, until
+        Between which instants.
+    """
+
+    lives: Lives
+    changes: Changes
+    first_at: Floats
+    looks: Floats
+    since: float
+    until: float
+
+
+def watch(history: History, since: float = -math.inf, until: float = math.inf) -> Watched:
+    """Return what its pages did between two instants, in seconds since the epoch.
+
+    Of a page that appeared before `since` the time from then on counts; its age is known all the same.
+    """
+    events = by_page(history)
+    whole = lives_of(history, events)
+    first_at = np.full(len(history), math.inf)
+    np.minimum.at(first_at, whole.page, whole.appeared_at)
+    lives, inside = between(whole, since, until)
+    changes: Any = changes_of(history, events)
+    kept = (changes.at >= since) & (changes.at <= until) & (changes.at <= whole.ended_at[changes.life])
+    changes = Changes(*(column[kept] for column in changes))
+    changes = changes._replace(life=(np.cumsum(inside) - 1)[changes.life])
+    return Watched(lives, changes, first_at, _looks(history, lives, since, until), since, until)
+
+
+def _looks(history: History, lives: Lives, since: float, until: float) -> Floats:
+    """Return how many looks of each page had one before: a life begins with one that has none."""
+    seen, pages = history.seen, len(history)
+    if seen is None:
+        return np.full(pages, math.nan)
+    inside = (seen.look_at >= since) & (seen.look_at <= until)
+    first = lives.page[lives.appeared_at >= since]
+    counts = np.bincount(seen.look[inside], minlength=pages) - np.bincount(first, minlength=pages)
+    return np.asarray(counts, np.float64)

@@ -1,0 +1,151 @@
+"""The history of the pages of a crawl, as its journal tells it."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.change.extent import changed
+from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, Seen
+from evercrawl.lab.histories.journal_links import JournalLinks
+from evercrawl.model.stored.reader import events, opened
+from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Lost, Visit
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.model.stored.reader import Tell
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Ints
+
+_EVENT: Final = np.dtype(
+    [("at", "i8"), ("slot", "i8"), ("op", "i1"), ("size", "i8"), ("simhash", "u8"), ("content", "u8")]
+)
+
+
+class _Page:
+    """What was last seen of one page."""
+
+    __slots__ = ("digest", "mime", "seen_at", "simhash", "size", "there", "title", "words")
+
+    def __init__(self) -> None:
+        self.there = False
+        self.seen_at = 0.0
+        self.digest = self.words = self.simhash = self.size = 0
+        self.mime = self.title = ""
+
+
+def history_of_crawl(directory: Path, tell: Tell | None = None) -> History:
+    """Return what the pages of a crawl did, as far as it saw; nothing is written, and the crawl may run meanwhile.
+
+    A page appears with the first visit that read it, and changes when a visit finds other words than the one before:
+    at the date that the site gives, where it lies between the two and is believed, else at the visit. It is removed
+    when a visit finds it gone. Pages never read are not in it. A link counts from the visit that saw it, and only
+    between pages that were read. Now and then `tell` is told how much of the journal was read.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged.
+    """
+    crawl = opened(directory)
+    try:
+        return _Fold(crawl, tell).history(directory.resolve().name)
+    finally:
+        crawl.close()
+
+
+class _Fold:
+    """Follows the journal, visit by visit."""
+
+    def __init__(self, crawl: Partition, tell: Tell | None) -> None:
+        self._crawl = crawl
+        self._known = crawl.state.known.count
+        self._pages: dict[int, _Page] = {}
+        self._born: set[int] = set()  # pages that became known by links that were not there before
+        self._rows: list[tuple[int, int, int, int, int, int]] = []
+        self._links = JournalLinks()
+        self._look, self._look_at = array("q"), array("q")
+        for _, _, event in events(crawl, crawl.journal.sequence, tell=tell):
+            if isinstance(event, Visit) and event.slot < self._known:
+                self._visit(event)
+            elif isinstance(event, Lost) and event.slot in self._pages:
+                self._pages[event.slot].digest = 0  # the next visit compares with nothing
+
+    def _visit(self, event: Visit) -> None:
+        if event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.digest:
+            self._read(event)
+        elif event.outcome == Outcome.GONE and event.slot in self._pages:
+            self._gone(event)
+        if event.flags & HAS_LINKS and self._links.read(event) and event.found is not None:
+            first = event.found.first_slot
+            self._born.update(range(first, first + len(event.found.urls)))
+
+    def _read(self, event: Visit) -> None:
+        page = self._pages.get(event.slot)
+        if page is None:
+            page = self._pages[event.slot] = _Page()
+        op, at = self._news(page, event)
+        page.seen_at = event.at
+        page.size, page.mime = event.size_bytes or page.size, event.mime or page.mime
+        page.title = event.title or page.title
+        if not (page.digest and event.flags & UNCHANGED):
+            page.digest, page.words, page.simhash = event.digest, event.words, event.simhash
+        self._look.append(event.slot)
+        self._look_at.append(int(event.at))
+        if op is not None:
+            self._take_down(event.slot, page, op, at)
+
+    def _news(self, page: _Page, event: Visit) -> tuple[int | None, float]:
+        """Return what a visit that read a page found that it did, and when."""
+        if not page.there:
+            page.there = True
+            return APPEARED, event.at
+        if not page.digest:
+            return TECHNICAL, event.at
+        if event.flags & UNCHANGED or not changed(event.digest, event.words, page.digest, page.words):
+            return None, event.at
+        dated = page.seen_at < event.changed_at < event.at
+        return CHANGED, event.changed_at if dated else event.at
+
+    def _gone(self, event: Visit) -> None:
+        page = self._pages[event.slot]
+        self._look.append(event.slot)
+        self._look_at.append(int(event.at))
+        if page.there:
+            page.there, page.digest, page.simhash, page.size = False, 0, 0, 0
+            self._take_down(event.slot, page, REMOVED, event.at)
+            self._links.end(event.slot, event.at)
+
+    def _take_down(self, slot: int, page: _Page, op: int, at: float) -> None:
+        self._rows.append((int(at), slot, op, page.size, page.simhash, page.digest))
+
+    def history(self, name: str) -> History:
+        """Return it, with pages numbered in the order in which they became known."""
+        slots = np.array(sorted(self._pages), np.int64)
+        rows = np.array(self._rows, _EVENT)
+        rows = rows[np.argsort(rows["at"], kind="stable")]
+        state = self._crawl.state
+        known: Any = state.known.rows()
+        unknown = np.full(len(rows), -1, np.int64)
+        return History(
+            name, rows["at"].copy(), np.searchsorted(slots, rows["slot"]), rows["op"].copy(), rows["size"].copy(),
+            unknown, rows["simhash"].copy(), rows["content"].copy(), tuple(state.urls.get_many(slots.tolist())),
+            state.site_of[known["host"][slots]].astype(np.int64), tuple(state.sites), self._links.log(slots),
+            self._seen(slots),
+        )  # fmt: skip
+
+    def _seen(self, slots: Ints) -> Seen:
+        look, at = np.array(self._look, np.int64), np.array(self._look_at, np.int64)
+        order = np.argsort(at, kind="stable")
+        look, at = np.searchsorted(slots, look)[order], at[order]
+        until = np.zeros(len(slots), np.int64)
+        np.maximum.at(until, look, at)
+        pages = [self._pages[slot] for slot in slots.tolist()]
+        born = np.isin(slots, np.fromiter(self._born, np.int64, len(self._born)))
+        return Seen(until, born, tuple(page.mime for page in pages), tuple(page.title for page in pages), look, at)

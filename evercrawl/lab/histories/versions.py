@@ -1,0 +1,131 @@
+"""The versions of pages that a crawl archived, as sets of runs of words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evercrawl.ask.content import answer_of
+from evercrawl.change.extent import changed
+from evercrawl.change.shingles import shingles, word_keys
+from evercrawl.model.stored.indexed import content_of
+from evercrawl.model.stored.reader import events, opened
+from evercrawl.parse.digest import keys
+from evercrawl.store.archive.warc import Kind
+from evercrawl.store.journal.events import UNCHANGED, Visit
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Keys
+
+_READ = (Outcome.OK, Outcome.DUPLICATE)
+
+
+class Version(NamedTuple):
+    """What a page was when a visit found other words than before.
+
+    Attributes
+    ----------
+    at
+        When it was first seen, in seconds since the epoch.
+    runs
+        Its runs of words (see `change.shingles`).
+    """
+
+    at: float
+    runs: Keys
+
+
+class _Look(NamedTuple):
+    at: float
+    pointer: int
+    digest: int
+    words: int
+
+
+class _Looks:
+    """Visits that found a page to be another than before, and until when it was seen."""
+
+    __slots__ = ("found", "until")
+
+    def __init__(self) -> None:
+        self.found: list[_Look] = []
+        self.until = 0.0
+
+
+def versions_of_crawl(
+    directory: Path, urls: Sequence[str], since: float, until: float
+) -> Iterator[tuple[int, list[Version]]]:
+    """Yield the versions of those of some pages that had two or more, page by page.
+
+    Parameters
+    ----------
+    directory
+        Of a crawl, which may run meanwhile; its journal is read once, and of its archive what is asked for.
+    urls
+        Of pages of it.
+    since, until
+        Between which instants visits count, in seconds since the epoch.
+
+    Yields
+    ------
+    int, list
+        The place of a page among `urls`; its versions, the last one once more at the last visit that found it so. A
+        version whose words are not in the archive any more, or never were, ends the list.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged.
+    """
+    crawl = opened(directory)
+    try:
+        slots = crawl.state.table.find(keys(list(urls))).tolist()
+        looks: dict[int, _Looks] = {slot: _Looks() for slot in slots}
+        for pointer, _, event in events(crawl, crawl.journal.sequence):
+            if isinstance(event, Visit) and event.slot in looks and since <= event.at <= until:
+                _look(looks[event.slot], event, pointer)
+        for row, slot in enumerate(slots):
+            if len(looks[slot].found) > 1:
+                yield row, _versions(crawl, looks[slot], urls[row])
+    finally:
+        crawl.close()
+
+
+def _look(looks: _Looks, event: Visit, pointer: int) -> None:
+    """Take note of a visit."""
+    if event.outcome not in _READ or not event.digest:
+        return
+    last = looks.found[-1] if looks.found else None
+    same = last is not None and event.flags & UNCHANGED
+    if not same and (last is None or changed(event.digest, event.words, last.digest, last.words)):
+        looks.found.append(_Look(event.at, pointer, event.digest, event.words))
+    looks.until = event.at
+
+
+def _versions(crawl: Partition, looks: _Looks, url: str) -> list[Version]:
+    known: dict[int, Keys | None] = {}
+    found: list[Version] = []
+    for look in looks.found:
+        if look.words not in known:
+            known[look.words] = _runs(crawl, look, url)
+        runs = known[look.words]
+        if runs is None:
+            return found
+        found.append(Version(look.at, runs))
+    return [*found, found[-1]._replace(at=looks.until)]
+
+
+def _runs(crawl: Partition, look: _Look, url: str) -> Keys | None:
+    """Return the runs of words that a visit found; None where they are not in the archive."""
+    event = crawl.journal.read(look.pointer)
+    if not look.words or not isinstance(event, Visit) or event.archive is None:
+        return None
+    if not event.content and answer_of(crawl, event).kind is not Kind.RESPONSE:
+        return None
+    return shingles(word_keys(content_of(crawl, event, url).text.decode("utf-8", "replace")))

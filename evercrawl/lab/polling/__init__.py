@@ -1,0 +1,1 @@
+"""Policies polling made-up pages."""

@@ -1,0 +1,186 @@
+"""How to find the page that a policy wants next: value all there are, or let the crawl's own frontier offer some."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from evercrawl.schedule.frontier.frontier import Frontier
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.types import Floats, Ints, Slots
+
+_WHOLE: Final = 1e-9  # so little short of a whole token is rounding
+
+
+class Columns(Protocol):
+    """Gathers what the policy is told of pages; of all of them for None."""
+
+    def __call__(self, slots: Slots | None) -> Pages:
+        """Return the columns."""
+        ...
+
+
+class Chooser(ABC):
+    """Finds the pages to visit next."""
+
+    def look(self, until: float) -> None:
+        """Look at all pages; up to the next look, at `until`, it may do with the most promising."""
+        return
+
+    @abstractmethod
+    def choose(self, now: float, most: int) -> Ints:
+        """Return up to `most` pages to visit at `now`, the best first, no page twice."""
+
+    def visited(self, rows: Ints, now: float) -> None:
+        """Take pages back that were visited."""
+        return
+
+
+class Exhaustive(Chooser):
+    """Values all pages, keeps the most promising, values these again at each choice, and takes the best.
+
+    Parameters
+    ----------
+    policy, columns
+        Who values, and what it is told.
+    visited_at
+        When each page was last visited, nan for never, shape (n,).
+    kept
+        How many pages of either kind, new or visited, are kept between two looks; 0 for all.
+    """
+
+    def __init__(self, policy: Policy, columns: Columns, visited_at: Floats, kept: int) -> None:
+        self._policy, self._columns, self._visited_at, self._kept = policy, columns, visited_at, kept
+        self._pool: Slots | None = None
+
+    def look(self, until: float) -> None:
+        """Keep those pages whose values will be highest, among the new ones and among the others.
+
+        By then, not now: what was visited a moment ago may be worth another visit before the next look.
+        """
+        if self._kept and 2 * self._kept < len(self._visited_at):
+            values, new = self._values(None, until), np.isnan(self._visited_at)
+            kinds = [np.flatnonzero(new), np.flatnonzero(~new)]
+            pool = np.concatenate([rows[best(values[rows], self._kept)] for rows in kinds])
+            self._pool = pool.astype(np.uint32)
+
+    def choose(self, now: float, most: int) -> Ints:
+        """Return the pages of highest value, none below the policy's least."""
+        pool, values = self._pool, self._values(self._pool, now)
+        places = self._best(values, now, most)
+        places = places[values[places] >= self._policy.min_value]
+        rows = places if pool is None else pool[places].astype(np.int64)
+        if len(rows):
+            fresh = int(np.isnan(self._visited_at[rows]).sum())
+            known = len(self._visited_at) - int(np.isnan(self._visited_at).sum()) + fresh
+            self._policy.chosen(values[places], now, known, fresh)
+        return rows
+
+    def _best(self, values: Floats, now: float, most: int) -> Ints:
+        return best(values, most)
+
+    def _values(self, slots: Slots | None, now: float) -> Floats:
+        values = np.ascontiguousarray(self._policy.value(self._columns(slots), now), np.float64)
+        assert np.isfinite(values).all(), "a policy values every page"
+        return values
+
+
+class Capped(Exhaustive):
+    """Values all pages at each choice, and takes the best that their hosts allow.
+
+    Parameters
+    ----------
+    policy, columns, visited_at
+        As for `Exhaustive`.
+    host, cap_per_s
+        Number of each page's host, and how many visits a second each host allows.
+    saved_s
+        For how long a host saves up what it allows and nobody uses.
+    """
+
+    def __init__(
+        self, policy: Policy, columns: Columns, visited_at: Floats, host: Ints, cap_per_s: Floats, saved_s: float
+    ) -> None:
+        super().__init__(policy, columns, visited_at, 0)
+        self._host, self._cap_per_s = host, cap_per_s
+        self._room = np.maximum(cap_per_s * saved_s, 1.0)
+        self._tokens, self._at = self._room.copy(), float("nan")
+
+    def _best(self, values: Floats, now: float, most: int) -> Ints:
+        """Return the best that hosts allow: of each host, as many as it has tokens."""
+        passed_s = 0.0 if np.isnan(self._at) else now - self._at
+        self._at = now
+        self._tokens = np.minimum(self._tokens + self._cap_per_s * passed_s, self._room)
+        order = np.argsort(-values, kind="stable")
+        hosts = self._host[order]
+        by_host = np.argsort(hosts, kind="stable")
+        starts = np.searchsorted(hosts[by_host], np.arange(len(self._room)))
+        place = np.empty(len(order), np.int64)
+        place[by_host] = np.arange(len(order)) - starts[hosts[by_host]]
+        rows = order[place < np.floor(self._tokens[hosts] + _WHOLE)][:most]
+        self._tokens -= np.bincount(self._host[rows], minlength=len(self._tokens))
+        return rows
+
+
+class ThroughFrontier(Chooser):
+    """Asks the frontier, as a crawl does: each host offers some of its pages.
+
+    Parameters
+    ----------
+    policy, columns
+        As for `Exhaustive`.
+    visited_at
+        When each page was last visited, shape (n,).
+    host, delay_s
+        Number of each page's host, and how long each rests after a visit; None for one host that never does.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        columns: Columns,
+        visited_at: Floats,
+        host: Ints | None = None,
+        delay_s: Floats | None = None,
+    ) -> None:
+        n = len(visited_at)
+        self._host = np.zeros(n, np.int64) if host is None else host
+        self._frontier = Frontier(policy, columns, lambda slot: float(visited_at[slot]), refresh_after_s=0.0)
+        for number in range(int(self._host.max()) + 1):
+            self._frontier.add_host(f"h{number}").delay_s = 0.0 if delay_s is None else float(delay_s[number])
+        for slot, number in enumerate(self._host.tolist()):
+            self._frontier.add_new(number, (slot,))
+
+    def choose(self, now: float, most: int) -> Ints:
+        """Return what the frontier offers; where one host is all there is, page by page."""
+        rows = list[int]()
+        while len(rows) < most:
+            chosen = self._frontier.choose(now, most - len(rows))
+            if not chosen:
+                break
+            for host, slot, _ in chosen:
+                self._frontier.began(host, now)
+                self._frontier.ended(host, now)
+                rows.append(slot)
+        return np.array(rows, np.int64)
+
+    def visited(self, rows: Ints, now: float) -> None:
+        """Let pages wait for their refresh."""
+        for slot in rows.tolist():
+            self._frontier.add_seen(int(self._host[slot]), slot, visited_at=now)
+
+
+def best(values: Floats, most: int) -> Ints:
+    """Return where the highest values are, the highest first; of equal ones the earlier.
+
+    >>> best(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
+    [1, 3, 2]
+    """
+    if most >= len(values):
+        return np.argsort(-values, kind="stable")
+    rows = np.argpartition(values, len(values) - most)[len(values) - most :]
+    return np.asarray(rows[np.lexsort((rows, -values[rows]))])

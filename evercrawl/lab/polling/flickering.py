@@ -1,0 +1,117 @@
+"""Made-up pages some of which flicker: all that changes there is an advertisement, which is worth nothing to have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.lab.polling.changing import Seen, Signals, World
+from evercrawl.lab.polling.poisson import Poisson
+from evercrawl.lab.polling.population import Population
+from evercrawl.model.worth.lasting_weight import counted
+from evercrawl.schedule.formulas import allocation
+from evercrawl.store.records import lasting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints
+
+_HASHES: Final = 1 << lasting.BITS
+
+
+class Flickering(World):
+    """Pages that change by Poisson processes: of those that flicker only what does not last, of others all of them.
+
+    What counts is the freshness of the others alone: of what lasts on a page that flickers, a copy that was taken once
+    stays good. Each state of a page has a similarity hash of its own, by which a crawl tells what lasts.
+
+    Parameters
+    ----------
+    pages
+        The population.
+    flickers
+        Which pages do, shape (n,).
+    seed
+        Decides what is found.
+    each_look
+        Whether these show something else at each look; else as often as their rates say.
+    heeded
+        Whether pages count by what is known to last of their changes, as `lasting` has it in a crawl.
+
+    Attributes
+    ----------
+    visits, wasted
+        How many there were; and how many of them to pages that flicker.
+    """
+
+    def __init__(
+        self, pages: Population, flickers: NDArray[np.bool_], seed: int, *, each_look: bool, heeded: bool
+    ) -> None:
+        n, self._flickers, self._each_look, self._heeded = len(pages), flickers, each_look, heeded
+        others = Population(np.where(flickers, 0.0, pages.weight), pages.lam_per_day, pages.host)
+        self._others, self._importance = Poisson(others, seed), pages.weight
+        self.weight, self.host = pages.weight.copy(), pages.host
+        self._draw = np.random.default_rng([seed, 3])  # what is found changed is the same whoever heeds what lasts
+        self._hash = np.zeros(n, np.int64)  # of each page as it was at its last visit; 0 before the first
+        self._kept: list[tuple[int, int]] = [(lasting.START, 0)] * n
+        self.visits = self.wasted = 0
+
+    def visit(self, rows: Ints, now: float) -> Seen:
+        """Take copies, and say what was found."""
+        seen, before = self._others.visit(rows, now), self._hash[rows]
+        new = before == 0
+        changed = (seen.changed | (self._flickers[rows] & self._each_look)) & ~new
+        after = np.where(changed | new, self._draw.integers(1, _HASHES, len(rows)), before)
+        self._hash[rows] = after
+        self.visits += len(rows)
+        self.wasted += int(np.count_nonzero(self._flickers[rows]))
+        if self._heeded:
+            places: list[int] = rows.tolist()
+            for i, row in enumerate(places):
+                mean, earlier = self._kept[row]
+                self._kept[row] = lasting.learn(mean, earlier, int(before[i]), int(after[i]), changed=bool(changed[i]))
+            stays = lasting.part(np.array([self._kept[row][0] for row in places]))
+            self.weight[rows] = self._importance[rows] * counted(stays)
+        return Seen(changed, seen.age_s, seen.gone)
+
+    def pass_to(self, now: float) -> Signals | None:
+        """Let time go on; nothing is announced."""
+        return self._others.pass_to(now)
+
+    def stale(self, now: float) -> NDArray[np.bool_]:
+        """Return of which pages that do not flicker the copy is stale."""
+        stale: NDArray[np.bool_] = self._others.stale(now) & ~self._flickers
+        return stale
+
+    def earned(self, now: float) -> float:
+        """Return the expected integral of the weight of what is fresh, as a part of that of all that do not flicker."""
+        return self._others.earned(now)
+
+    def best(self, budget: float) -> float:
+        """Return the optimum of who knows all rates, and which pages flicker."""
+        return self._others.best(budget)
+
+
+def flickering(pages: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """Return which pages flicker, shape (n,): so large a share of them, whatever they matter and however they change.
+
+    >>> int(flickering(1000, 0.3, seed=1).sum())
+    300
+    """
+    found = np.zeros(pages, np.bool_)
+    found[np.random.default_rng([seed, 4]).permutation(pages)[: round(share * pages)]] = True
+    return found
+
+
+def in_closed_form(pages: Population, flickers: NDArray[np.bool_], budget: float) -> tuple[float, float]:
+    """Return the best there is for who takes all changes alike, and for who knows which pages flicker.
+
+    In closed form, rates known; pages that flicker do so as often as their rates say.
+    """
+    others: Floats = np.where(flickers, 0.0, pages.weight)
+    rate = pages.optimum(budget).rate
+    fresh = allocation.freshness(rate, pages.lam_per_day)
+    best = Population(others, pages.lam_per_day, pages.host).optimum(budget).value
+    return float(np.average(fresh, weights=others)), best

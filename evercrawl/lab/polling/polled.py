@@ -1,0 +1,175 @@
+"""What is held of pages that are polled: the columns that policies are told."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.change.comebacks import Comebacks, scale_s
+from evercrawl.change.deaths import RETURNS, Deaths
+from evercrawl.lab.polling.beliefs import Beliefs, Trust
+from evercrawl.schedule.base import Facts, Pages
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.polling.changing import Seen, World
+    from evercrawl.lab.polling.conditions import Conditions
+    from evercrawl.schedule.base import Policy
+    from evercrawl.types import Floats, Ints, Slots
+
+_RETRIEVED: Final = 10.0  # answers to searches in which a page of mean importance is shown, a cycle
+_CLICKED: Final = 0.3  # of those in which it is followed
+_CHANGED_COST: Final = 0.5  # of what a changed page costs more, where nobody knows yet how many change
+
+
+class Held:
+    """The columns of all pages, kept up to date.
+
+    Parameters
+    ----------
+    world, policy, conditions, cycle_s
+        As in `polling`.
+    seed
+        Decides which pages say when they changed last.
+
+    Attributes
+    ----------
+    visited_at
+        Of each page, nan before the first visit, shape (n,); written in place.
+    beliefs
+        What is thought of their rates.
+    usual_cost
+        About what a visit costs.
+    facts
+        What pages and their URLs are like; zeros, for nobody knows, unless whoever does puts others in their place.
+    comebacks
+        What was learned of how fast pages that were gone come back.
+    """
+
+    def __init__(self, world: World, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
+        n = len(world.weight)
+        self._world, self._policy, self._cycle_s = world, policy, cycle_s
+        self.visited_at = np.full(n, math.nan)
+        known = getattr(world, "rate_per_s", None) if conditions.known else None
+        self.beliefs = Beliefs(world.host, known, forget=conditions.forget, cycle_s=cycle_s, by_host=conditions.by_host)
+        self._dated = np.random.default_rng([seed, 1]).random(n) < conditions.dated
+        self._trust = Trust(world.host)
+        self._slot = np.arange(n, dtype=np.uint32)
+        self._site = world.host.astype(np.uint32)
+        self._cost = np.ones(n) if conditions.cost is None else conditions.cost
+        self._cost_changed = np.zeros(n) if conditions.cost_changed is None else conditions.cost_changed
+        self._mean = float(world.weight.mean())
+        self._began_at = self._now = math.nan
+        self._found_at = np.full(n, math.nan)
+        self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
+        self._misses = np.zeros(n)
+        self._deaths_per_s = conditions.deaths / cycle_s
+        self._read_at = np.full(n, math.nan)  # when it was there, the last time
+        self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
+        self.comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
+        self._returns_per_s = conditions.returns / (conditions.away * cycle_s)
+        self.facts = Facts(*(np.zeros(n) for _ in range(8)))
+
+    def pass_to(self, now: float) -> None:
+        """Let time go on to `now`, and bring every column up to date."""
+        if math.isnan(self._began_at):
+            self._began_at = now
+            self._found_at[:] = now
+        self._now = now
+        signals = self._world.pass_to(now)
+        if self._policy.clairvoyant:
+            self._trust.neg_log_unchanged[:] = np.where(self._world.stale(now), math.inf, 0.0)
+        elif signals is not None:
+            self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at), now)
+        self.beliefs.refresh()
+        if self._deaths_per_s and self._told_deaths:
+            self._policy.deaths_per_s = self._deaths_per_s if self._known else self._deaths.per_s
+
+    def at(self, now: float) -> None:
+        """Let it be `now`, between two looks at all pages."""
+        self._now = now
+
+    def missing(self, rows: Ints) -> NDArray[np.bool_]:
+        """Return which of some pages the last visit found gone, shape (n,)."""
+        return np.asarray(self._misses[rows] > 0)
+
+    def columns(self, slots: Slots | Ints | None) -> Pages:
+        """Return what a policy is told of some pages, or of all."""
+        rows: Any = slice(None) if slots is None else slots
+        weight, visited_at = self._world.weight[rows], self.visited_at[rows]
+        comeback_scale_s = self._comeback_scale_s(rows) if self._awaits and self._deaths_per_s else None
+        if self._deaths_per_s and not self._awaits:
+            weight = weight * RETURNS ** self._misses[rows]
+        cash = weight * (self._now - np.fmax(visited_at, self._began_at - self._cycle_s))
+        return Pages(
+            self._slot[rows], visited_at, weight, cash, self.beliefs.shape[rows], self.beliefs.scale_s[rows],
+            self._cost[rows], self._cost_changed[rows], self._trust.neg_log_unchanged[rows], **self._extra(rows),
+            announced_share=self._trust.announced_share(rows), found_at=self._found_at[rows],
+            comeback_scale_s=comeback_scale_s,
+        )  # fmt: skip
+
+    def _comeback_scale_s(self, rows: Any) -> Floats | None:
+        """Return how slowly pages come back that were found gone, 0 of others; None where none was."""
+        gone = self._misses[rows] > 0
+        if not gone.any():
+            return None
+        usual_s = scale_s(self._returns_per_s) if self._known else self.comebacks.scale_s
+        return np.where(gone, usual_s + self._gone_s(rows), 0.0)
+
+    def _gone_s(self, rows: Any) -> Floats:
+        """Return for how long pages had not been there at their last visit, since they were read or else found."""
+        read_at = self._read_at[rows]
+        gone_s: Floats = self.visited_at[rows] - np.where(np.isnan(read_at), self._found_at[rows], read_at)
+        return gone_s
+
+    def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
+        """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.
+
+        Of a page that is new it is the age of what was found. Rates are learned from the time since a page was there,
+        so that one that is back says whether it changed since.
+        """
+        read, new = ~seen.gone, np.isnan(interval_s)
+        dated = (seen.changed | (new & read & np.isfinite(seen.age_s))) & self._dated[rows]
+        age_s = np.where(dated, seen.age_s, math.nan)
+        told = self._trust.announced(rows)
+        told_s = np.where(seen.changed, self._trust.age_s(rows, now), math.nan)
+        if not self._policy.clairvoyant:
+            self._trust.learn(rows, seen.changed, self.beliefs, interval_s, now)
+        heard = self._trust.heard(rows)
+        until_s = np.where(np.isnan(told_s), age_s, heard * (interval_s - told_s))
+        quiet_s = np.where(~told & seen.changed & np.isnan(age_s), heard * interval_s, 0.0)
+        since_s = np.where(read, now - self._read_at[rows], math.nan)
+        self.beliefs.learn(rows, since_s, seen.changed, until_s, quiet_s)
+        age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
+        there = ~new & (self._misses[rows] == 0)
+        self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
+        if (away := self._misses[rows] > 0).any():
+            back = int((away & read).sum())
+            self.comebacks.learn(self._gone_s(rows[away]), now - self.visited_at[rows[away]], back=back)
+        self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)
+        self.visited_at[rows] = now
+        self._read_at[rows[read]] = now
+        return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
+
+    def _extra(self, rows: Any) -> dict[str, Any]:
+        """Return the columns that this policy needs: links, searches and clicks in proportion to importance."""
+        needs, extra = self._policy.needs, dict[str, Any]()
+        if not needs:
+            return extra
+        weight = self._world.weight[rows]
+        if needs & {"in_links", "rank"}:
+            extra |= {"in_links": weight, "rank": weight}
+        if needs & {"backlog", "host_backlog"}:
+            unread = np.bincount(self._world.host[np.isnan(self.visited_at)], minlength=int(self._world.host.max()) + 1)
+            extra["backlog"] = extra["host_backlog"] = unread[self._world.host[rows]].astype(np.float64)
+        if needs & {"site", "host"}:
+            extra["site"] = extra["host"] = self._site[rows]
+        if needs & {"retrieved", "clicked"}:
+            shown = _RETRIEVED * weight / self._mean * (self._now - self._began_at) / self._cycle_s
+            extra |= {"retrieved": shown, "clicked": _CLICKED * shown}
+        if "facts" in needs:
+            extra["facts"] = self.facts.take(rows)
+        return extra

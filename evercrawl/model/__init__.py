@@ -1,0 +1,1 @@
+"""What the crawl believes at one instant, by slot."""

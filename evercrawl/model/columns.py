@@ -1,0 +1,314 @@
+"""What a policy is told of pages, gathered from state, importance and beliefs about change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.change.deaths import RETURNS
+from evercrawl.change.prior import SHAPE
+from evercrawl.model.newcomers import ALONE, Guess
+from evercrawl.model.web.known_graph import Asked, KnownGraph
+from evercrawl.schedule.base import Pages
+from evercrawl.store.cash.spread import expected
+from evercrawl.store.records.records import MEMBER, VALIDATED
+from evercrawl.store.table.known import TICKS_PER_S
+from evercrawl.store.table.table import NO_RECORD, ROOT
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from evercrawl.change.comebacks import Comebacks
+    from evercrawl.change.prior import SitePriors
+    from evercrawl.config import Config
+    from evercrawl.importance.base import Importance
+    from evercrawl.model.focus import Focusing
+    from evercrawl.model.notices import Notices
+    from evercrawl.model.worth.weights import Weight
+    from evercrawl.store.state import State
+    from evercrawl.types import Floats, Slots
+
+HEAD_BYTES: Final = 600.0  # of a request and the head of its answer: what a visit costs that finds nothing new
+USUAL_BYTES: Final = 20_000.0  # of a body, before any was seen
+_CASH: Final = ("host", "flags", "alias", "importance", "mark")  # fields of the cash account
+
+
+class Columns:
+    """Gathers the columns of `Pages`.
+
+    Importance and cash count half as much for each visit in a row that found a page gone or in trouble: a visit moves
+    what there is only if the page is back. Of pages found gone they do not where the policy reckons with that itself.
+
+    Parameters
+    ----------
+    state, scheme, priors, notices
+        Who has what, how much that matters, how fast sites change, and what sitemaps say changed.
+    in_bytes
+        Whether the budget is counted in bytes; else in fetches, of which each costs the same.
+    expecting
+        Whether pages that were never read matter as much as they may be expected to once they are; else only as much
+        as the links to them say.
+    new_weight
+        How many times as much pages count that were never read; see `focus.discovery_weight`.
+    focus
+        Says how many times as much as others pages are wanted; without it none is. With these two, importance and cash
+        are the keys by which visits are chosen, and no longer what rankings tell.
+    known
+        Gathers what only some policies need.
+    newcomers
+        What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
+    weight
+        Says what pages are worth instead of their importance; without it they are worth that.
+    comebacks
+        How fast pages come back, for a policy that `awaits` them; without it none is told.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        scheme: Importance,
+        priors: SitePriors,
+        notices: Notices,
+        *,
+        in_bytes: bool,
+        expecting: bool = False,
+        new_weight: float = 1.0,
+        focus: Focusing | None = None,
+        known: KnownGraph | None = None,
+        newcomers: str = ALONE,
+        weight: Weight | None = None,
+        comebacks: Comebacks | None = None,
+    ) -> None:
+        self._state = state
+        self._scheme = scheme
+        self._priors = priors
+        self._notices = notices
+        self._in_bytes = in_bytes
+        self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
+        self._new_weight = new_weight
+        self._focus = focus
+        self._known = known
+        self._guess = Guess(state, scheme, newcomers)
+        self._comebacks = comebacks
+        self._weight = weight
+        if weight is not None:
+            self._plain = Columns(
+                state, scheme, priors, notices, in_bytes=in_bytes, expecting=expecting, newcomers=newcomers
+            )
+            weight.begin(self._plain)
+
+    def __call__(self, slots: Slots) -> Pages:
+        """Return the columns of `slots`, shape (n,) each."""
+        state = self._state
+        self._priors.grow(len(state.sites))
+        cells = state.table.record.take(slots)
+        seen = cells < NO_RECORD
+        unread = None if seen.all() else ~seen
+        if unread is not None and unread.all() and not state.lost:
+            return self._unread(slots, cells)
+        rows = self._rows(slots, cells, unread)
+        sites = state.site_of.take(rows["host"])
+        visited_at = state.epoch + _told_at(rows) / TICKS_PER_S
+        scale_s = self._priors.scales_at(sites.astype(np.int64)) + rows["rate_scale_s"]
+        if unread is not None:
+            visited_at[unread], scale_s[unread] = np.nan, self._priors.crawl_scale_s
+        cash = self._cash(slots, cells, unread, rows, sites)
+        never = None if unread is None else self._never(unread, slots)
+        worth = cash if never is None else np.where(never, self._expected(cash, cells), cash)
+        importance = self._importance(worth, rows, slots, cells)
+        comeback_scale_s = None
+        if (misses := rows["misses"]).any():
+            comeback_scale_s = self._comeback_scale_s(rows, slots)
+            back = (
+                RETURNS ** np.where(comeback_scale_s > 0, 0, misses)
+                if comeback_scale_s is not None
+                else RETURNS**misses
+            )
+            importance, cash = importance * back, cash * back
+        importance, cash, weight_ratio = self._wanted(slots, never, importance, cash)
+        cost, cost_changed = self._costs(seen, rows)
+        return Pages(
+            slot=slots,
+            visited_at=visited_at,
+            importance=importance,
+            cash=cash,
+            shape=rows["rate_shape"].astype(np.float64) + SHAPE,
+            scale_s=scale_s,
+            cost=cost,
+            cost_changed=cost_changed,
+            neg_log_unchanged=self._notices.of(slots, sites),
+            announced_share=self._notices.announced_share(sites),
+            found_at=None if unread is None else np.where(unread, self._found_at(slots), np.nan),
+            weight_ratio=weight_ratio,
+            comeback_scale_s=comeback_scale_s,
+            **self._asked(slots),
+        )
+
+    def weight_ratio(self, slots: Slots) -> Floats:
+        """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
+        if self._weight is None:
+            return np.ones(len(slots))
+        importance = self._plain(slots).importance
+        return _times(self._weight.worth(slots, importance), importance)
+
+    def saw(self, slot: int) -> tuple[float, dict[str, float]]:
+        """Return how many times its importance a page counts by the weight itself, and what that goes by."""
+        weight = self._weight.alone if self._weight is not None else None
+        if weight is None:
+            return 1.0, {}
+        slots = np.array([slot], np.uint32)
+        importance = self._plain(slots).importance
+        times = float(_times(weight.worth(slots, importance), importance)[0])
+        return times, weight.saw(slot, float(importance[0]))
+
+    def _comeback_scale_s(self, rows: NDArray[Any], slots: Slots) -> Floats | None:
+        """Return how slowly pages come back that the last visit found gone, 0 of others; None where none is awaited."""
+        gone = (rows["outcome"] == Outcome.GONE) & (rows["misses"] > 0)
+        if self._comebacks is None or not gone.any():
+            return None
+        seen = rows["seen"].astype(np.float64)
+        there = np.where(seen > 0, seen, self._state.known.found_at.at(slots))
+        gone_s = np.maximum(rows["visited"] - there, 0.0) / TICKS_PER_S
+        return np.where(gone, self._comebacks.scale_s + gone_s, 0.0)
+
+    def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """Return the records of pages; all zero for one that was never read.
+
+        Of one whose content was lost there is what it owns and owes.
+        """
+        state = self._state
+        records = state.records
+        if unread is None:
+            return records.rows.take(cells)
+        rows = records.rows.take(np.where(unread, np.uint32(records.count), cells))  # the first that is not in use
+        for i in np.flatnonzero(unread).tolist() if state.lost else ():
+            index = state.lost.get(int(slots[i]))
+            if index is not None:
+                for field in _CASH:
+                    rows[field][i] = records.rows[field][index]
+                rows["flags"][i] &= MEMBER
+        return rows
+
+    def _importance(self, cash: Floats, rows: NDArray[Any], slots: Slots, cells: Slots) -> Floats:
+        """Return how much pages matter."""
+        own = rows["alias"] == NO_SLOT  # else it weighs no more than what it has yet to pass on
+        history, mark = np.where(own, rows["importance"], 0.0), np.where(own, rows["mark"], 0.0)
+        kept = self._state.kept_of(slots, cells)
+        kept = kept * own[:, None] if kept is not None else None
+        return self._scheme.importance(
+            cash, history, mark, self._state.accounts.total, kept, self._state.born_of(slots), self._guess()
+        )
+
+    def _wanted(
+        self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats
+    ) -> tuple[Floats, Floats, Floats | None]:
+        """Return what pages are worth, and their cash in proportion, times how much more they are wanted.
+
+        Last comes the weight's ratio; `never` are those that were never read.
+        """
+        weight_ratio = None
+        if self._weight is not None:
+            worth = self._weight.worth(slots, importance)
+            weight_ratio = _times(worth, importance)
+            importance, cash = worth, cash * weight_ratio
+        news = never if self._new_weight != 1.0 else None
+        if news is None and self._focus is None:
+            return importance, cash, weight_ratio
+        weights = np.ones(len(slots)) if self._focus is None else self._focus.weights(slots)
+        if news is not None:
+            weights[news] *= self._new_weight
+        return importance * weights, cash * weights, weight_ratio
+
+    def _unread(self, slots: Slots, cells: Slots) -> Pages:
+        """Return the columns of pages none of which was ever read."""
+        state, count = self._state, len(slots)
+        cash = state.table.cash.take(slots)
+        self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
+        zeros = np.zeros(count)
+        size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
+        importance = self._scheme.importance(
+            self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots), self._guess()
+        )
+        importance, cash, weight_ratio = self._wanted(slots, np.ones(count, np.bool_), importance, cash)
+        return Pages(
+            slot=slots,
+            visited_at=np.full(count, np.nan),
+            importance=importance,
+            cash=cash,
+            shape=np.full(count, SHAPE),
+            scale_s=np.full(count, self._priors.crawl_scale_s),
+            cost=np.full(count, size),
+            cost_changed=zeros,
+            neg_log_unchanged=zeros,
+            found_at=self._found_at(slots),
+            weight_ratio=weight_ratio,
+            **self._asked(slots),
+        )
+
+    def _asked(self, slots: Slots) -> Asked:
+        """Return the columns that only this crawl's policy needs."""
+        return self._known.of(slots) if self._known is not None else Asked()
+
+    def _found_at(self, slots: Slots) -> Floats:
+        return self._state.epoch + self._state.known.found_at.at(slots) / TICKS_PER_S
+
+    def _never(self, unread: NDArray[np.bool_], slots: Slots) -> NDArray[np.bool_]:
+        """Return which pages were never read; what is lost was."""
+        lost = self._state.lost
+        return unread & np.array([slot not in lost for slot in slots.tolist()], np.bool_) if lost else unread
+
+    def _expected(self, cash: Floats, cells: Slots) -> Floats:
+        """Return what pages that were never read are taken to weigh."""
+        return expected(cash, cells) if self._expecting else cash
+
+    def _add_shares_of_roots(self, cash: Floats, slots: Slots, roots: NDArray[np.bool_]) -> None:
+        """Add the share of the virtual page's cash to roots that were never read."""
+        for i in np.flatnonzero(roots).tolist():
+            host = int(self._state.known.row(int(slots[i]))["host"])
+            cash[i] += self._state.accounts.share(int(self._state.site_of[host]))
+
+    def _usual_bytes(self) -> float:
+        visits = self._state.visits
+        return self._state.wire_bytes / visits if visits else USUAL_BYTES
+
+    def _cash(
+        self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None, rows: NDArray[Any], sites: Slots
+    ) -> Floats:
+        """Return the cash of pages, the share of the virtual page's included."""
+        cash = self._state.table.cash.take(slots)
+        cash += np.where((rows["flags"] & MEMBER) != 0, self._state.accounts.shares(sites), 0.0)
+        if unread is not None:
+            self._add_shares_of_roots(cash, slots, unread & ((cells & np.uint32(ROOT)) != 0))
+        return cash
+
+    def _costs(self, seen: NDArray[np.bool_], rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        if not self._in_bytes:
+            return np.ones(len(rows)), np.zeros(len(rows))
+        body = np.where(seen, rows["wire_bytes"], self._usual_bytes())
+        changed = np.where((rows["flags"] & VALIDATED) != 0, body, 0.0)
+        return HEAD_BYTES + (body - changed), changed
+
+
+def _told_at(rows: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return the last visits that told how pages are, in ticks, shape (n,): gone, for one, or leading elsewhere.
+
+    One in vain tells nothing, so that it is the last before that saw the content, if any did.
+    """
+    outcome, seen = rows["outcome"], rows["seen"]
+    vain = (outcome == Outcome.ERROR) | (outcome == Outcome.REFUSED)
+    found: NDArray[np.uint32] = np.where(vain & (seen > 0), seen, rows["visited"])
+    return found
+
+
+def _times(worth: Floats, importance: Floats) -> Floats:
+    """Return how many times their importance pages are worth, shape (n,); 1 of those without any."""
+    return np.divide(worth, importance, out=np.ones(len(worth)), where=importance > 0)
+
+
+def counts_bytes(config: Config) -> bool:
+    """Whether bytes are what the crawl has little of: unless a ceiling of fetches a second is all that is set."""
+    return bool(config.rate_bytes_per_s) or not config.rate_per_s

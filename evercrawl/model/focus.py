@@ -1,0 +1,231 @@
+"""How much more than its importance says a page is wanted: what `[[focus]]` and `discovery` make of a crawl's order.
+
+In the paper the virtual page decides what a crawl looks for: it hands its cash to some pages rather than to others, to
+classes k with weights b_k, to pages never read or to those that were, while the total stays. Handed out in earnest that
+cash would bias importance, which is what rankings are made of. So nothing is handed out here: the *key* by which visits
+are chosen is importance, or cash, times the weight of the page's class, as if the virtual page had shifted so much from
+all other classes to this one. To keep the total, all keys would have to be divided by the mean weight; that factor is
+the same for all pages, and policies only compare, so it is left out. Nor is anything given to every known URL alike,
+which would feed traps: a page with nothing has nothing after any multiplication.
+
+What a page's class is follows from its URL (worked out once for each URL that is known), from words near the link that
+made it known (which the journal keeps, see `link_words`), from its title, and from its content type, both of which are
+read from the event of its last visit with content.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import grown
+from evercrawl.model.link_words import marks_of, words_in
+from evercrawl.model.worth.weights import IMPORTANCE
+from evercrawl.store.journal.events import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from evercrawl.config import Config, Focus
+    from evercrawl.model.view import View
+    from evercrawl.schedule.base import Policy
+    from evercrawl.store.journal.events import Event
+    from evercrawl.store.state import State
+    from evercrawl.types import Floats, Slots
+
+MOST_DISCOVERY: Final = 1e6
+"""Times as much as one that was read a page counts at most that was never read, and the reverse."""
+AT_ONCE: Final = 512
+"""Pages of which the journal is asked at once, at most; of others what it would say is not known until later."""
+_PIECE: Final = 1 << 14  # URLs that are looked at together
+_ALL: Final = 0xFFFF
+EVEN: Final = 0.5
+"""The `discovery` with which all pages count what they are worth, read or not."""
+_UNASKED: Final = "{} does not ask what pages are worth, so {} {} nothing"
+_NAMES: Final = ("url", "type", "words")
+
+
+def discovery_weight(discovery: float) -> float:
+    """Return how many times as much a page counts that was never read: the square of d / (1 - d), within bounds.
+
+    The paper has two knobs for this: which part of the virtual page's cash goes to pages never read, and how much cash
+    the virtual page gets, the tax. To the order of visits both do the same thing, they move worth between these two
+    classes of pages: a part d of that cash for the one and 1 - d for the other weighs them as d to 1 - d, and a higher
+    tax, whose proceeds go to pages never read, takes more from what pages that were read earn by links. So one number
+    stands for both, and the tax itself, which is part of what importance *means*, stays what it is. It is squared,
+    because what a visit is worth grows at first with the square of the time that a page was left alone: so that time
+    changes as d to 1 - d does. With a quarter, pages that were read are left alone for a third of the time.
+
+    Examples
+    --------
+    >>> [round(discovery_weight(d), 4) for d in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    [0.0, 0.1111, 1.0, 9.0, 1000000.0]
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation, on the focus of a crawl.
+    """
+    odds = discovery / (1 - discovery) if discovery < 1 else MOST_DISCOVERY
+    return min(max(odds**2, 1 / MOST_DISCOVERY), MOST_DISCOVERY)
+
+
+class Focusing:
+    """Knows which entry of the focus means which page.
+
+    Parameters
+    ----------
+    state
+        What is known of pages.
+    entries
+        What the crawl is asked to focus on; of those that mean a page the first counts.
+    event
+        Journal pointer -> the event.
+    """
+
+    def __init__(self, state: State, entries: Sequence[Focus], event: Callable[[int], Event]) -> None:
+        self._state, self._entries, self._event_of = state, entries, event
+        self._urls = [re.compile(entry.url) if entry.url else None for entry in entries]
+        self._words = [words_in(entry.words) if entry.words else None for entry in entries]
+        self._types = [re.compile(translate(entry.content_type)) if entry.content_type else None for entry in entries]
+        self._bit_of_mark = {mark: 1 << i for i, mark in marks_of(entries).items()}
+        self._wordless = sum(1 << i for i, words in enumerate(self._words) if words is None)
+        self._typeless = sum(1 << i for i, kind in enumerate(self._types) if kind is None)
+        self._asks = any(self._words) or any(self._types)
+        self._count = 0  # slots that were looked at
+        self._at: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries whose `url` it is
+        self._said: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries whose words a link said, or without
+        self._events: NDArray[np.uint64] = np.zeros(0, np.uint64)  # by record: the event that the next two tell of
+        self._titled: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries whose words its title says
+        self._typed: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries whose `content_type` it has
+
+    def weights(self, slots: Slots) -> Floats:
+        """Return how many times as much as others pages are wanted, shape (n,)."""
+        entries, weights = self.entries(slots), np.ones(len(slots))
+        for i, entry in enumerate(self._entries):
+            weights[entries == i] = entry.weight
+        return weights
+
+    def entries(self, slots: Slots) -> NDArray[np.int64]:
+        """Return the places of the entries that mean pages, shape (n,); -1 where none does."""
+        self._look()
+        cells = self._state.table.record.take(slots)
+        said, typed = self._said.take(slots), np.full(len(slots), self._typeless, np.uint16)
+        seen = np.flatnonzero(cells < self._state.records.count)
+        if len(seen) and self._asks:
+            self._ask(cells[seen])
+            said[seen] |= self._titled[cells[seen]]
+            typed[seen] |= self._typed[cells[seen]]
+        meant = self._at.take(slots) & said & typed
+        first = np.full(len(slots), -1)
+        for i in reversed(range(len(self._entries))):
+            first[(meant >> np.uint16(i) & np.uint16(1)) != 0] = i
+        return first
+
+    def _look(self) -> None:
+        """Look at the URLs that became known since the last time."""
+        state = self._state
+        while self._count < state.known.count:
+            start, stop = self._count, min(self._count + _PIECE, state.known.count)
+            self._at, self._said = grown(self._at, stop), grown(self._said, stop)
+            self._at[start:stop], self._said[start:stop] = _ALL, self._wordless
+            if any(self._urls):
+                self._at[start:stop] = [self._of_url(url) for url in state.urls.get_many(range(start, stop))]
+            if self._bit_of_mark:
+                marks = state.known.rows(start, stop)["said"]
+                for mark, bit in self._bit_of_mark.items():
+                    self._said[start:stop][marks == mark] |= np.uint16(bit)
+            self._count = stop
+
+    def _of_url(self, url: str) -> int:
+        return sum(1 << i for i, pattern in enumerate(self._urls) if pattern is None or pattern.search(url))
+
+    def _ask(self, records: NDArray[Any]) -> None:
+        """Ask the journal what the last visits to pages say, where that is not known, of some of them."""
+        count = int(records.max()) + 1
+        self._events = grown(self._events, count)
+        self._titled, self._typed = grown(self._titled, count), grown(self._typed, count)
+        pointers = self._state.records.rows["event"][records]
+        for place in np.flatnonzero(pointers != self._events.take(records))[:AT_ONCE].tolist():
+            index = int(records[place])
+            event = self._event_of(int(pointers[place]))
+            self._events[index] = pointers[place]
+            if isinstance(event, Visit):
+                self._titled[index] = _bits(words.search(event.title) if words else None for words in self._words)
+                self._typed[index] = _bits(kind.match(event.mime) if kind else None for kind in self._types)
+
+
+def unasked(config: Config, policy: Policy) -> str:
+    """Return which settings change nothing, since the policy does not ask what pages are worth; "" for none.
+
+    Examples
+    --------
+    >>> from evercrawl.config import Config
+    >>> from evercrawl.schedule.policies.cycle import Cycle
+    >>> unasked(Config(policy="cycle", weight="access"), Cycle())
+    'cycle does not ask what pages are worth, so weight = access changes nothing'
+    >>> unasked(Config(policy="cycle"), Cycle())
+    ''
+    """
+    if policy.weighs:
+        return ""
+    settings = [f"weight = {config.weight}"] if config.weight != IMPORTANCE else []
+    settings += ["lasting"] if config.lasting else []
+    settings += ["focus"] if config.focus else []
+    settings += [f"discovery = {config.discovery:g}"] if config.discovery != EVEN else []
+    change = "changes" if len(settings) == 1 else "change"
+    return _UNASKED.format(config.policy, " and ".join(settings), change) if settings else ""
+
+
+def weighs(config: Config) -> bool:
+    """Whether pages are worth something else than their importance.
+
+    >>> from evercrawl.config import Config
+    >>> weighs(Config()), weighs(Config(lasting=True))
+    (False, True)
+    """
+    return config.weight != IMPORTANCE or config.lasting
+
+
+def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
+    """Return how many times as much as its importance says a page counts, and why.
+
+    Parameters
+    ----------
+    view, slot
+        The crawl, and the page.
+    never
+        Whether it was never read.
+    """
+    if not view.policy.weighs:
+        return 1.0, unasked(view.config, view.policy)
+    times, reasons = 1.0, list[str]()
+    place = int(view.focus.entries(np.array([slot], np.uint32))[0]) if view.focus is not None else -1
+    if place >= 0:
+        entry = view.config.focus[place]
+        times *= entry.weight
+        reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
+    if weighs(view.config):
+        times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
+        reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
+        reasons += ["what lasts of its changes"] if view.config.lasting else []
+    if never and view.config.discovery != EVEN:
+        times *= discovery_weight(view.config.discovery)
+        reasons.append(f"it was never read, and discovery = {view.config.discovery:g}")
+    return times, "; ".join(reasons)
+
+
+def _named(entry: Focus) -> str:
+    words = ", ".join(entry.words)
+    return "; ".join(
+        f"{name} {said}" for name, said in zip(_NAMES, (entry.url, entry.content_type, words), strict=True) if said
+    )
+
+
+def _bits(found: Any) -> int:
+    return sum(1 << i for i, one in enumerate(found) if one)

@@ -1,0 +1,124 @@
+"""Which policy the crawl follows: the file tells that flags and the environment may have named one for a single run.
+
+Who asks about a crawl has its crawl.toml alone to go by, and would else explain visits by a policy that was not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.config import FILE_NAME, load
+from evercrawl.config.owned import parted, same
+from evercrawl.errors import ConfigError, NoRoomError
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.store.disk.lock import holder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.config import Config
+    from evercrawl.store.disk.disk import Disk
+
+FOLLOWED_FILE: Final = "policy.json"
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """What the last run followed, or the one that is under way.
+
+    Attributes
+    ----------
+    policy, policy_options
+        As its settings said.
+    written, written_options
+        What crawl.toml said when it began.
+    """
+
+    policy: str
+    policy_options: tuple[str, ...]
+    written: str
+    written_options: tuple[str, ...]
+
+
+def note(directory: Path, disk: Disk, config: Config) -> str:
+    """Keep what a run is about to follow, and return that as a sentence.
+
+    Parameters
+    ----------
+    directory, disk
+        Of the crawl. Where there is no room nothing is kept.
+    config
+        The settings of the run.
+    """
+    file = stored(directory, config)
+    known = Followed(config.policy, config.policy_options, file.policy, file.policy_options)
+    if known != _noted(directory):
+        try:
+            disk.replace(FOLLOWED_FILE, [msgspec.json.encode(known) + b"\n"])
+        except NoRoomError:
+            disk.remove(FOLLOWED_FILE)
+    return f"the policy is {sentence(config, file)}"
+
+
+def followed(directory: Path, config: Config) -> Config:
+    """Return the settings in crawl.toml with the policy that the last run followed, or that the present one follows.
+
+    It is the file's own where no run has noted another, or where it was changed there since: a parameter at once,
+    as the crawl itself takes it; the policy once the run has ended that still follows the other.
+    """
+    known = _noted(directory)
+    if known is None:
+        return config
+    other = not same(config.policy, known.written)
+    adjusted = same(config.policy, known.policy) and config.policy_options != known.written_options
+    if adjusted or (other and holder(directory) is None):
+        return config
+    try:
+        policy_of(known.policy, known.policy_options)
+    except ConfigError:  # such as one from outside the tree, which this process does not find
+        return config
+    return replace(config, policy=known.policy, policy_options=known.policy_options)
+
+
+def sentence(config: Config, stored: Config) -> str:
+    """Return the policy that is followed, its parameters, and what crawl.toml says where that is something else.
+
+    >>> from evercrawl.config import Config
+    >>> file = Config(policy="chile", policy_options=("a=2",))
+    >>> sentence(file, file)
+    'chile (a=2)'
+    >>> sentence(Config(policy="tianwang", policy_options=("chile.a=2",)), file)
+    'tianwang, for one run; crawl.toml has chile (a=2), whose parameters are passed over'
+    """
+    (own, others), (written, _) = _parts(config), _parts(stored)
+    text = _named(config.policy, own)
+    if same(config.policy, stored.policy) and own == written:
+        return text
+    passed = set(written) <= set(parted(stored.policy, others)[0])
+    over = ", whose parameters are passed over" if written and passed else ""
+    return f"{text}, for one run; crawl.toml has {_named(stored.policy, written)}{over}"
+
+
+def _parts(config: Config) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return parted(config.policy, config.policy_options)
+
+
+def _named(policy: str, options: tuple[str, ...]) -> str:
+    return f"{policy} ({', '.join(options)})" if options else policy
+
+
+def stored(directory: Path, config: Config) -> Config:
+    """Return the settings in crawl.toml; those of the run where there are none that could be read."""
+    try:
+        return load(directory / FILE_NAME)
+    except ConfigError:
+        return config
+
+
+def _noted(directory: Path) -> Followed | None:
+    try:
+        return msgspec.json.decode((directory / FOLLOWED_FILE).read_bytes(), type=Followed)
+    except (OSError, msgspec.MsgspecError):
+        return None

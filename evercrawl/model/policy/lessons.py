@@ -1,0 +1,207 @@
+"""What policies that learn are told of visits: the journal's events, as columns."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from functools import partial
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+import numpy as np
+
+from evercrawl.arrays.rows import Rows
+from evercrawl.change import dates
+from evercrawl.change.extent import changed
+from evercrawl.model.policy.lessons_file import file_of, head_of, keep, kept_of
+from evercrawl.model.policy.places import places
+from evercrawl.model.stored.reader import events
+from evercrawl.schedule.base import Visits
+from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
+from evercrawl.store.records.said import unpack
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Policy
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Ints
+
+_PAGES, _DATES = "lessons.pages", "lessons.dates"  # among the policy's arrays
+BATCH: Final = 4096  # visits a call, at most
+MANY: Final = 256  # of which a policy is told at once: a call costs as much as five visits or so do
+PATIENCE_S: Final = 1.0  # or as soon as one of them was so long ago
+_HELD: Final = np.dtype(
+    [("at", "f8"), ("digest", "u8"), ("words", "u4"), ("size", "u4"), ("links", "u4"), ("targets", "u4")]
+)
+_HELD_CELLS: Final = Struct("=dQIIII")  # the same, for one row: ten times as quick as by name
+_DATED: Final = np.dtype([("true", "u4"), ("false", "u4")])
+_VISIT: Final = np.dtype(
+    [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
+     ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
+     ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4")]
+)  # fmt: skip
+
+
+class Lessons:
+    """Tells a policy of every visit, in order: those in the journal first, then each as it is remembered.
+
+    What a visit says is worked out from its event, 32 bytes a page of what the page's last event said, and how often
+    the dates of its site were seen to be true or false by then, so it is the same when the visit is made and when it is
+    read again.
+
+    Parameters
+    ----------
+    policy
+        Is told; it says itself whether it `learns`.
+    partition
+        The crawl.
+    upto
+        How many events the policy is told of first; all there are, where nothing is said.
+    anew
+        Whether the journal is read from its beginning where nothing was kept of what the policy had learned. Otherwise
+        it is told of nothing then.
+    patience_s
+        How long after a visit at the latest it is time to `flush`.
+
+    Attributes
+    ----------
+    recalled
+        Whether something had been kept; what came since is read from the journal.
+    troubles
+        What was damaged, a sentence each.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        partition: Partition,
+        upto: int | None = None,
+        *,
+        anew: bool = True,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._policy, self._partition, self._state = policy, partition, partition.state
+        self._patience_s, self._told_by = patience_s, math.inf
+        self._held, self._dates = Rows(_HELD), Rows(_DATED)
+        self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
+        upto = partition.journal.sequence if upto is None else upto
+        begun, self.troubles = self._recall(upto)
+        self.recalled = begun is not None
+        if anew or begun is not None:
+            self._read(upto, begun or 0)
+
+    def copied(self) -> Callable[[], None] | None:
+        """Press what the policy has learned so far, and return what writes that, once the journal is on the disk.
+
+        None where the policy has nothing that would be kept.
+        """
+        self.flush()
+        memory = self._policy.state()
+        if not memory:
+            return None
+        memory |= {_PAGES: self._held.upto(0), _DATES: self._dates.upto(0)}
+        head = head_of(self._partition, self._policy, memory)
+        return partial(keep, self._partition.disk, head.sequence, file_of(head, memory))
+
+    def _recall(self, upto: int) -> tuple[int | None, list[str]]:
+        """Take up what was kept, and return the journal's offset where that ends, None where there is nothing."""
+        kept, troubles = kept_of(self._partition, self._policy, upto)
+        if kept is not None:
+            held, of_sites = kept.memory.pop(_PAGES, None), kept.memory.pop(_DATES, None)
+            with contextlib.suppress(ValueError, KeyError):
+                if _is(held, _HELD) and _is(of_sites, _DATED):
+                    self._policy.restore(kept.memory)
+                    self._held, self._dates = Rows(_HELD, rows=held), Rows(_DATED, rows=of_sites)
+                    return kept.position, troubles
+        return None, troubles
+
+    def _read(self, upto: int, begun: int) -> None:
+        """Learn from the journal's events from an offset on."""
+        for _, _, event in events(self._partition, upto, begun):
+            if isinstance(event, Visit):
+                self.learned(event)
+            elif isinstance(event, Lost):
+                self._forget(event.slot)
+        self.flush()
+
+    def learned(self, event: Visit) -> None:
+        """Take note of a visit, which the policy is told of at the next `flush`, or before."""
+        if event.slot in self._rows or len(self._rows) == BATCH:
+            self.flush()
+        self._rows[event.slot] = self._row(event)
+        self._told_by = min(self._told_by, event.at + self._patience_s)
+
+    def due(self, now: float) -> bool:
+        """Whether it is time to `flush`: there are many visits, or one of them was a while ago."""
+        return now >= self._told_by or len(self._rows) >= MANY
+
+    def flush(self) -> None:
+        """Tell the policy of the visits that it was not told of yet."""
+        if self._rows:
+            rows = np.array(list(self._rows.values()), _VISIT)
+            self._rows.clear()
+            self._told_by = math.inf
+            self._place(rows)
+            self._policy.learn(Visits(*(np.ascontiguousarray(rows[name]) for name in _VISIT.names or ())))
+
+    def _row(self, event: Visit) -> tuple[Any, ...]:
+        cells, place, flags = self._held.upto(event.slot + 1).data, event.slot * _HELD_CELLS.size, event.flags
+        seen, digest, words, size, links, before = _HELD_CELLS.unpack_from(cells, place)
+        read = event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.digest != 0
+        same = bool(seen and flags & UNCHANGED)
+        news = bool(read and seen and not same) and changed(event.digest, event.words, digest, words)
+        sent_for = flags & LISTED_TRUE  # by an announcement: how old the change is then tells of no rate
+        known = news and 0 < event.changed_at < event.at and not sent_for
+        site = int(self._state.site_of[event.host])
+        known = known or (read and not seen and self._likely(site, event))
+        if flags & (DATE_TRUE | DATE_FALSE):
+            self._dates.upto(site + 1)["true" if flags & DATE_TRUE else "false"][site] += 1
+        targets, relinked = before, False
+        if flags & HAS_LINKS:
+            links, targets = event.out, crc32(event.targets)
+            relinked = bool(seen) and targets != before
+            size = min(event.text[0] if event.text is not None else event.size_bytes or size, 0xFFFFFFFF)
+        if read and not same:
+            digest, words = event.digest, event.words
+        _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words, size, links, targets)
+        return (
+            event.slot, site, event.at, event.at - seen if read and seen else np.nan,
+            read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
+            event.wire_bytes, size, links, relinked,
+            len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
+            unpack(event.said)[0] if event.said else np.nan, event.host,
+        )  # fmt: skip
+
+    def _likely(self, site: int, event: Visit) -> bool:
+        """Tell whether the date of a page that was never read before is believed: unless most of its site's are false.
+
+        What it tells is how pages belong together, and a site on which that is of no use learns so.
+        """
+        if not 0 < event.changed_at < event.at - dates.MOMENT_S:
+            return False
+        good, bad = self._dates.upto(site + 1)[site].item()
+        return dates.likely(good, bad)
+
+    def _place(self, rows: NDArray[Any]) -> None:
+        """Say where the pages are that were read for the first time."""
+        first: Ints = np.flatnonzero(rows["name"] * self._policy.places)
+        if len(first):
+            state, slots = self._state, rows["slot"][first]
+            numbers: list[int] = rows["site"][first].tolist()
+            sites = [state.sites[number] for number in numbers]
+            folders, names = places(state.urls.get_many(slots.tolist()), sites)
+            rows["folder"][first], rows["name"][first] = folders, names
+
+    def _forget(self, slot: int) -> None:
+        """Take a page for one that was never read: its content was lost."""
+        self.flush()
+        self._held.upto(slot + 1)[slot] = np.zeros((), _HELD)
+
+
+def _is(rows: NDArray[Any] | None, kind: np.dtype[Any]) -> bool:
+    return rows is not None and rows.dtype == kind

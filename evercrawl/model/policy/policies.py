@@ -1,0 +1,140 @@
+"""The policy of a crawl, made as its settings say."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl import catalog, schedule
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAMES: Final = "'{}' is no parameter of {}; {}"
+
+
+def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Policy:
+    """Return the policy of that name, its parameters as `options` say: NAME=VALUE each, or POLICY.NAME=VALUE.
+
+    What is said of other policies is checked, and passed over. `source` is where the options stand, for messages.
+
+    Raises
+    ------
+    ConfigError
+        Where there is no such policy, or none that an option names, it cannot be followed by a crawl, or an option is
+        none of its parameters or no value for it; the message says what is possible.
+
+    Examples
+    --------
+    >>> policy_of("xyleme", ["cycle=0.1"]).notes()
+    {}
+    >>> policy_of("xyleme", ["cycel=0.1"])
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: 'cycel' is no parameter of xyleme; did you mean cycle?
+    """
+    kind: type[Any] = kind_of(name)
+    try:
+        made: Policy = kind(**values_of(name, kind, options))
+    except ConfigError as error:
+        if not source:
+            raise
+        raise ConfigError(f"{source}: {error}") from error
+    return made
+
+
+def kind_of(name: str) -> type[Policy]:
+    """Return the class of the policy of that name, one that a crawl can follow.
+
+    Raises
+    ------
+    ConfigError
+        There is none; the message says which there are.
+    """
+    kind = catalog.pick(schedule, Policy, name, _followed)  # type: ignore[type-abstract]
+    if kind.clairvoyant:
+        raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
+    return kind
+
+
+def names() -> list[str]:
+    """Return the names of the policies that a crawl can follow, sorted.
+
+    >>> "price" in names()
+    True
+    """
+    found = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+    return sorted(name for name, kind in found.items() if _followed(kind))
+
+
+def _followed(kind: type[Policy]) -> bool:
+    """Whether a crawl can follow it."""
+    return not kind.clairvoyant
+
+
+def parameters(kind: type[Policy]) -> dict[str, float | str]:
+    """Return the parameters of a policy, and what each is where nobody says otherwise.
+
+    >>> from evercrawl.schedule.policies.xyleme import Xyleme
+    >>> parameters(Xyleme)
+    {'cycle': 0.2}
+    """
+    found = inspect.signature(kind).parameters.values()
+    return {each.name: each.default for each in found if isinstance(each.default, int | float | str)}
+
+
+def values_of(name: str, kind: type[Policy], options: Sequence[str]) -> dict[str, float | str]:
+    """Return the values that options give to the parameters of a policy; numbers where their defaults are numbers.
+
+    Raises
+    ------
+    ConfigError
+        As for `policy_of`.
+    """
+    possible, given, others = parameters(kind), dict[str, float | str](), dict[str, list[str]]()
+    for option in options:
+        key, _, written = option.partition("=")
+        owner, _, key = key.strip().replace("-", "_").rpartition(".")
+        if owner and owner != name.replace("-", "_"):
+            others.setdefault(owner, []).append(option)
+            continue
+        if key not in possible:
+            raise ConfigError(_NAMES.format(key, name, _nearest(key, list(possible))))
+        given[key] = _value(f"{name}: {key}", possible[key], written.strip())
+    for owner, said in others.items():
+        _check(owner, said)
+    return given
+
+
+def _check(owner: str, options: Sequence[str]) -> None:
+    """See that another policy could be made with what is said of it; one from outside the tree need not be found."""
+    if ":" in owner:
+        return
+    try:
+        kind: type[Any] = catalog.pick(schedule, Policy, owner, _followed)
+    except ConfigError as error:
+        raise ConfigError(f"{options[0]!r} is for no policy there is: {error}") from error
+    kind(**values_of(owner, kind, options))
+
+
+def _value(source: str, default: float | str, written: str) -> float | str:
+    if isinstance(default, str):
+        return written
+    try:
+        number = int(written) if isinstance(default, int) else float(written)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        form = "a whole number" if isinstance(default, int) else "a number"
+        raise ConfigError(f"{source} must be {form} such as {default:g}, not {written!r}")
+    return number
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"it has {', '.join(known)}" if known else "it has none"

@@ -1,0 +1,1 @@
+"""What may enter a crawl, and when a page may be asked for."""

@@ -1,0 +1,235 @@
+"""How many URLs of a host and of a site are taken in, so that endless ones cost neither memory nor queue.
+
+Three budgets, judged after scope and before a URL becomes known:
+
+* a **site that no seed is on** may have `max_pages_per_link` pages, and as many again for each other site that links to
+  it: a name that nobody speaks of has little to say, and to make a site of its own speak for it costs a spammer a
+  domain. It is counted by site, because names below a domain cost nothing.
+* on **every host** no more than `max_backlog_per_host` URLs wait to be read for the first time, or `PER_OWN` for each
+  page that was read and has content of its own: a host earns a longer queue by what it has shown;
+* of the results of a **site's own search form** no more than `max_search_results` are taken in (`search_results`).
+
+What is refused is not remembered, but that something was: a page whose links did not all get in is read anew at its
+next visit, though it may not have changed, and what it links to may come in then; results of a search are not worth it.
+
+References
+----------
+Lee, Leonard, Wang, Loguinov (2008). IRLbot: Scaling to 6 Billion Pages and Beyond, section 6: budgets by the number of
+domains that link to one (BEAST).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.reserved import reserve
+from evercrawl.model.rules.search_results import SearchResults
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname
+from evercrawl.store.journal.events import MEMBER
+from evercrawl.store.records.records import MEMBER as MEMBER_SAID
+from evercrawl.store.table.table import KeyMap
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evercrawl.config import Config
+    from evercrawl.model.stored.reading import Before
+    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+PER_OWN: Final = 100
+"""URLs that may wait on a host for each page of its own."""
+REFUSED: Final = "refused_"
+"""Begins the names of the state's notes on how many links were refused, in all runs, for want of each budget."""
+_PIECE: Final = 1 << 20  # rows that are looked at together at a start
+_NONE: Final = np.zeros(0, np.uint32)
+
+
+class Budgets:
+    """Counts what hosts and sites have, and says what more they may have.
+
+    Parameters
+    ----------
+    state
+        What is known already is counted.
+    config
+        `scope`, `max_pages_per_link`, `max_backlog_per_host` and `max_search_results`. Only with scope "any" are there
+        sites without a seed.
+
+    Attributes
+    ----------
+    refused
+        Links refused in this run, by the name of the setting.
+    """
+
+    def __init__(self, state: State, config: Config) -> None:
+        self._state = state
+        self._per_link = config.max_pages_per_link if config.scope == "any" else 0
+        self._backlog = config.max_backlog_per_host
+        self._unread: Slots = reserve(np.uint32, 1 << 28)  # by host
+        self._own: Slots = reserve(np.uint32, 1 << 28)
+        self._pages: Slots = reserve(np.uint32, 1 << 26)  # by site
+        self._links: Slots = reserve(np.uint32, 1 << 26)
+        self._seeded: set[int] = set()
+        self._pairs = KeyMap(1 << 20)
+        self.refused: Counter[str] = Counter()
+        self._results = SearchResults(state, config.max_search_results)
+        self._count()
+
+    def _count(self) -> None:
+        """Count what is known. Of links to what was known already, those read in this run count alone."""
+        state = self._state
+        hosts, sites = len(state.hosts), len(state.sites)
+        hosts_of = state.known.rows()["host"] if self._per_link else _NONE
+        for start in range(0, state.known.count, _PIECE):
+            rows = state.known.rows(start, start + _PIECE)
+            self._unread[:hosts] += np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
+            if self._per_link:
+                self._count_links(hosts_of, rows)
+                self._pages[:sites] += np.bincount(state.site_of[rows["host"]], minlength=sites).astype(np.uint32)
+        rows = state.records.rows[: state.records.count]
+        rows = rows[rows["outcome"] != 0]
+        self._unread[:hosts] -= np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
+        own = rows["host"][(rows["flags"] & MEMBER_SAID) != 0]
+        self._own[:hosts] += np.bincount(own, minlength=hosts).astype(np.uint32)
+
+    def _count_links(self, hosts_of: Slots, rows: Any) -> None:
+        """Take in which site's page made each of some URLs known, and which are seeds."""
+        site_of, sources = self._state.site_of, rows["source"]
+        sites = site_of[rows["host"]]
+        self._seeded.update(np.unique(sites[rows["depth"] == 0]).tolist())
+        named = sources != NO_SLOT
+        pairs = np.stack([site_of[hosts_of[sources[named]]], sites[named]])
+        for source, target in np.unique(pairs, axis=1).T.tolist():
+            self._link(source, target)
+
+    # What may come in
+
+    def without_results(self, urls: Sequence[str]) -> list[str]:
+        """Return those of `urls`, none of them known, that are not too many results of a site's search form."""
+        taken = self._results.within(urls)
+        for _ in range(len(urls) - len(taken)):
+            self._refuse("max_search_results")
+        return taken
+
+    def within(self, urls: Sequence[str], source: int | None = None) -> list[str]:
+        """Return those of `urls`, none of them known, that there is budget for.
+
+        Parameters
+        ----------
+        urls
+            What a page links to, or a sitemap lists; in scope.
+        source
+            The host whose page links to them; its site counts as one that links. None where no page does.
+        """
+        linking = int(self._state.site_of[source]) if source is not None else None
+        most = len(urls) - 1
+        if not any(self.over(name, linking, most, most) for name in {hostname(url) for url in urls}):
+            return list(urls)
+        taken: list[str] = []
+        hosts, sites = Counter[str](), Counter[str]()
+        for url in urls:
+            name = hostname(url)
+            whole = site(name) if self._per_link else ""
+            setting = self.over(name, linking, hosts[name], sites[whole])
+            if setting:
+                self._refuse(setting)
+            else:
+                taken.append(url)
+                hosts[name] += 1
+                sites[whole] += 1
+        return taken
+
+    def _refuse(self, setting: str) -> None:
+        """Count a link that is refused, in this run and in all."""
+        self.refused[setting] += 1
+        notes, name = self._state.notes, REFUSED + setting
+        notes[name] = notes.get(name, 0.0) + 1
+
+    def over(self, name: str, linking: int | None = None, host_more: int = 0, site_more: int = 0) -> str:
+        """Return the setting that keeps one more URL of a host out; "" where none does.
+
+        Parameters
+        ----------
+        name
+            Of the host, which need not be known.
+        linking
+            The site whose page links to it, if any does.
+        host_more, site_more
+            URLs of the host, and of its site, that are about to be known.
+        """
+        host = self._state.host_numbers.get(name)
+        waiting = host_more + (int(self._unread[host]) if host is not None else 0)
+        if self._backlog and waiting >= self._backlog and waiting >= PER_OWN * self._owned(host):
+            return "max_backlog_per_host"
+        if not self._per_link:
+            return ""
+        number = self._state.site_number(name)
+        if number in self._seeded:
+            return ""
+        links, pages = (int(self._links[number]), int(self._pages[number])) if number is not None else (0, 0)
+        links += linking is not None and linking != number and not self._knows(linking, number)
+        return "max_pages_per_link" if pages + site_more >= self._per_link * (1 + links) else ""
+
+    # What came in
+
+    def admitted(self, found: Discovery) -> None:
+        """Count URLs that became known."""
+        state = self._state
+        self._results.admitted(found.urls)
+        for host in found.hosts:
+            self._unread[host] += 1
+        if self._per_link:
+            sites = state.site_of[found.hosts]
+            np.add.at(self._pages, sites, 1)
+            if found.depth == 0:
+                self._seeded.update(sites.tolist())
+            if found.source != NO_SLOT:
+                source = int(state.site_of[int(state.known.row(found.source)["host"])])
+                for number in set(sites.tolist()):
+                    self._link(source, number)
+
+    def linked(self, host: int, urls: Iterable[str]) -> None:
+        """Count the site of a host as one that links to the sites of URLs, where these are known."""
+        if self._per_link:
+            state, source = self._state, int(self._state.site_of[host])
+            numbers = {state.host_numbers.get(name, -1) for name in {hostname(url) for url in urls}} - {-1}
+            for number in {int(state.site_of[number]) for number in numbers if number < len(state.hosts)}:
+                self._link(source, number)
+
+    def searched(self, host: int, forms: Iterable[str]) -> None:
+        """Hear which search forms a page of a host has."""
+        self._results.learned(host, forms)
+
+    def learned(self, event: Visit, before: Before) -> None:
+        """Count a visit that is remembered."""
+        if event.visits == 1:
+            self._unread[event.host] -= 1
+        own, was = bool(event.flags & MEMBER), before.member and before.visits > 0
+        if own and not was:
+            self._own[event.host] += 1
+        elif was and not own:
+            self._own[event.host] -= 1
+
+    def _owned(self, host: int | None) -> int:
+        return int(self._own[host]) if host is not None else 0
+
+    def _link(self, source: int, target: int) -> None:
+        if source != target and not self._knows(source, target):
+            self._pairs.intern_one(_key(source, target))
+            self._links[target] += 1
+
+    def _knows(self, source: int, target: int | None) -> bool:
+        return target is not None and self._pairs.find_one(_key(source, target)) is not None
+
+
+def _key(source: int, target: int) -> int:
+    """Return 64 bits, evenly spread, that stand for a pair of sites."""
+    return int.from_bytes(blake2b(source.to_bytes(4, "big") + target.to_bytes(4, "big"), digest_size=8).digest(), "big")

@@ -1,0 +1,45 @@
+"""How long a page is left alone after a visit, whatever another would be worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.store.table.known import TICKS_PER_S
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from evercrawl.store.state import State
+    from evercrawl.types import Floats
+
+_DOUBLED: Final = 16  # times, at most
+
+
+def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
+    """Return the least time between two visits: each in a row that found a page gone or in trouble doubles it.
+
+    So a page is left alone for about as long as it has been gone.
+
+    Parameters
+    ----------
+    misses
+        Such visits in a row; shape (n,).
+    refresh_after_s
+        The least time between two visits of a page that is there.
+
+    Examples
+    --------
+    >>> wait_s([0, 1, 3], 10.0).tolist()
+    [10.0, 20.0, 80.0]
+    """
+    waits: Floats = refresh_after_s * 2.0 ** np.minimum(np.asarray(misses, np.float64), _DOUBLED)
+    return waits
+
+
+def again_at(state: State, rows: NDArray[Any], refresh_after_s: float) -> Floats:
+    """Return the instants before which the pages of some records are not visited again, shape (n,)."""
+    return state.epoch + rows["visited"] / TICKS_PER_S + wait_s(rows["misses"], refresh_after_s)

@@ -1,0 +1,209 @@
+"""From the bytes of one body to what they say: a plain function, which any process can carry out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import numpy as np
+
+from evercrawl.fetch.answer import unwrap
+from evercrawl.fetch.directives import x_robots
+from evercrawl.model.web.outlinks import leading_away
+from evercrawl.parse import feed, html
+from evercrawl.parse.digest import digest, keys
+from evercrawl.search.condense import HEAD_BYTES, condense
+from evercrawl.store.archive.warc import payload_digest
+from evercrawl.types import Exchange, Request
+
+if TYPE_CHECKING:
+    from evercrawl.types import Document
+
+_HTML: Final = ("text/html", "application/xhtml+xml")
+_TITLE_CHARS: Final = 300
+_FAULT_CHARS: Final = 200
+_ASKED: Final = ("content-type", "content-encoding", "transfer-encoding", "content-language", "x-robots-tag")
+
+
+class Body(msgspec.Struct, array_like=True, frozen=True):
+    """A body to be read, with all that reading it depends on.
+
+    Attributes
+    ----------
+    url, headers, http_version
+        Where it came from, and those response headers that say how to read it.
+    data, packed
+        The bytes; whether transfer and content codings have yet to be undone.
+    max_wire_bytes, max_body_bytes
+        Caps on undoing them.
+    truncated
+        Whether it is known to have ended early.
+    held
+        Digest of the content that is held, which need not be read again; 0 where there is none.
+    agent
+        The name that directives for robots may speak to.
+    text
+        Whether the words themselves are wanted, for a search index.
+    """
+
+    url: str
+    headers: dict[str, str]
+    http_version: str
+    data: bytes
+    packed: bool
+    max_wire_bytes: int
+    max_body_bytes: int
+    truncated: bool
+    held: int
+    agent: str
+    text: bool
+
+
+class Content(msgspec.Struct, array_like=True):
+    """What a body says.
+
+    Attributes
+    ----------
+    size_bytes, digest
+        Of the body with its codings undone.
+    truncated, error, detail
+        What was found while undoing them; see `Exchange`.
+    mime, title, language, simhash, words, targets, unpaid, withheld, feeds, canonical
+        See `Document`; `targets` include that of a meta refresh. Nothing is read of a body whose content is held.
+    keys, away
+        Of `targets`, u8 each; and what `leading_away` says of them.
+    payload
+        What the archive says of the bytes that came, where these are still packed.
+    noindex
+        Whether headers or page ask not to be found by searching.
+    text, anchors
+        Visible text in UTF-8, and for each link with words where they stand in it: i4 start, end, index of the target;
+        empty unless they were asked for.
+    indexed
+        Of a long text, what the search index takes in; "" where that is the text.
+    text_bytes, index_bytes
+        Of the visible text, and of what the index takes in of it; of a long text that was not asked for, its beginning.
+    forms
+        The search forms of the page; see `Document`.
+    """
+
+    size_bytes: int = 0
+    digest: int = 0
+    truncated: bool = False
+    error: str = ""
+    detail: str = ""
+    mime: str = ""
+    title: str = ""
+    language: str = ""
+    simhash: int = 0
+    words: int = 0
+    noindex: bool = False
+    withheld: int = 0
+    canonical: str = ""
+    targets: list[str] = []
+    unpaid: list[str] = []
+    feeds: list[str] = []
+    text: bytes = b""
+    anchors: bytes = b""
+    keys: bytes = b""
+    away: list[int] = []
+    payload: str = ""
+    indexed: str = ""
+    forms: list[str] = []
+    text_bytes: int = 0
+    index_bytes: int = 0
+
+
+def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
+    """Return what is to be read of an exchange."""
+    request, headers = exchange.request, exchange.headers
+    return Body(
+        request.url, {name: headers[name] for name in _ASKED if name in headers}, exchange.http_version,
+        exchange.wire if exchange.packed else exchange.body, exchange.packed,
+        request.max_wire_bytes, request.max_body_bytes, exchange.truncated, held, agent, text,
+    )  # fmt: skip
+
+
+def contents(body: Body) -> Content:
+    """Return what a body says.
+
+    Examples
+    --------
+    >>> kind = {"content-type": "text/html"}
+    >>> contents(Body("http://a/", kind, "1.1", b"<title>A</title>", False, 9, 99, False, 0, "a", False)).title
+    'A'
+    """
+    data, content = _unpacked(body)
+    if content.error and not content.truncated:
+        return content
+    content.size_bytes, content.digest = len(data), digest(data)
+    content_type = body.headers.get("content-type", "")
+    content.mime = content_type.partition(";")[0].strip().lower()[:100]
+    if body.held == content.digest:
+        return content
+    tag = body.headers.get("x-robots-tag")
+    directives = x_robots(tag, body.agent) if tag is not None else frozenset[str]()
+    content.noindex = "noindex" in directives
+    if content.mime in _HTML or (not content.mime and data.lstrip()[:1] == b"<"):
+        _document(content, body, data, content_type, nofollow="nofollow" in directives)
+    elif feed.is_feed(data, content.mime):
+        content.targets = feed.links_of_feed(data, body.url, content_type)
+    elif content.mime == "text/plain":
+        document = html.read_text(data, content_type)
+        content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
+        content.text = document.utf8 if body.text else b""
+    if content.targets:
+        content.keys = keys(content.targets).tobytes()
+        content.away = leading_away(body.url, content.targets)
+    if len(content.text) > HEAD_BYTES and not content.noindex:
+        content.indexed = condense(content.text)
+    content.index_bytes = len(content.indexed.encode()) or min(content.text_bytes, HEAD_BYTES)
+    return content
+
+
+def attempted(body: Body) -> Content:
+    """Return `contents(body)`; what goes wrong there is an error of this page, and the crawl goes on."""
+    try:
+        return contents(body)
+    except Exception as fault:
+        return Content(error="parser", detail=f"the page could not be read: {fault!r}"[:_FAULT_CHARS])
+
+
+def _unpacked(body: Body) -> tuple[bytes, Content]:
+    if not body.packed:
+        return body.data, Content(truncated=body.truncated)
+    request = Request(body.url, max_wire_bytes=body.max_wire_bytes, max_body_bytes=body.max_body_bytes)
+    exchange = Exchange(
+        request, 0.0, wire=body.data, headers=body.headers, http_version=body.http_version, truncated=body.truncated
+    )
+    unwrap(exchange)
+    said = Content(truncated=exchange.truncated, error=exchange.error, detail=exchange.detail)
+    said.payload = payload_digest(body.data)
+    return exchange.body, said
+
+
+def _document(content: Content, body: Body, data: bytes, content_type: str, *, nofollow: bool) -> None:
+    language = body.headers.get("content-language", "")
+    document = html.read(data, body.url, content_type, language, text=body.text)
+    content.title = document.title[:_TITLE_CHARS]
+    content.language = document.language[:35]
+    content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
+    content.feeds, content.forms = document.feeds, document.forms
+    content.noindex = content.noindex or document.noindex
+    if not (nofollow or document.nofollow):
+        content.targets, content.withheld = _targets(document), document.withheld
+        content.unpaid = document.unpaid
+        content.anchors = document.anchors.tobytes()
+    if document.canonical != body.url:
+        content.canonical = document.canonical
+    content.text = document.utf8
+
+
+def _targets(document: Document) -> list[str]:
+    more = document.refresh and document.refresh not in document.targets
+    return [*document.targets, document.refresh] if more else document.targets
+
+
+def spans(content: Content) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """Return where the words of links stand in `content.text`: start, end, index of the target; shape (n, 3)."""
+    return np.frombuffer(bytearray(content.anchors), np.int32).reshape(-1, 3)  # bytes would take a kernel 3 us more

@@ -1,0 +1,124 @@
+"""What the search index should hold, by what is remembered: which pages, and of each what its archived content says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.ask.content import answer_of, exchange_of
+from evercrawl.model.stored.contents import Body, Content, contents, spans
+from evercrawl.parse.digest import keys as keys_of
+from evercrawl.search.index import Page
+from evercrawl.store.journal.events import NOINDEX, Visit
+from evercrawl.store.records.records import FINDABLE
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.search.anchors import Anchors
+    from evercrawl.search.index import Index
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+_AGENT: Final = "evercrawl"  # directives for robots are in the event's flags already
+
+
+class Entry(NamedTuple):
+    """A page as the index takes it in, and the words of its links: slot of the target, words."""
+
+    page: Page
+    anchors: list[tuple[int, str]]
+
+
+class Difference(NamedTuple):
+    """Slots that the index lacks, or has other content of; and those that it has and should not."""
+
+    missing: Slots
+    extra: Slots
+
+
+def expected(state: State) -> tuple[Slots, NDArray[np.uint64]]:
+    """Return the slots of the pages that the index should hold, ascending, and the digests of their content."""
+    rows: Any = state.records.rows[: state.records.count]
+    rows = rows[(rows["flags"] & FINDABLE) != 0]
+    rows = rows[np.argsort(rows["slot"])]
+    return rows["slot"], rows["digest"]
+
+
+def difference(state: State, index: Index) -> Difference:
+    """Compare the index with what is remembered."""
+    slots, digests = expected(state)
+    held, held_digests = index.held()
+    order = np.argsort(held, kind="stable")
+    held, held_digests = held[order], held_digests[order]
+    at = np.minimum(np.searchsorted(held, slots), max(len(held) - 1, 0))
+    same = (held[at] == slots) & (held_digests[at] == digests) if len(held) else np.zeros(len(slots), np.bool_)
+    twice = held[1:][held[1:] == held[:-1]]
+    return Difference(np.union1d(slots[~same], twice[np.isin(twice, slots)]), held[~np.isin(held, slots)])
+
+
+def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:
+    """Return what the archive says of a page; None where it has no content that should be found.
+
+    Raises
+    ------
+    StoreError
+        The archive or the journal is damaged.
+    """
+    state = partition.state
+    number = state.record_of(slot)
+    row = state.records.rows[number] if number is not None else None
+    if row is None or not row["flags"] & FINDABLE:
+        return None
+    event = partition.journal.read(int(row["event"])) if row["event"] else None
+    if not isinstance(event, Visit) or event.archive is None:
+        return unread(state, slot)
+    url = state.urls.get(slot)
+    content = content_of(partition, event, url)
+    page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
+    slots = state.table.find(keys_of(content.targets)) if content.targets else np.zeros(0, np.uint32)
+    return Entry(page, anchors.new(spans(content), slots, content.text))
+
+
+def unread(state: State, slot: int) -> Entry:
+    """Return a page whose content is not at hand: it is in the index, and never found."""
+    number = state.record_of(slot)
+    digest = int(state.records.rows["digest"][number]) if number is not None else 0
+    return Entry(page_of(state, slot, "", digest, Content(), hidden=True), [])
+
+
+def page_of(state: State, slot: int, url: str, digest: int, content: Content, *, hidden: bool) -> Page:
+    """Return a page as the index takes it in; one that is `hidden` is there without a word, and never found."""
+    record = state.record_of(slot)
+    host = int(state.records.rows["host"][record]) if record is not None else int(state.known.row(slot)["host"])
+    site, name = state.sites[int(state.site_of[host])], state.hosts[host]
+    if hidden or not (content.text or content.title):
+        return Page(slot, digest, "", site, name, "", "", "")
+    return Page(slot, digest, url, site, name, content.title, content.indexed or content.text, content.language)
+
+
+def content_of(partition: Partition, event: Visit, url: str) -> Content:
+    """Return what a page says, read from the archive once more, with its text.
+
+    Raises
+    ------
+    StoreError
+        The archive is damaged.
+    """
+    held = exchange_of(event, answer_of(partition, event))
+    body = Body(
+        url, held.headers, held.http_version, held.body, False, len(held.body), len(held.body), False, 0, _AGENT, True
+    )
+    return contents(body)
+
+
+def slots_of_targets(content: Content, slots: Slots) -> Slots:
+    """Return the slots of `content.targets` alone; of those of a visit, a canonical URL's may come last."""
+    assert len(slots) >= len(content.targets), "each target has a slot"
+    return slots[: len(content.targets)] if content.targets else _NONE
+
+
+_NONE: Final = np.full(0, NO_SLOT, np.uint32)

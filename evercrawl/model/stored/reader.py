@@ -1,0 +1,126 @@
+"""A crawl directory, opened to be asked: nothing is written, and a crawl that runs beside it is not disturbed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.clock import SystemClock
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
+from evercrawl.store.disk.lock import holder
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.segment import segments
+from evercrawl.store.journal.tail import find_end
+from evercrawl.store.partition import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from evercrawl.store.journal.events import Event
+
+    Tell: TypeAlias = Callable[[str, int, int], None]
+    """Called now and then with what is being read, how much was, and of how much."""
+
+EVERY: Final = 4096
+"""Events between two words on how far it is."""
+
+
+def opened(directory: Path) -> Partition:
+    """Return the crawl in `directory` as it stands at this instant, for reading only.
+
+    The crawl may rotate its snapshots just then; what looks damaged at first is looked at once more.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged.
+    """
+    if not directory.exists():
+        raise ConfigError(f"there is no folder {directory}, so no crawl in it; name a crawl's with --dir")
+    try:
+        partition = _opened(directory)
+    except StoreError:
+        if holder(directory) is None:
+            raise
+        return _opened(directory)
+    if partition.repairs and holder(directory) is not None:
+        partition.close()
+        return _opened(directory)
+    return partition
+
+
+def events(
+    partition: Partition, upto: int, start: int = 0, tell: Tell | None = None
+) -> Iterator[tuple[int, int, Event]]:
+    """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out.
+
+    With `start`, an offset at which a frame begins, only of those from there on. Now and then `tell` is told of how
+    many it has come to.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged before that.
+    """
+    reached = 0
+    for pointer, number, event in sound(partition, upto, start):
+        if tell is not None and number % EVERY == 0:
+            tell("events", number, upto)
+        yield pointer, number, event
+        reached = number + 1
+    if reached < upto and not (start and not reached):
+        find_end(partition.disk)  # which says where it is damaged
+        raise StoreError(
+            f"the journal can be read up to event {reached} of {upto} only; restore it from a copy of the directory"
+        )
+
+
+def sound(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int, int, Event]]:
+    """Yield what `events` does, up to where the journal is damaged."""
+    for pointer, number, event in partition.journal.replay(start):
+        if number >= upto:
+            return
+        yield pointer, number, event
+
+
+def recent(partition: Partition, size_bytes: int) -> Iterator[Event]:
+    """Yield the events of about the last `size_bytes` of the journal, in order; all of them where it is shorter.
+
+    Only files and records tell where frames begin, these by pointing to events; so reading begins with one of them.
+    """
+    records, wanted = partition.state.records, max(partition.journal.position - size_bytes, 0)
+    offsets = records.rows["event"][: records.count] >> np.uint64(8)
+    later = offsets[offsets >= wanted] if wanted else offsets[:0]
+    begun = max((part.start for part in segments(partition.disk) if part.start <= wanted), default=0)
+    for _, _, event in partition.journal.replay(int(later.min()) if len(later) else begun):
+        yield event
+
+
+def visits(partition: Partition, slot: int) -> Iterator[Visit]:
+    """Yield the visits to one page, the newest first.
+
+    The journal is read file by file, the newest first, until the asker has seen enough: records say where the last
+    content is, so this is for the rest (where a redirect led, why a page was refused).
+    """
+    upto = None
+    for segment in reversed(segments(partition.disk)):
+        mine: list[Visit] = []
+        for pointer, _, event in partition.journal.replay(segment.start):
+            if upto is not None and pointer >> 8 >= upto:
+                break
+            if isinstance(event, Visit) and event.slot == slot:
+                mine.append(event)
+        yield from reversed(mine)
+        upto = segment.start
+
+
+def _opened(directory: Path) -> Partition:
+    return Partition(directory, keys, os.urandom, now=SystemClock().now(), writable=False, site=site)

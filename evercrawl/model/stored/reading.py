@@ -1,0 +1,231 @@
+"""From an exchange to what it shows of a page: what was asked, what came, what counts of it. Nothing is judged here."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.fetch.answer import unwrap
+from evercrawl.model.stored.contents import Content
+from evercrawl.parse.urls import normalise
+from evercrawl.store.journal.events import PARTIAL
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.store.journal.events import Visit
+    from evercrawl.types import Exchange
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+PERMANENT: Final = frozenset({301, 308})
+_VALIDATOR_CHARS: Final = 512
+_NOT_MODIFIED: Final = 304
+
+
+class Before(msgspec.Struct, frozen=True):
+    """What was known of a page when it was asked for.
+
+    Attributes
+    ----------
+    visits, changes
+        Visits and changes so far.
+    visited_at
+        Instant of the last visit; None before the first.
+    digest, outcome
+        Of the last visit with content; 0 where there was none.
+    depth, hops
+        Links from a seed, redirects in a row.
+    last
+        The last event with content, where that content is still held: its validators, and its archive record.
+    event, held
+        Journal pointer of the last event with links, 0 where there is none; and the event itself.
+    history, mark, member
+        Its cash account: see `Account`, and whether it has a share of its site's virtual cash.
+    shape, scale_s
+        What the visits so far add to the prior of its rate of change.
+    changed_at, seen_at
+        When the content held last changed, as far as is known; the last visit that saw it.
+    simhash, words, size_bytes
+        Of the content held.
+    misses
+        Visits in a row that found it gone, or in trouble.
+    validated
+        Whether its server sends validators.
+    findable
+        Whether the search index has it, or is about to.
+    """
+
+    visits: int = 0
+    changes: int = 0
+    visited_at: float | None = None
+    digest: int = 0
+    outcome: int = 0
+    depth: int = 0
+    hops: int = 0
+    last: Visit | None = None
+    event: int = 0
+    held: Visit | None = None
+    history: float = 0.0
+    mark: float = 0.0
+    member: bool = False
+    shape: float = 0.0
+    scale_s: float = 0.0
+    changed_at: float = 0.0
+    seen_at: float = 0.0
+    simhash: int = 0
+    words: int = 0
+    size_bytes: int = 0
+    misses: int = 0
+    validated: bool = False
+    findable: bool = False
+
+
+class Fetched(msgspec.Struct):
+    """What came of asking for a page, while its body may have yet to be read.
+
+    Attributes
+    ----------
+    exchange, host, slot, before
+        What was asked, of whom, and what was known of the page.
+    said
+        How likely the copy was to be fresh when the page was asked for; nan where nobody says.
+    unread, content
+        Whether the body has yet to be read; what it says, where there was one to be read.
+    """
+
+    exchange: Exchange
+    host: Host
+    slot: int
+    before: Before
+    said: float = math.nan
+    unread: bool = False
+    content: Content | None = None
+
+    def take(self, content: Content) -> None:
+        """Take in what the body says, and what undoing its codings showed of the exchange."""
+        exchange = self.exchange
+        self.unread, self.content, exchange.packed = False, content, False
+        if content.error or content.truncated:
+            exchange.truncated = content.truncated
+            exchange.error, exchange.detail = exchange.error or content.error, exchange.detail or content.detail
+
+
+_NOTHING: Final = Content()
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What one visit shows of a page; what to make of it, `classify` says.
+
+    Attributes
+    ----------
+    exchange, host, slot, before
+        What was asked, of whom, and what was known of the page.
+    said
+        As in `Fetched`.
+    refusal, soft404
+        Why the page was not asked for; why what came is no page. "" where that is not so.
+    content, page
+        What the body says, where one was read; what of that counts: nothing where the answer failed or is a soft 404.
+    digest, size_bytes, mime
+        Of the content; for a 304 the digest is that of the content held.
+    etag, last_modified
+        The validators of a page that was read.
+    redirect
+        Where the answer redirects, normalised; "" where it does not, or that cannot be fetched.
+    """
+
+    exchange: Exchange
+    host: Host
+    slot: int
+    before: Before
+    said: float = math.nan
+    refusal: str = ""
+    soft404: str = ""
+    content: Content | None = None
+    page: Content = msgspec.field(default_factory=lambda: _NOTHING)  # which nobody writes to
+    digest: int = 0
+    size_bytes: int = 0
+    mime: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    redirect: str = ""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the content is the one that is held."""
+        return self.digest != 0 and self.digest == self.before.digest
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the content came: none of it was cut off, or it is that of a copy, which was held whole."""
+        return not self.exchange.truncated or (self.kept and self.before.outcome == Outcome.DUPLICATE)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the links that are held are still the page's: nothing was read anew."""
+        return self.unchanged and (self.content is None or held(self.before) != 0)
+
+
+def fetched(exchange: Exchange, host: Host, slot: int, before: Before, said: float = math.nan) -> Fetched:
+    """Return what came of asking for a page; it is `unread` where there is a body to be read."""
+    status = exchange.status
+    unread = 200 <= status < 300 and status != 204 and (exchange.truncated or not exchange.error)
+    if not unread and exchange.packed:
+        unwrap(exchange)
+    return Fetched(exchange, host, slot, before, said, unread)
+
+
+def understand(answer: Fetched) -> Reading:
+    """Return what an answer shows, its body read."""
+    exchange, before, content = answer.exchange, answer.before, answer.content
+    about = exchange, answer.host, answer.slot, before, answer.said
+    if content is None:
+        digest, redirect, size_bytes = 0, "", len(exchange.body)
+        if not failed(exchange):
+            digest = before.digest if exchange.status == _NOT_MODIFIED else 0
+            redirect = _redirect(exchange) if exchange.status in REDIRECTS else ""
+        return Reading(*about, digest=digest, size_bytes=size_bytes, redirect=redirect)
+    if failed(exchange):
+        return Reading(*about, content=content)
+    headers = exchange.headers
+    return Reading(
+        *about,
+        content=content,
+        page=content,
+        digest=content.digest,
+        size_bytes=content.size_bytes,
+        mime=content.mime,
+        etag=headers.get("etag", "")[:_VALIDATOR_CHARS],
+        last_modified=headers.get("last-modified", "")[:_VALIDATOR_CHARS],
+    )
+
+
+def no_page(reading: Reading, why: str) -> Reading:
+    """Return what is left of a reading whose page is none: that somebody answered."""
+    return Reading(
+        reading.exchange, reading.host, reading.slot, reading.before, reading.said, soft404=why,
+        content=reading.content, size_bytes=reading.size_bytes, mime=reading.mime,
+    )  # fmt: skip
+
+
+def failed(exchange: Exchange) -> bool:
+    """Whether no answer came, or none that can be read even in part."""
+    return exchange.status == 0 or (exchange.error != "" and not exchange.truncated)
+
+
+def held(before: Before) -> int:
+    """Return the digest of the content that is held and whose links are; 0 where all must be read anew."""
+    return before.digest if before.event and not partial(before) else 0
+
+
+def partial(before: Before) -> bool:
+    """Whether not all links of the content held could be let in, so that it has to be read anew."""
+    return before.held is not None and before.held.flags & PARTIAL != 0
+
+
+def _redirect(exchange: Exchange) -> str:
+    location = exchange.headers.get("location", "")
+    target = normalise(location, exchange.request.url) if location else None  # "" would be the page itself
+    return target or ""

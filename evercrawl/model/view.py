@@ -1,0 +1,244 @@
+"""What a crawl believes of its pages at one instant: what every question about importance, change and time shares."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.config import FILE_NAME, Config, load
+from evercrawl.crawl.learn.changes import NO_COPY, comebacks_of, deaths_of, priors_of
+from evercrawl.errors import ConfigError
+from evercrawl.model.columns import Columns, counts_bytes
+from evercrawl.model.focus import Focusing, discovery_weight
+from evercrawl.model.notices import Notices
+from evercrawl.model.policy.followed import followed
+from evercrawl.model.policy.lessons import Lessons
+from evercrawl.model.policy.planning import Planning
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.rules.waits import again_at
+from evercrawl.model.web.known_graph import KnownGraph
+from evercrawl.model.web.mirrors import Mirrors
+from evercrawl.model.worth.weights import weight_of
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.store.records.retired import retired
+from evercrawl.store.resuming import to_try
+from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Slots
+
+PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
+
+
+class View:
+    """Answers by slot; nothing is written. What sitemaps announced since the last visits, only the running crawl knows.
+
+    Parameters
+    ----------
+    partition
+        The crawl; one opened for reading.
+    config
+        Its settings.
+    now
+        The instant that is asked about, in seconds since the epoch; that of the last event where it is earlier.
+
+    Attributes
+    ----------
+    scheme, policy
+        As the crawl has them; the policy with the price that the last snapshot notes.
+    columns
+        Slots -> `Pages`.
+    focus
+        Which entry of the focus means which page; None where there is no focus.
+    """
+
+    def __init__(self, partition: Partition, config: Config, now: float) -> None:
+        self.partition = partition
+        self.state = partition.state
+        self.config = config
+        self.now = max(now, partition.state.last_at())  # the machine's clock may be behind, the crawl's is not
+        self.scheme = scheme_of(partition.scheme)
+        self.priors = priors_of(self.state)
+        self.in_bytes = counts_bytes(config)
+        self._gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
+        self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
+        self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
+        self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
+        self.policy.resume(self.state.notes)
+        self.policy.deaths_per_s = deaths_of(self.state).per_s
+        self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
+        self._recalled = False
+
+    @cached_property
+    def believing(self) -> Policy:
+        """The policy with what the last snapshot kept of its lessons, and what came since: the crawl's own beliefs.
+
+        Where nothing was kept, it believes what the posteriors of rates say, until it is `informed`.
+        """
+        if self.policy.learns:
+            self._recalled = Lessons(self.policy, self.partition, self._upto, anew=False).recalled
+        return self.policy
+
+    @cached_property
+    def informed(self) -> Policy:
+        """The policy with all that it learned from the visits, and a plan, where it makes one.
+
+        The whole journal is read, once, where nothing was kept of what it learned. The plan is that of the crawl's last
+        instant: one of now would begin what nobody has begun.
+        """
+        if self.believing.learns and not self._recalled:
+            Lessons(self.policy, self.partition, self._upto)
+        if self.policy.plans:
+            at = min(self.now, self.state.last_at())
+            Planning(self.policy, self.state, self.candidates).turn(at, len(to_try(self.state)[0]))
+        return self.policy
+
+    @cached_property
+    def candidates(self) -> Columns:
+        """Slots -> `Pages` as the crawl's policy sees them.
+
+        It expects something of pages that were never read, and is told which are wanted more. The journal is read
+        through where it needs to know of all links.
+        """
+        return self._candidates(awaits=self.policy.awaits)
+
+    @cached_property
+    def awaited(self) -> Columns:
+        """Slots -> `Pages` as the crawl's policy sees them, and how fast pages come back that were found gone."""
+        return self.candidates if self.policy.awaits else self._candidates(awaits=True)
+
+    def _candidates(self, *, awaits: bool) -> Columns:
+        needs = self.policy.needs
+        return Columns(
+            *self._gathered,
+            in_bytes=self.in_bytes,
+            expecting=True,
+            new_weight=discovery_weight(self.config.discovery),
+            newcomers=self.config.newcomers,
+            focus=self.focus,
+            known=KnownGraph(self.partition, needs) if needs else None,
+            weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
+            comebacks=comebacks_of(self.state) if awaits else None,
+        )
+
+    @cached_property
+    def mirrors(self) -> Mirrors | None:
+        """Which hosts are mirrors by what was read of them; None where the crawl does not mind them."""
+        return Mirrors(self.state) if self.config.spare_mirrors else None
+
+    @property
+    def price(self) -> float:
+        """What a unit of the budget is worth; nan where the policy has none, or it is not known yet."""
+        return self.policy.price if isinstance(self.policy, Price) else float("nan")
+
+    @cached_property
+    def importance(self) -> Floats:
+        """The importance of every known page, shape (known,), 0 for aliases; it sums to 1."""
+        return self._raw / self.total
+
+    @cached_property
+    def total(self) -> float:
+        """All importance there is, in the scheme's own units; 1 where there is none yet."""
+        return float(self._raw.sum()) or 1.0
+
+    @cached_property
+    def _raw(self) -> Floats:
+        raw = np.zeros(self.state.known.count)
+        for slots in self.pieces():
+            raw[slots] = self.columns(slots).importance
+        raw[self._aliases] = 0.0
+        return raw
+
+    @cached_property
+    def counted(self) -> int:
+        """How many pages importance is shared among: all that are known, aliases left out."""
+        return self.state.known.count - len(self._aliases)
+
+    @property
+    def _aliases(self) -> Slots:
+        """Return the slots of pages that only lead to another."""
+        rows = self.state.records.rows[: self.state.records.count]
+        slots: Slots = rows["slot"][rows["alias"] != NO_SLOT]
+        return slots
+
+    def pieces(self) -> Iterator[Slots]:
+        """Yield the slots of all known pages, some at a time."""
+        count = self.state.known.count
+        for start in range(0, count, PIECE):
+            yield np.arange(start, min(start + PIECE, count), dtype=np.uint32)
+
+    def records(self, slots: Slots) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Return which pages have a record, shape (n,), and the records; those of the others are not theirs."""
+        cells = self.state.table.record[slots]
+        seen = (cells & np.uint32(NO_RECORD)) == 0
+        return seen, self.state.records.rows[np.where(seen, cells, 0)]
+
+    def fresh(self, pages: Pages) -> Floats:
+        """Return the probability that the copy held is the page as it is now, shape (n,); nan where none is held.
+
+        It is what the policy believes, whether by clocks of folders or by rates alone. The copy of a page that is gone
+        is none any more.
+        """
+        seen, rows = self.records(pages.slot)
+        held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
+        return np.where(held, self.believing.fresh(pages, self.now), np.nan)
+
+    def earliest_at(self, slots: Slots) -> Floats:
+        """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.
+
+        Of pages never visited it is nan.
+        """
+        seen, rows = self.records(slots)
+        at = again_at(self.state, rows, self.config.refresh_after_s)
+        return np.where(seen, np.where(retired(rows), np.inf, at), np.nan)
+
+    def due_at(self, pages: Pages) -> Floats:
+        """Return when pages that were visited fall due, shape (n,): infinity for never, nan where it is not known.
+
+        That is when a visit will be worth the price, or when the policy says that a page falls due, and not before
+        `earliest_at`. Policies that know no instants have nothing but that. Others than those with a price may have to
+        read the whole journal first, and then to plan; `pages` are as they see them, from `candidates`.
+        """
+        due_at = self.earliest_at(pages.slot)
+        if isinstance(self.policy, Price):
+            if np.isnan(self.policy.price):
+                return np.full(len(pages.slot), np.nan)
+            policy: Policy = self.believing
+        elif tells_instants(self.policy):
+            policy = self.informed
+        else:
+            return due_at
+        seen = np.flatnonzero(~np.isnan(due_at))
+        due_at[seen] = np.maximum(policy.due(pages.take(seen), self.now), due_at[seen])
+        return due_at
+
+
+def tells_instants(policy: Policy) -> bool:
+    """Whether a policy says when pages fall due: not where its queues are by value, as they are where it says nothing.
+
+    >>> tells_instants(policy_of("rpuc")), tells_instants(policy_of("greedy"))
+    (True, False)
+    """
+    return type(policy).due is not Policy.due
+
+
+def settings(directory: Path) -> tuple[Config, str]:
+    """Return the crawl's settings, with the policy it follows; and a sentence where the defaults stand in for them."""
+    file = directory / FILE_NAME
+    try:
+        return followed(directory, load(file) if file.is_file() else Config()), ""
+    except (ConfigError, OSError) as error:
+        return Config(), f"{error}; until then the settings are taken to be the defaults"

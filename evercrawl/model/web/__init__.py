@@ -1,0 +1,1 @@
+"""Links, sites, and pages that say the same."""

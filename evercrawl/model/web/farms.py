@@ -1,0 +1,81 @@
+"""Farms of links in a crawl: groups of its sites that live of each other's links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.importance.sites.farms import suspected_farms
+from evercrawl.model.web.site_graph import OWN, read_pages, site_links
+from evercrawl.model.web.suspicion import Suspicion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.importance.sites.farms import Farm
+    from evercrawl.model.view import View
+    from evercrawl.types import Ints
+
+KIND: Final = "farm"
+
+
+def farms(view: View) -> list[Suspicion]:
+    """Return the groups of sites that look like farms of links, by the links that pages had when they were last read.
+
+    Whom the crawl trusts does not count: a farm is one whether or not it has a source.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged.
+    """
+    names = view.state.sites
+    source = (read_pages(view.state, OWN) > 0).astype(np.float64)
+    found = suspected_farms(site_links(view), source, owners(names), view.scheme.tax)
+    return [_told(farm, names) for farm in found]
+
+
+def farmers(view: View) -> tuple[str, ...]:
+    """Return the sites of all that look like farms, in order: those that are to have no source where farms are capped.
+
+    Raises
+    ------
+    StoreError
+        The journal is damaged.
+    """
+    return tuple(sorted({site for farm in farms(view) for site in farm.sites}))
+
+
+def owners(sites: Sequence[str]) -> Ints:
+    """Return a number for each site, the same for those whose names differ only in what anybody can register below.
+
+    Examples
+    --------
+    >>> owners(["ant.de", "ant.co.uk", "bee.de", "192.0.2.1", "192.0.2.2"]).tolist()
+    [0, 0, 1, 2, 3]
+    """
+    numbers = dict[str, int]()
+    return np.array([numbers.setdefault(_owner(site), len(numbers)) for site in sites], np.int64)
+
+
+def _owner(site: str) -> str:
+    address = site.startswith("[") or site.rpartition(".")[2].isdigit()
+    return site if address else site.partition(".")[0]
+
+
+def _told(farm: Farm, names: Sequence[str]) -> Suspicion:
+    numbers: list[int] = farm.sites.tolist()
+    sites = tuple(names[number] for number in numbers)
+    return Suspicion(
+        KIND,
+        sites,
+        f"{farm.within:.0%} of what links bring to these {len(sites)} sites comes from themselves; no other site links "
+        f"to {farm.alone:.0%} of them, where that is so of {farm.usual:.0%} of the others; {farm.mutual:.0%} of the "
+        f"links among them are returned; {sites[0]} has {farm.gain:.1f} times as much as it would have without them",
+        farm.gain,
+        {
+            "within": farm.within, "alone": farm.alone, "usual": farm.usual, "mutual": farm.mutual, "gain": farm.gain,
+            "importance": farm.importance,
+        },
+    )  # fmt: skip

@@ -1,0 +1,95 @@
+"""PageRank on the links known so far, kept up as they become known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import grown
+from evercrawl.importance.offline import Graph, solve
+from evercrawl.model.stored.reader import events
+from evercrawl.model.web.known_links import Rows
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import HAS_LINKS, Found, Visit
+
+if TYPE_CHECKING:
+    from evercrawl.store.journal.events import Discovery
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Slots
+
+TAX: Final = 0.15
+TOLERANCE: Final = 1e-6
+"""Sum of all errors, in parts of the whole."""
+
+
+class Ranks:
+    """PageRank on the known graph, solved anew when a fifth more visits were made; 24 bytes a page and 4 a link.
+
+    A page found since has the share of each page that links to it and was read since. When it is solved is told by the
+    number of visits alone, so whoever reads the journal does it at the same visits, of which only the last matters.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self._known = self._visits = self._solved = 0
+        self._rank: Floats = np.zeros(0)
+        self._rows = Rows()
+        self._due = last_due(partition.state.visits)
+        for _, _, event in events(partition, partition.journal.sequence):
+            if isinstance(event, Visit | Found) and event.found is not None:
+                self.found(event.found)
+            if isinstance(event, Visit):
+                self.learned(event, None)
+
+    def learned(self, event: Visit, held: Visit | None) -> None:
+        """Take note of links; solve, where it is due."""
+        self._visits += 1
+        if event.flags & HAS_LINKS:
+            targets = decode_slots(event.targets)
+            self._share(event.slot, targets, self._rows.of(event.slot))
+            self._rows.put(event.slot, targets)
+        if self._visits == self._due:
+            self._solve()
+
+    def found(self, found: Discovery) -> None:
+        """Take note of pages that became known: they have what every page has of its own."""
+        first, self._known = self._known, found.first_slot + len(found.urls)
+        self._rank = grown(self._rank, self._known)
+        self._rank[first : self._known] = 1 / max(self._solved, 1)
+
+    def of(self, slots: Slots) -> Floats:
+        """Return the rank of each, shape (n,)."""
+        self._rank = grown(self._rank, int(slots.max(initial=0)) + 1)
+        return self._rank[slots]
+
+    def _share(self, slot: int, targets: Slots, before: Slots) -> None:
+        late = targets[targets >= self._solved]
+        if len(late):
+            late = np.setdiff1d(late, before, assume_unique=True)
+            self._rank[late] += (1 - TAX) * self._rank[slot] / len(targets)
+
+    def _solve(self) -> None:
+        self._solved, self._due = self._known, following(self._due)
+        start, target = self._rows.whole(self._known)
+        self._rank[: self._known] = solve(Graph(start, target, start[:-1]), TAX, tolerance=TOLERANCE)
+
+
+def following(visits: int) -> int:
+    """Return at how many visits PageRank is solved anew after it was at `visits`: a fifth more, and one at least.
+
+    >>> following(1), following(100)
+    (2, 120)
+    """
+    return visits + max(visits // 5, 1)
+
+
+def last_due(visits: int) -> int:
+    """Return the last number up to `visits` at which PageRank was solved; 1 where that is still to come.
+
+    >>> [last_due(visits) for visits in (0, 4, 13)]
+    [1, 4, 12]
+    """
+    due = 1
+    while following(due) <= visits:
+        due = following(due)
+    return due

@@ -1,0 +1,277 @@
+"""Hosts that say what another says, path by path: their unread pages can wait, for the originals are known.
+
+Each copy that is read is found to be one by its content, one by one. Where that happened for the same path on two hosts
+the two are compared from then on: whatever is read on the one, and was read on the other under the same path, says the
+same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*, but never the
+host of a seed. An unread page of it whose path is known on the other host is put aside when its turn comes; a
+seed, or a page of its own, is read. So is one in twenty of the others, and a host that stops being a mirror shows it by
+them: comparisons are forgotten by and by. Then what was put aside waits for its turn again.
+
+Nothing is remembered of all this but what the records say: a start looks at a sample of them.
+
+References
+----------
+Bharat, Broder (1999). Mirror, mirror on the web: a study of host pairs with replicated content. Hosts are compared by
+paths that they have in common, and by the content that some of these lead to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.model.web.near import SLIGHT_BYTES
+from evercrawl.model.web.site_graph import HELD
+from evercrawl.parse.digest import key
+from evercrawl.parse.simhash import distance
+from evercrawl.parse.urls import origin, path_query
+from evercrawl.store.journal.events import KEEP
+from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.store.state import State
+
+KEPT: Final = 0.98
+"""What each comparison leaves of the weight of those before: some fifty count."""
+LEAST: Final = 5.0
+"""Weight of the comparisons that a verdict takes: six of them, and each has to agree. A wrong verdict undoes itself."""
+AGREE: Final = 0.9
+"""Part of them that have to agree."""
+SAMPLED: Final = 20
+"""Of so many unread pages of a mirror one is read all the same."""
+BITS: Final = 6
+"""What two similarity hashes may differ by, where path and size say the same: a line of the mirror's own."""
+MOST: Final = 4  # hosts that one is compared with
+_SAMPLE: Final = 64  # pages that two hosts are compared by at a start
+_RECALLED: Final = 256  # pairs of hosts that are compared then, those with most copies
+
+
+@dataclass(slots=True, eq=False)
+class Pair:
+    """Two hosts that have been found to say the same under one path, at least.
+
+    Attributes
+    ----------
+    copy, original, host
+        Where they are: scheme, name and port; the later known first, and its number.
+    same, compared
+        Weights of the comparisons that agreed, and of all.
+    mirror
+        Whether the first is taken for a mirror of the other.
+    aside
+        Slots of its pages that were put aside.
+
+    Examples
+    --------
+    >>> pair = Pair("http://b.example", "http://a.example", host=1)
+    >>> for _ in range(6):
+    ...     pair.observe(agrees=True)
+    >>> pair.holds, round(pair.same, 1)
+    (True, 5.7)
+    >>> for _ in range(1):
+    ...     pair.observe(agrees=False)
+    >>> pair.holds
+    False
+    """
+
+    copy: str
+    original: str
+    host: int
+    same: float = 0.0
+    compared: float = 0.0
+    mirror: bool = False
+    aside: list[int] = field(default_factory=list[int])
+
+    def observe(self, *, agrees: bool) -> None:
+        """Take in a comparison."""
+        self.same, self.compared = KEPT * self.same + agrees, KEPT * self.compared + 1
+
+    @property
+    def holds(self) -> bool:
+        """Whether the evidence is enough."""
+        return self.compared >= LEAST and self.same >= AGREE * self.compared
+
+
+class Said(NamedTuple):
+    """What two pages are compared by: digests of content and of text, similarity hash, and size."""
+
+    digest: int
+    words: int
+    simhash: int
+    size_bytes: int
+
+    @classmethod
+    def by(cls, row: Any) -> Said:
+        """Return that of a record."""
+        return cls(*(int(row[name]) for name in cls._fields))
+
+    def agrees(self, other: Said) -> bool:
+        """Whether both say the same, but for a line perhaps.
+
+        >>> Said(1, 2, 0b1011, 1000).agrees(Said(3, 4, 0b1000, 1040)), Said(1, 0, 0, 9).agrees(Said(3, 0, 0, 9))
+        (True, False)
+        """
+        if self.digest == other.digest or (self.words and self.words == other.words):
+            return True
+        alike = self.simhash and other.simhash and distance(self.simhash, other.simhash) <= BITS
+        return bool(alike) and 20 * abs(self.size_bytes - other.size_bytes) <= self.size_bytes
+
+
+class Mirrors:
+    """Compares hosts as they are read, and says which unread pages need not be.
+
+    Parameters
+    ----------
+    state
+        What is known.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._pairs: dict[str, list[Pair]] = {}  # by where either is
+        self._mirrors: dict[int, Pair] = {}  # by the number of the copy
+        self._twins: dict[int, tuple[Pair, int]] = {}  # by slot: the key of its URL on the original
+        self._freed: list[Pair] = []
+        self._seeds: set[int] | None = None  # hosts of seeds, once somebody wants to know
+        self._recall()
+
+    @property
+    def hosts(self) -> dict[int, Pair]:
+        """The mirrors, by the number of the host."""
+        return {number: pair for number, pair in self._mirrors.items() if pair.mirror}
+
+    def learned(self, event: Visit, url: str) -> None:
+        """Compare what was read with what other hosts say under the same path."""
+        if event.outcome not in HELD or event.flags & KEEP or event.size_bytes < SLIGHT_BYTES:
+            return
+        self._meet(event.host, url, event.alias if event.outcome == Outcome.DUPLICATE else event.near)
+        said = Said(event.digest, event.words, event.simhash, event.size_bytes)
+        for pair in self._pairs.get(origin(url), ()) if self._pairs else ():
+            self._compare(pair, url, said)
+
+    def admitted(self, found: Discovery) -> None:
+        """Take note of URLs of mirrors that became known."""
+        if not found.depth:
+            self._seeds = None
+        for i, host in enumerate(found.hosts) if self._mirrors else ():
+            if host in self._mirrors:
+                self._note(found.first_slot + i, found.urls[i], self._mirrors[host])
+
+    def spared(self, slot: int) -> bool:
+        """Whether an unread page need not be read now, for its original is known; it is put aside then."""
+        if not self.original(slot):
+            return False
+        self._twins[slot][0].aside.append(slot)
+        return True
+
+    def original(self, slot: int) -> str:
+        """Return the URL of the original of an unread page of a mirror; "" for any that is to be read."""
+        pair, twin = self._twins.get(slot, (None, 0))
+        if pair is None or not pair.mirror or not slot % SAMPLED:
+            return ""
+        there = self._slot(twin)
+        index = self._state.record_of(there) if there != NO_SLOT else None
+        readable = index is None or int(self._state.records.rows["outcome"][index]) in HELD
+        return self._state.urls.get(there) if there != NO_SLOT and readable else ""
+
+    def released(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield the numbers of hosts that are mirrors no more, each with the pages that were put aside, once."""
+        while self._freed:
+            pair = self._freed.pop()
+            aside, pair.aside = pair.aside, []
+            yield pair.host, aside
+
+    def _meet(self, host: int, url: str, slot: int) -> None:
+        """Begin to compare two hosts where they say the same under the same path."""
+        if slot == NO_SLOT:
+            return
+        other, number = self._state.urls.get(slot), int(self._state.known.row(slot)["host"])
+        here, there = origin(url), origin(other)
+        if number == host or path_query(url) != path_query(other):
+            return
+        mine, others = self._pairs.setdefault(here, []), self._pairs.setdefault(there, [])
+        if len(mine) == MOST or len(others) == MOST or any(there in (pair.copy, pair.original) for pair in mine):
+            return
+        if self._seeded(host) and self._seeded(number):
+            return
+        later = self._seeded(number) or (host > number and not self._seeded(host))
+        pair = Pair(here, there, host) if later else Pair(there, here, number)
+        mine.append(pair)
+        others.append(pair)
+
+    def _seeded(self, host: int) -> bool:
+        """Whether a page of a host was named to begin with; then all of it is wanted, whoever says the same."""
+        if self._seeds is None:
+            rows = self._state.known.rows()
+            self._seeds = set(rows["host"][rows["depth"] == 0].tolist())
+        return host in self._seeds
+
+    def _compare(self, pair: Pair, url: str, said: Said) -> None:
+        """Compare what a page says with that of the same path on the other host, where that was read."""
+        elsewhere = pair.original if origin(url) == pair.copy else pair.copy
+        slot = self._slot(key(elsewhere + path_query(url)))
+        index = self._state.record_of(slot) if slot != NO_SLOT else None
+        if index is None:
+            return
+        row = self._state.records.rows[index]
+        if row["outcome"] not in HELD or row["size_bytes"] < SLIGHT_BYTES:
+            return
+        pair.observe(agrees=said.agrees(Said.by(row)))
+        if pair.holds != pair.mirror:
+            self._judged(pair)
+
+    def _judged(self, pair: Pair) -> None:
+        pair.mirror = pair.holds
+        if not pair.mirror:
+            self._freed.append(pair)
+        elif pair.host not in self._mirrors:
+            self._mirrors[pair.host] = pair
+            self._note_all(pair)
+
+    def _note_all(self, pair: Pair) -> None:
+        """Take note of the unread pages of a mirror."""
+        state = self._state
+        slots = np.flatnonzero(state.known.rows()["host"] == pair.host)
+        unread: list[int] = slots[state.table.record[slots] >= NO_RECORD].tolist()
+        for slot, url in zip(unread, state.urls.get_many(unread), strict=True):
+            self._note(slot, url, pair)
+
+    def _note(self, slot: int, url: str, pair: Pair) -> None:
+        if origin(url) == pair.copy and self._state.known.row(slot)["depth"]:
+            self._twins[slot] = pair, key(pair.original + path_query(url))
+
+    def _slot(self, of: int) -> int:
+        return int(self._state.table.find(np.array([of], np.uint64))[0])
+
+    def _recall(self) -> None:
+        """Compare the hosts of copies that were read in earlier runs, by some pages each."""
+        state = self._state
+        rows: Any = state.records.rows[: state.records.count]
+        copies = rows[(rows["outcome"] == Outcome.DUPLICATE) & (rows["alias"] != NO_SLOT)]
+        if not len(copies):
+            return
+        hosts = state.known.rows()["host"]
+        pairs, count = np.unique(np.stack([copies["host"], hosts[copies["alias"]]]), axis=1, return_counts=True)
+        apart = np.flatnonzero(pairs[0] != pairs[1])
+        most: list[list[int]] = pairs.T[apart[np.argsort(-count[apart], kind="stable")][:_RECALLED]].tolist()
+        for host, other in most:
+            mine = copies[(copies["host"] == host) & (hosts[copies["alias"]] == other)][-_SAMPLE:]
+            self._look(mine, rows[np.isin(rows["host"], (host, other)) & np.isin(rows["outcome"], HELD)])
+
+    def _look(self, copies: NDArray[Any], read: NDArray[Any]) -> None:
+        """Compare two hosts by some of the copies, and some of all that was read on either."""
+        state = self._state
+        for row, url in zip(copies, state.urls.get_many(copies["slot"].tolist()), strict=True):
+            self._meet(int(row["host"]), url, int(row["alias"]))
+        some = read[:: max(len(read) // _SAMPLE, 1)]
+        for row, url in zip(some, state.urls.get_many(some["slot"].tolist()), strict=True):
+            for pair in self._pairs.get(origin(url), ()):
+                self._compare(pair, url, Said.by(row))

@@ -1,0 +1,95 @@
+"""A page's links as its event keeps them: known targets in order, which of them leave the site, how many there are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from evercrawl.parse.dynamic import dynamic
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname, origin
+from evercrawl.store.journal.codec import encode_links
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Slots
+
+
+class Outlinks(NamedTuple):
+    """Links of one page to others.
+
+    Attributes
+    ----------
+    targets, external, out
+        As in `store.journal.events.Visit`.
+    """
+
+    targets: bytes = b""
+    external: bytes = b""
+    out: int = 0
+
+
+def outlinks(
+    url: str, slot: int, targets: Sequence[str], slots: Slots, withheld: int = 0, away: Sequence[int] | None = None
+) -> Outlinks:
+    """Return the links of the page `url`.
+
+    Parameters
+    ----------
+    url, slot
+        The page; a link to itself does not count.
+    targets, slots
+        Where it links, all different, and the slot of each; NO_SLOT for those outside the crawl, which count as links.
+    withheld
+        Further links that are not to be followed.
+    away
+        What `leading_away` says of the page and its targets, where somebody has asked already.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slots = np.array([9, 2], np.uint32)
+    >>> links = outlinks("http://a.example/", 4, ["http://b.example/", "http://a.example/x"], slots)
+    >>> links.targets.hex(" "), links.external.hex(" "), links.out
+    ('02 06', '02', 2)
+
+    A page that a program makes vouches for others no more than for those of its own site:
+
+    >>> outlinks("http://a.example/?page=2", 4, ["http://b.example/", "http://a.example/x"], slots).external
+    b''
+    """
+    if not targets:
+        return Outlinks(out=withheld)
+    away = leading_away(url, targets) if away is None else away
+    leaving = _leaving(origin(url), away, targets, slots) if away else away
+    found, external, out = encode_links(slots, slot, leaving)
+    return Outlinks(found, external, out + withheld)
+
+
+def leading_away(url: str, targets: Sequence[str]) -> list[int]:
+    """Return the places of those `targets` that may be on another site than the page `url`, being of another origin.
+
+    Of a page that a program makes none is.
+
+    >>> leading_away("http://a.example/", ["http://b.example/", "http://a.example/x"])
+    [0]
+    """
+    if dynamic(url):
+        return []
+    home = f"{origin(url)}/"
+    size = len(home)
+    return [i for i, target in enumerate(targets) if target[:size] != home]
+
+
+def _leaving(home: str, away: Sequence[int], targets: Sequence[str], slots: Slots) -> list[int]:
+    """Return those places of targets that are known, and on another site than the origin `home`."""
+    known = slots.tolist()
+    return [i for i in away if known[i] != NO_SLOT and _other_site(home, origin(targets[i]))]
+
+
+@lru_cache(maxsize=65_536)
+def _other_site(home: str, there: str) -> bool:
+    """Whether two origins are of different sites."""
+    return site(hostname(f"{home}/")) != site(hostname(f"{there}/"))

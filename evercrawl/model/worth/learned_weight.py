@@ -1,0 +1,209 @@
+"""Worth as a regression predicts it: who is opened how often, learned from those pages of which people have told.
+
+A page that nobody opened may be one that nobody wants, or one that nobody was shown. Where people tell of answers, what
+each page was shown is known: its *exposure*, the openings that are usual at the places where it stood. There the
+regression is of openings for each unit of exposure, over pages that were shown, so that it learns what people do, and
+not what a search engine chose to show them. Of pages that could be shown and were not, all together are taken to have
+the part of the exposure that Good's estimate leaves to what was never seen. Where there are openings alone, as in the
+log of a server, pages that nobody named count as never opened.
+
+A page that was never read could not be shown: it is taken to be shown as often as pages are that could, once it is, and
+to be opened in proportion to its importance at most, beside those of which people told. Without that bound, and where
+openings have little to do with importance, an endless calendar would be worth the more the more of it is known.
+
+References
+----------
+Good (1953). The population frequencies of species and the estimation of population parameters.
+McCullagh, Nelder (1989). Generalized Linear Models, on the logarithm of the exposure as an offset.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import grown
+from evercrawl.model.worth import regression
+from evercrawl.model.worth.exposure import exposure_of
+from evercrawl.model.worth.page_features import NAMES, features
+from evercrawl.model.worth.weights import FLOOR, MEASURELESS, Used
+from evercrawl.store.records import media_kind
+from evercrawl.store.table.table import NO_RECORD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from evercrawl.model.worth.exposure import Exposure
+    from evercrawl.schedule.base import Pages
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Ints, Slots
+
+OTHERS: Final = 10_000
+"""Pages that nobody named, evenly spread, that stand for all of these in the regression."""
+NAMED: Final = 10_000
+"""Pages that were named, at most: evenly spread too."""
+GROWN: Final = 1.1
+"""It is fitted anew when so many times as many questions, known pages, or pages that were read, are there."""
+_DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
+_NEVER: Final = (-1, 0, 0)
+_LEAST: Final = 1e-6  # of the mean importance
+_NOTHING: Final = 1e-12  # of it: what is as good as none
+_FAR: Final = 30.0  # logarithm of what is expected
+_CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
+_OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
+_OF_OTHERS: Final = (0.0, 4.0)  # and with nothing else, until they are seen to
+
+
+class Learned(Used):
+    """Expected openings, by a Poisson regression on importance, address and kind, drawn to its own number of them.
+
+    The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
+    where m were to be expected, of its kind and exposure, counts (k + c) / (k + m) times m, k being how little pages
+    differ from what is expected of them; one that was never shown counts m. All that were never read share what
+    importance they have, however many there are. A tenth of all worth stays with importance. Nothing of it is stored:
+    the regression is made anew from what people did and what the crawl knows.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        super().__init__(partition)
+        self._state = partition.state
+        self._fitted_of = _NEVER  # questions, known pages and those that were read when it was fitted last
+        self._theta: Floats = np.zeros(0)
+        self._mean = self._spread = self._sum = self._most = 1.0
+        self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
+        self._exposure: Exposure | None = None  # None: not asked since there were more questions
+        self._plain: Callable[[Slots], Pages] | None = None
+
+    def begin(self, plain: Callable[[Slots], Pages]) -> None:
+        """Learn from `plain` what pages matter by their links."""
+        super().begin(plain)
+        self._plain = plain
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """What a feature adds to the logarithm of the expected openings; empty before anything was learned."""
+        return dict(zip(("constant", "importance", *NAMES), self._theta.tolist(), strict=False))
+
+    def demand(self) -> tuple[Floats, float]:
+        """Return the openings themselves: how they are shared the regression says."""
+        return self._openings().astype(np.float64), FLOOR
+
+    def worth(self, slots: Slots, importance: Floats) -> Floats:
+        """Return what pages are worth, shape (n,)."""
+        if self.renew():
+            self._exposure = None
+        if not self._fitted():
+            return importance
+        expected = self._expected(slots, self._levels(slots), importance)
+        opened = self.counts.of(self._openings(), slots)
+        demand = expected * (self._spread + opened) / (self._spread + expected)
+        return FLOOR * importance + (1.0 - FLOOR) * self.total * demand / self._sum
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return how often it was `opened`, and how often that was `expected` before, of its kind and exposure."""
+        opened = {"opened": self.count(self._openings(), slot)}
+        if not self._fitted():
+            return opened
+        slots = np.array([slot], np.uint32)
+        return opened | {"expected": float(self._expected(slots, self._levels(slots), np.array([importance]))[0])}
+
+    def _openings(self) -> Ints:
+        clicked = self.counts.clicked
+        return clicked if clicked.any() else self.counts.shown
+
+    def _expected(self, slots: Slots, levels: Floats, importance: Floats) -> Floats:
+        """Return the openings that are to be expected of pages, shape (n,)."""
+        times = importance / self._mean
+        by_importance = self._theta[1] * np.log(np.maximum(times, _LEAST))
+        untold = (self._state.table.record.take(slots) >= NO_RECORD) & (self.counts.rows(slots) < 0)
+        in_proportion = np.log(np.maximum(times, _NOTHING))
+        by_importance = np.where(untold, np.minimum(by_importance, in_proportion), by_importance)
+        expected: Floats = self._exposures(slots) * np.exp(
+            np.clip(self._theta[0] + by_importance + levels, -_FAR, _FAR)
+        )
+        return np.minimum(expected, self._most)
+
+    @property
+    def _answered(self) -> bool:
+        """Whether most openings were of pages that stood in answers of which people told."""
+        clicked = self.counts.clicked
+        return 2 * int(clicked[self.counts.shown > 0].sum()) > int(clicked.sum())
+
+    def _exposures(self, slots: Slots) -> Floats:
+        """Return which openings are usual at the places where pages stood, shape (n,); 1 where nobody tells of places.
+
+        Of pages that were never shown it is what `Exposure` says.
+        """
+        if not self._answered:
+            return np.ones(len(slots))
+        if self._exposure is None:
+            self._exposure = exposure_of(self.counts, self._state)
+        found, read = self.counts.of(self._exposure.column, slots), self._state.table.record.take(slots) < NO_RECORD
+        return np.where(found > 0, found, np.where(read, self._exposure.hidden, self._exposure.mean))
+
+    def _levels(self, slots: Slots) -> Floats:
+        """Return what the addresses of pages add, shape (n,)."""
+        self._level = grown(self._level, self._state.known.count, np.nan)
+        new = slots[np.isnan(self._level[slots])]
+        if len(new):
+            self._level[new] = self._features(new) @ self._theta[2:]
+        return self._level[slots].astype(np.float64)
+
+    def _features(self, slots: Slots) -> Floats:
+        cells, records = self._state.table.record.take(slots), self._state.records
+        read = cells < NO_RECORD
+        rows = records.rows.take(np.where(read, cells, 0))
+        depths = np.where(read, rows["depth"], cells & _DEPTH)
+        kinds = np.where(read, (rows["flags"] & media_kind.MASK) >> media_kind.SHIFT, media_kind.UNKNOWN)
+        return features(self._state.urls.get_many(slots.tolist()), depths.tolist(), kinds.tolist())
+
+    def _fitted(self) -> bool:
+        """Fit, where it is due; return whether there is anything to go by."""
+        now = self.counts.questions, self._state.known.count, self._state.records.count
+        before = self._fitted_of
+        if now[0] < before[0] or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
+            self._fitted_of, self._exposure = now, None  # what could be shown grows with what was read
+            self._fit()
+        return len(self._theta) > 0
+
+    def _fit(self) -> None:
+        named = _some(self.counts.slots(), NAMED)
+        opened = self.counts.of(self._openings(), named)
+        self._theta = np.zeros(0)
+        if self._plain is None or not opened.any():
+            return
+        others = np.setdiff1d(_some(np.arange(self._state.known.count, dtype=np.uint32), OTHERS), self.counts.slots())
+        slots, unnamed = np.concatenate([named, others]), self._state.known.count - len(self.counts.slots())
+        stands = len(self.counts.slots()) / len(named), unnamed / max(len(others), 1)
+        times = np.repeat(stands, (len(named), len(others)))
+        importance = self._plain(slots).importance
+        if not (importance.any() and importance.max() < MEASURELESS):
+            self._fitted_of = _NEVER
+            return
+        known = float(importance[: len(named)].mean()) if len(named) else 0.0
+        self._mean = known or float(times @ importance) / float(times.sum())
+        rows, exposure = self._rows(slots, importance), self._exposures(slots)
+        opened = self.counts.of(self._openings(), slots)
+        told = self.counts.of(self.counts.shown, slots) > 0 if self._answered else np.ones(len(slots), np.bool_)
+        prior, precision = (np.array(part) for part in zip(*_PRIOR, strict=True))
+        self._theta = regression.fit(rows[told], opened[told], times[told], prior, precision, exposure[told])
+        self._most = 2.0 * float(opened.max()) + 1.0
+        expected = self._expected(slots, rows[:, 2:] @ self._theta[2:], importance)
+        self._spread = regression.spread(opened[told], times[told], expected[told])
+        self._sum = float(times @ (expected * (self._spread + opened) / (self._spread + expected)))
+        self._level = np.full(self._state.known.count, np.nan, np.float32)
+
+    def _rows(self, slots: Slots, importance: Floats) -> Floats:
+        levels = np.log(np.maximum(importance / self._mean, _LEAST))
+        return np.column_stack([np.ones(len(slots)), levels, self._features(slots)])
+
+
+_PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len(NAMES))
+
+
+def _some(slots: Slots, most: int) -> Slots:
+    """Return up to `most` of them, evenly spread."""
+    return slots if len(slots) <= most else slots[np.linspace(0, len(slots) - 1, most).astype(np.int64)]

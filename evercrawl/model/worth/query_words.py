@@ -1,0 +1,104 @@
+"""What people ask about: the words of their questions, of which those of late count most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.search.schema import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evercrawl.model.worth.usage import Question
+
+HALF_LIFE_S: Final = 30 * 86_400.0
+"""A question of so long ago counts half as much as one of now."""
+MOST_WORDS: Final = 10_000
+"""The heaviest that are kept, once there are twice as many."""
+MOVED: Final = 0.02
+"""Part of all weight that has to be new before `version` says that the weights are others."""
+
+
+class QueryWords:
+    """Weights of words, a fold over questions: each has a weight of one, shared by its words.
+
+    Attributes
+    ----------
+    questions
+        How many had words.
+    version
+        Grows whenever the weights have become noticeably different; 0 where there are none.
+
+    Examples
+    --------
+    >>> from evercrawl.model.worth.usage import Question
+    >>> words = QueryWords()
+    >>> words.learn([Question(0.0, "green tea"), Question(0.0, "tea")])
+    >>> words.weights
+    {'green': 0.25, 'tea': 0.75}
+    >>> words.similarity(["tea", "house", "tea"])
+    0.75
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew; the version goes on."""
+        self.questions = 0
+        self.version = getattr(self, "version", -1) + 1
+        self._began_at = 0.0
+        self._count: Counter[str] = Counter()
+        self._weight: dict[str, float] = {}  # in units of a question asked at `_began_at`
+        self._total = self._told = 0.0
+
+    def learn(self, questions: Iterable[Question]) -> None:
+        """Take note of some; their order does not matter."""
+        for question in questions:
+            words = list(dict.fromkeys(words_of(question.query)))
+            if not words:
+                continue
+            if not self.questions:
+                self._began_at = question.at
+            self.questions += 1
+            weight = 2.0 ** min((question.at - self._began_at) / HALF_LIFE_S, 900.0)
+            self._count.update(words)
+            for word in words:
+                self._weight[word] = self._weight.get(word, 0.0) + weight / len(words)
+            self._total += weight
+        if len(self._weight) > 2 * MOST_WORDS:
+            heaviest = sorted(self._weight.items(), key=lambda pair: -pair[1])[:MOST_WORDS]
+            self._weight, self._total = dict(heaviest), sum(weight for _, weight in heaviest)
+            self._count = Counter({word: self._count[word] for word in self._weight})
+        if self._total - self._told > MOVED * self._total:
+            self.version, self._told = self.version + 1, self._total
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Word -> its share of all weight; these sum to 1."""
+        return {word: weight / self._total for word, weight in self._weight.items()}
+
+    def similarity(self, words: Iterable[str]) -> float:
+        """Return which share of all weight is that of words that occur among these, from 0 to 1."""
+        if not self._total:
+            return 0.0
+        return min(sum(self._weight.get(word, 0.0) for word in set(words)) / self._total, 1.0)
+
+    @property
+    def said(self) -> int:
+        """How many words questions had in all, of those that are kept."""
+        return self._count.total()
+
+    @property
+    def once(self) -> int:
+        """How many words were said just once."""
+        return sum(count == 1 for count in self._count.values())
+
+    @property
+    def usual(self) -> float:
+        """The similarity of a page that says one word of those that people ask about, drawn by weight; 0 without any.
+
+        That is the sum of the squared shares.
+        """
+        return sum((weight / self._total) ** 2 for weight in self._weight.values()) if self._total else 0.0

@@ -1,0 +1,1 @@
+"""How exposed copies are to change: clocks of folders."""

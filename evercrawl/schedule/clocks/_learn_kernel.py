@@ -1,0 +1,263 @@
+"""The folder clocks' other loop: what visits teach; `clocks` tells the meaning."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled, entry, i64, pointer, view
+from evercrawl.schedule.clocks._chances import at_least_one, expm1, likelihood, log1p, moments
+from evercrawl.schedule.clocks._exposure_kernel import MEMORY, Exposed, exposed, usual_rate
+from evercrawl.schedule.clocks._layout import (
+    ALL_VISITS,
+    BINS,
+    BURSTS,
+    CLOCK,
+    COHORT,
+    CYCLE,
+    EXCESS,
+    FACTOR,
+    FORGET,
+    FULL,
+    JOINED,
+    KNOWN,
+    NONE,
+    PAGES,
+    RENEWED,
+    SETTINGS,
+    SHAPE,
+    SIBLING,
+    SIBLINGS,
+    SITE_COLUMNS,
+    SPREAD,
+    STAYED,
+    TIME,
+    TOGETHER,
+    UNKNOWN,
+    WIDTH,
+)
+from evercrawl.schedule.clocks._rings import Rings, bin_of, expect, found, own_ring, passed, renew, ring_of, spread
+from evercrawl.schedule.clocks._sites import (
+    PLAIN_SHAPE,
+    clocked,
+    note_advantage,
+    note_gain,
+    note_lengths,
+    note_part,
+    note_surprise,
+    plain,
+    renew_site,
+)
+from evercrawl.schedule.clocks._truing import begin_claims, note_claim, odds, unbent
+
+_FLOATS: Final = pointer(np.float64)
+_LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
+_RESTLESS: Final = 2.0  # times as fast as is usual
+_DAY_TOGETHER: Final = 24.0  # cohorts share an hour, siblings a day
+
+
+@compiled
+def _first(page: Any, folder: Any, site: Any, siblings: Any, now: float, age: float) -> None:
+    """Take in a page that was never known, or not of late; its date tells of its last change, or of its birth."""
+    if page.known == UNKNOWN:
+        folder.pages += 1.0
+        site[PAGES] += 1.0
+        if page.sibling != NONE:
+            _crowd(siblings[page.sibling])
+    page.known = KNOWN
+    if age == age:
+        page.changed_at = now - age
+
+
+@compiled
+def _crowd(group: Any) -> None:
+    """Count one more page of a name, as long as it matters how many there are."""
+    if group.pages <= SIBLINGS:
+        group.pages += 1
+    if group.pages > SIBLINGS:
+        group.newest_at = np.nan
+
+
+@compiled
+def _meet(group: Any, site: Any, kind: int, since: float, changed: bool, when: float, dated: bool, near: float) -> None:
+    """Note in a group whether a page joined what another of it did; its own change may be the newest."""
+    waiting = since < group.newest_at
+    joined = changed and waiting and (not dated or when <= group.newest_at + near)
+    if waiting and not joined:
+        group.stayed += 1
+        site[STAYED + kind] += 1.0
+    if joined:
+        group.joined += 1
+        site[JOINED + kind] += 1.0
+    elif changed and when > group.newest_at:
+        group.newest_at, group.joined, group.stayed = when, 0, 0
+
+
+@compiled
+def _evidence(
+    changed: bool, dated: bool, shape: float, scale: float, length: float, own: float, since_change: float
+) -> tuple[float, float, float]:
+    """Return what a visit adds to the shape and scale of a rate, and how long the page had lasted, about.
+
+    That others changed is told in units of the page's own rate, and so says nothing of that: `own` is without it.
+    """
+    if not changed:
+        return 0.0, own, own
+    if dated:
+        return 1.0, since_change, since_change
+    more, longer = moments(shape, scale, length)
+    return more, longer, 0.5 * own
+
+
+@compiled
+def _note_parts(was: Exposed, exposure: float, changed: bool, site: Any, s: Any) -> None:
+    """Note what each part of the exposure foretold, caused, and made likelier: the clock, in place of time."""
+    rate = was.shape / was.scale
+    made = at_least_one(rate * exposure) if changed else 0.0
+    time, clock, burst = (
+        site[FULL + TIME] * was.waited,
+        site[FULL + CLOCK] * was.passed,
+        site[FULL + BURSTS] * was.burst,
+    )
+    together, alike = site[FULL + COHORT] * was.together, site[FULL + SIBLING] * was.alike
+    each = made / (time + clock + burst + together + alike + 1e-9)
+    s[ALL_VISITS] += 1.0
+    note_gain(CLOCK, was.passed - was.waited, was.shape, was.scale, exposure, changed, site, s)
+    note_gain(BURSTS, was.burst, was.shape, was.scale, exposure, changed, site, s)
+    note_gain(COHORT, was.together, was.shape, was.scale, exposure, changed, site, s)
+    note_gain(SIBLING, was.alike, was.shape, was.scale, exposure, changed, site, s)
+    note_part(TIME, was.waited, rate, each * time, site, s)
+    note_part(CLOCK, was.passed, rate, each * clock, site, s)
+    note_part(BURSTS, was.burst, rate, each * burst, site, s)
+    note_part(COHORT, was.together, rate, each * together, site, s)
+    note_part(SIBLING, was.alike, rate, each * alike, site, s)
+
+
+@compiled
+def _note_rings(
+    folder: Any, site: Any, since: float, now: float, changed: bool, dated: bool, when: float, rate: float, s: Any,
+    r: Rings,
+) -> None:  # fmt: skip
+    """Note what a visit saw in the folder's ring and in the site's."""
+    own, whole = own_ring(folder, site), ring_of(site)
+    low, high = since, now
+    if changed and dated:  # where in its bin says nothing: changes of a batch are made at one instant
+        bin_at = bin_of(when, s[WIDTH]) * s[WIDTH]
+        low, high = bin_at, min(now, bin_at + s[WIDTH])
+    count = at_least_one(rate * (passed(folder, site, low, now, s, r) - passed(folder, site, high, now, s, r)))
+    for k in range(1 if own == whole else 2):
+        ring = whole if k else own
+        expect(ring, low, now, rate, s[WIDTH], r)
+        if changed and dated:
+            found(ring, when, count, s[WIDTH], r)
+        elif changed:
+            spread(ring, folder, site, since, now, count, s, r)
+
+
+@compiled
+def _note_page(page: Any, site: Any, usual: float, on_clock: Any, plainly: Any, scaled: float, kept: float) -> None:
+    """Add to the evidence of a page's rate, and forget some of it."""
+    page.changes = max((page.changes + on_clock[0]) * kept, _LEAST * site[SHAPE])
+    page.waited_s = max((page.waited_s + on_clock[1]) * kept, _LEAST * site[SHAPE] / usual)
+    first_scale = scaled - page.plain_waited_s
+    page.plain_changes = max((page.plain_changes + plainly[0]) * kept, _LEAST * PLAIN_SHAPE)
+    page.plain_waited_s = max((page.plain_waited_s + plainly[1]) * kept, _LEAST * first_scale)
+
+
+@compiled
+def _note_groups(
+    page: Any, site: Any, cohorts: Any, siblings: Any, since: float, changed: bool, when: float, dated: bool, s: Any
+) -> None:
+    """Tell a page's cohort and siblings what it did."""
+    if page.cohort != NONE:
+        _meet(cohorts[page.cohort], site, 0, since, changed, when, dated, s[TOGETHER])
+    if page.sibling != NONE:
+        seen_at = when if dated else since
+        _meet(siblings[page.sibling], site, 1, since, changed, seen_at, dated, _DAY_TOGETHER * s[TOGETHER])
+
+
+@compiled
+def _note_spread(page: Any, site: Any, usual: float, exposure: float, changed: bool) -> None:
+    """Note whether the page's excess so far foretold this outcome: that tells how its site's rates spread."""
+    site[EXCESS] += (changed - usual * exposure) * (page.changes - usual * page.waited_s)
+    site[SPREAD] += usual * exposure * usual * page.waited_s
+
+
+@compiled
+def _revisit(
+    page: Any, folder: Any, site: Any, cohorts: Any, siblings: Any, now: float, gap: float, changed: bool, age: float,
+    claim: float, s: Any, r: Rings,
+) -> None:  # fmt: skip
+    """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan."""
+    since, dated = now - gap, age == age
+    site[RENEWED], r.done[own_ring(folder, site)] = -1.0, -1  # whoever asked for values meanwhile makes no difference
+    renew_site(site, now, s)
+    renew(folder, site, now, s, r)
+    was: Exposed = exposed(page, folder, site, cohorts, siblings, since, now, s, r)
+    shape, scale, exposure = was.shape, was.scale, max(was.exposure, 1e-9)
+    usual = usual_rate(folder, site)
+    _note_spread(page, site, usual, exposure, changed)
+    _note_parts(was, exposure, changed, site, s)
+    when = min(max(now - age, since), now) if dated else 0.5 * (since + now)
+    on_clock = site[FACTOR + TIME] * (now - when) + site[FACTOR + CLOCK] * passed(folder, site, when, now, s, r)
+    own = max(exposure - site[FACTOR + COHORT] * was.together - site[FACTOR + SIBLING] * was.alike, 1e-9)
+    learned = _evidence(changed, dated, shape, scale, exposure, own, on_clock)
+    first, scaled = plain(page, site, s)
+    _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
+    foretold = likelihood(shape, scale, exposure, changed)
+    by_clock = clocked(site, s)
+    if by_clock:  # elsewhere nobody is looked at again for what others did
+        note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
+    begin_claims(bin_of(now, s[WIDTH]), site)
+    if claim == claim:
+        note_claim(unbent(claim, site), not changed, site)
+    else:
+        said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
+        note_claim(odds(math.exp(said)), not changed, site)
+    note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)
+    plainly = _evidence(changed, dated, first, scaled, gap, gap, now - when)
+    _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))
+    note_lengths(changed, learned[2], plainly[2], folder, site, s)
+    _note_groups(page, site, cohorts, siblings, since, changed, when, dated, s)
+    if changed:
+        page.changed_at = when
+
+
+@compiled
+def _tells(page: Any, folder: Any, site: Any) -> bool:
+    """Tell whether a page's changes say something of others of its folder: those of a restless page do not."""
+    usual = usual_rate(folder, site)
+    return bool((site[SHAPE] + page.changes) / (site[SHAPE] / usual + page.waited_s) < _RESTLESS * usual)
+
+
+@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, i64, *MEMORY)
+def learn(
+    slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, said: Any, n: int, settings: Any,
+    page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any,
+    cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any,
+    clock: Any, rings: int,
+) -> int:  # fmt: skip
+    """Take in what visits found, in order; of a page that is not known, only that it is there."""
+    which, when_at, gap, news = view(slots, n), view(visited_at, n), view(interval_s, n), view(changed, n)
+    aged, claims, s = view(age_s, n), view(said, n), view(settings, SETTINGS)
+    page_, folder_, site_ = view(page_rows, pages), view(folder_rows, folders), view(site_rows, (sites, SITE_COLUMNS))
+    cohort_, sibling_ = view(cohort_rows, cohorts), view(sibling_rows, siblings)
+    r = Rings(
+        view(heads, rings), view(done, rings), view(at, rings),
+        view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
+    )  # fmt: skip
+    for i in range(n):
+        page: Any = page_[which[i]]
+        folder: Any = folder_[page.folder]
+        site: Any = site_[folder.site]
+        if page.known != KNOWN:
+            _first(page, folder, site, sibling_, when_at[i], aged[i])
+            folder.scout = which[i]
+        elif gap[i] == gap[i]:
+            length = max(gap[i], 0.0)
+            _revisit(page, folder, site, cohort_, sibling_, when_at[i], length, news[i], aged[i], claims[i], s, r)
+            if _tells(page, folder, site) or folder.scout == which[i]:
+                folder.scout = which[i]
+    return 0

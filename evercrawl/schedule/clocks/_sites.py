@@ -1,0 +1,154 @@
+"""What is learned of a site as a whole, and of the crawl, compiled: factors, how rates spread, what to believe."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from evercrawl.kernels.build import compiled
+from evercrawl.schedule.clocks._chances import likelihood, within
+from evercrawl.schedule.clocks._layout import (
+    ADVANTAGE,
+    ALL_ADVANTAGE,
+    ALL_CHANGES,
+    ALL_EXPECTED,
+    ALL_FOUND,
+    ALL_GAIN,
+    ALL_PLAIN_CHANGES,
+    ALL_PLAIN_WAITED,
+    ALL_VISITS,
+    ALL_WAITED,
+    CHANGES,
+    CLOCK,
+    EXCESS,
+    EXPECTED,
+    FACTOR,
+    FIRST_GAP,
+    FOUND,
+    FULL,
+    GAIN,
+    GAIN_MOST,
+    GAINED,
+    MARGIN,
+    PARTS,
+    PLAIN_CHANGES,
+    PLAIN_WAITED,
+    RATE,
+    RENEWED,
+    SHAPE,
+    SPREAD,
+    SURPRISE,
+    SURPRISE_VARIES,
+    TIME,
+    WAITED,
+    WIDTH,
+)
+from evercrawl.schedule.clocks._rings import bin_of
+
+GAPS: Final = 3.0  # changes that the rate of what is above is worth below
+PLAIN_SHAPE: Final = 0.4
+_FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0)
+_PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
+_SURE: Final = 30.0  # of a logarithm: exp of more makes no difference
+_FADES: Final = 0.002  # of a site's gains, a visit
+_FIRST_EXCESS: Final = 50.0
+_FIRST_SPREAD: Final = 30.0
+_SHAPES: Final = (0.15, 6.0)
+
+
+@compiled
+def renew_site(site: Any, now: float, s: Any) -> None:
+    """Work out a site's shape, rate and factors from its sums, once a bin."""
+    head = bin_of(now, s[WIDTH])
+    if site[RENEWED] == head:
+        return
+    site[RENEWED] = head
+    over, under = site[SPREAD] + _FIRST_SPREAD, site[EXCESS] + _FIRST_EXCESS
+    site[SHAPE] = within(over / under, _SHAPES[0], _SHAPES[1]) if under > 0.0 else _SHAPES[1]
+    everywhere = (s[ALL_CHANGES] + 1.0) / (s[ALL_WAITED] + s[FIRST_GAP])
+    site[RATE] = (site[CHANGES] + GAPS) / (site[WAITED] + GAPS / everywhere)
+    _renew_factors(site, s)
+
+
+@compiled
+def _renew_factors(site: Any, s: Any) -> None:
+    for part in range(PARTS):
+        usual = (s[ALL_FOUND + part] + _PRIOR) / (s[ALL_EXPECTED + part] + _PRIOR / _FIRST_PARTS[part])
+        site[FULL + part] = (site[FOUND + part] + _PRIOR) / (site[EXPECTED + part] + _PRIOR / usual)
+    both = site[FULL + TIME] + site[FULL + CLOCK]  # a unit of time is one on the mean, whichever clock tells it
+    site[FULL + TIME] /= both
+    site[FULL + CLOCK] /= both
+    for part in range(CLOCK, PARTS):
+        gain = within(_everywhere(s[ALL_GAIN + part], s) + site[GAIN + part], -_SURE, _SURE)
+        site[FACTOR + part] = site[FULL + part] / (1.0 + math.exp(-gain))
+    site[FACTOR + TIME] = 1.0 - site[FACTOR + CLOCK]
+
+
+@compiled
+def _everywhere(gain: float, s: Any) -> float:
+    """Return what a gain of the whole crawl counts for on each site."""
+    return within(GAINED * gain / max(s[ALL_VISITS], GAINED), -GAIN_MOST, GAIN_MOST)
+
+
+@compiled
+def clocked(site: Any, s: Any) -> bool:
+    """Tell whether clocks foretell a site's changes better than time alone."""
+    return bool(site[ADVANTAGE] + _everywhere(s[ALL_ADVANTAGE], s) > MARGIN)
+
+
+@compiled
+def plain(page: Any, site: Any, s: Any) -> tuple[float, float]:
+    """Return shape and scale of a page's rate as time alone tells it."""
+    everywhere = (s[ALL_PLAIN_CHANGES] + 1.0) / (s[ALL_PLAIN_WAITED] + s[FIRST_GAP])
+    rate = (site[PLAIN_CHANGES] + GAPS) / (site[PLAIN_WAITED] + GAPS / everywhere)
+    return PLAIN_SHAPE + page.plain_changes, PLAIN_SHAPE / rate + page.plain_waited_s
+
+
+@compiled
+def note_part(part: int, share: float, rate: float, caused: float, site: Any, s: Any) -> None:
+    """Note how many changes a part of the exposure foretold, and how many are due to it."""
+    site[FOUND + part] += caused
+    site[EXPECTED + part] += rate * share
+    s[ALL_FOUND + part] += caused
+    s[ALL_EXPECTED + part] += rate * share
+
+
+@compiled
+def note_gain(
+    part: int, share: float, shape: float, scale: float, exposure: float, changed: bool, site: Any, s: Any
+) -> None:
+    """Note by how much a part makes an outcome likelier, in the logarithm."""
+    without = exposure - site[FACTOR + part] * share
+    entire = without + site[FULL + part] * share
+    gain = likelihood(shape, scale, entire, changed) - likelihood(shape, scale, without, changed)
+    site[GAIN + part] += gain - _FADES * site[GAIN + part]
+    s[ALL_GAIN + part] += gain
+
+
+@compiled
+def note_advantage(better: float, site: Any, s: Any) -> None:
+    """Note by how much the clocks made an outcome likelier than time alone."""
+    site[ADVANTAGE] += better - _FADES * site[ADVANTAGE]
+    s[ALL_ADVANTAGE] += better
+
+
+@compiled
+def note_surprise(foretold: float, changed: bool, s: Any) -> None:
+    """Note by how many more changes are found of late than were foretold, and how much that may vary."""
+    s[SURPRISE] = max(s[SURPRISE] + changed - foretold, 0.0)
+    s[SURPRISE_VARIES] += foretold * (1.0 - foretold)
+
+
+@compiled
+def note_lengths(changed: bool, on_clock: float, plainly: float, folder: Any, site: Any, s: Any) -> None:
+    """Note whether a visit found a change, and how long the page had lasted, on its clock and in seconds."""
+    folder.changes += changed
+    folder.waited_s += on_clock
+    site[CHANGES] += changed
+    site[WAITED] += on_clock
+    site[PLAIN_CHANGES] += changed
+    site[PLAIN_WAITED] += plainly
+    s[ALL_CHANGES] += changed
+    s[ALL_WAITED] += on_clock
+    s[ALL_PLAIN_CHANGES] += changed
+    s[ALL_PLAIN_WAITED] += plainly

@@ -1,0 +1,296 @@
+"""The clocks of folders: a page's exposure to change is told by a clock that runs fast while its folder changes.
+
+Change comes in batches, by site and folder, and in bursts of a page. So the age of a copy is not told in seconds, but
+as its *exposure*: with it in place of the age, a page's changes are a Poisson process as good as can be, whose rate is
+Gamma distributed. The exposure since a visit is the sum of five parts, each times a factor that its site has learned:
+
+* the time that passed, and the time that passed on the folder's clock: together these are one on the mean,
+* the page's own burst: after a change more follow, the less likely the longer ago it was,
+* its cohort, the pages that changed with it the last time: if one of them changed since, it may have as well; a page
+  that was read but once has the date that it said then,
+* its siblings, the pages of the same name in other folders (other languages, other versions): likewise.
+
+**Clock.** How far a folder's clock went in each of 256 bins, which reach back about four cycles, is Gamma distributed
+before anything is seen: a site's by its variance per second, and so a folder's in each bin around its site's. Pages
+that were watched through a bin, of rates that sum to E, and that made C changes in it, make it (d / c + C) / (1 / c +
+E), d being the bin's width and c the variance. The rates are those in seconds, as time alone tells them: with those on
+the clock, both could drift apart, one as much faster as the other is slower. A change that has no date is spread over
+the bins in which it can have been, as the clock has it.
+
+**Factors.** When a visit finds a change, each part has caused a share of it that is its share of the exposure, and of
+rate x exposure / (1 - e^(-rate x exposure)) changes that were made; the factor is what it caused over what it foretold
+(the EM steps of a Poisson regression), with 20 changes' worth of the whole crawl's.
+
+**Rates.** The mean of a folder's rates is shrunk to the site's, and that to the crawl's. How they spread is told by
+whether a page's past excess over its folder foretells its next.
+
+**One for all.** The page of a folder that was visited last tells, when it is visited again, of all others since then:
+if it changed, so did they perhaps. Its visit is therefore worth as much as if it weighed, besides itself, what those
+weigh that would be visited then (`price`). So folders of which nobody thinks that they change are looked at too.
+
+**Seconds.** A site's clock may run faster or slower than time does on the mean of all visits. What is told is in the
+seconds of that mean, for sites compete by how long copies last.
+
+**Whether to believe it.** At each visit to a site the probability of what it found, by the clocks, is held against that
+by time alone, a Gamma belief of each page's rate in seconds. Clocks are believed where the sum of the differences, in
+the logarithm, over about the last 500 visits and with what the whole crawl has seen, is more than a margin.
+
+References
+----------
+Cox (1955). Some statistical methods connected with series of events: the doubly stochastic Poisson process. Madan,
+Seneta (1990). The variance gamma model for share market returns: time as a Gamma process. Hawkes (1971). Spectra of
+some self-exciting and mutually exciting point processes: bursts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import Rows
+from evercrawl.kernels import Library, pointer
+from evercrawl.schedule.clocks._layout import (
+    BURST,
+    BURST_LASTS,
+    CYCLE,
+    FIRST_GAP,
+    FOLDER_VARIES,
+    FORGET,
+    GONE,
+    KNOWN,
+    NONE,
+    PAGE,
+    SETTINGS,
+    SITE_VARIES,
+    SURPRISE,
+    SURPRISE_VARIES,
+    TOGETHER,
+    WIDTH,
+)
+from evercrawl.schedule.clocks.cohorts import Cohorts
+from evercrawl.schedule.clocks.exposure import Exposure, by_age
+from evercrawl.schedule.clocks.places import Places
+from evercrawl.schedule.clocks.rings import ClockRings
+from evercrawl.schedule.clocks.stretches import Stretches
+from evercrawl.schedule.clocks.trust import Trust, trust
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
+    from evercrawl.arrays.numbering import Numbering
+    from evercrawl.schedule.base import Pages, Visits
+
+
+PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
+"""What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that
+changed with it; those of its name; and that one page stands for its folder."""
+_ASK: Final = Library("evercrawl.schedule.clocks._exposure_kernel")
+_LEARN: Final = Library("evercrawl.schedule.clocks._learn_kernel")
+_DAY_S: Final = 86_400.0
+_TICKS: Final = 60.0  # bins a cycle
+_SCALES: Final = {  # in seconds, and at most in cycles
+    SITE_VARIES: (3 * _DAY_S, 1.5),
+    FOLDER_VARIES: (800 * _DAY_S, 100.0),
+    BURST_LASTS: (10 * _DAY_S, 5.0),
+    TOGETHER: (3600.0, 1 / 48),
+    FIRST_GAP: (60 * _DAY_S, 20.0),
+}
+_BURST: Final = 2.0
+_FORGET: Final = 0.03
+_STEADY: Final = 1e-3  # of a clock that goes as time does
+_BATCH: Final = 3.0  # standard deviations
+_LOOKS: Final = 8.0  # a cycle, at most, for batches
+_NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
+
+
+class Clocks:
+    """Learns from visits how pages change together, and tells how exposed copies are.
+
+    It takes 40 bytes a page, 3 kB a folder and as much a site, if four pages of it were visited, 400 bytes if not, and
+    some 50 a name and a cohort.
+
+    Parameters
+    ----------
+    cycle_s
+        About how long it takes to visit all pages once, before it can be told from visits.
+    without
+        Of `PARTS`, those that are left out, to see what they are good for.
+
+    Examples
+    --------
+    Until it is sure that clocks foretell better than time, the exposure is the age, and rates are the pages' own:
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none = np.ones(1), np.zeros(1)
+    >>> pages = Pages(np.zeros(1, np.uint32), 5 * one, one, none, one, 9 * one, one, none, none)
+    >>> [float(column[0]) for column in Clocks().exposures(pages, now=7.0)[:4]]
+    [1.0, 9.0, 2.0, 1.0]
+    """
+
+    def __init__(self, cycle_s: float = _DAY_S, without: Collection[str] = ()) -> None:
+        assert set(without) <= set(PARTS), "there is such a part"
+        self._without = without
+        self._jumped_at = -np.inf
+        self._pointers: tuple[Any, ...] = ()  # they hold while tables have so many rows
+        self._counts: tuple[int, ...] = ()
+        self._stretches = Stretches()
+        self._pages = Rows(PAGE, _NEW_PAGE)
+        self._rings = ClockRings(cycle_s / _TICKS)
+        self._places, self._cohorts = Places(self._rings), Cohorts()
+        self._settings = np.zeros(SETTINGS)
+        self._settings[BURST], self._settings[FORGET] = 0.0 if "burst" in without else _BURST, _FORGET
+        self.set_cycle(cycle_s)
+
+    def set_cycle(self, cycle_s: float) -> None:
+        """Say how long it takes to visit all pages once; bins are made wider or narrower when that is twice as long."""
+        assert cycle_s > 0, "a cycle takes some time"
+        self._settings[CYCLE] = cycle_s
+        for scale, (most_s, cycles) in _SCALES.items():
+            self._settings[scale] = min(most_s, cycles * cycle_s)
+        if "clock" in self._without:
+            self._settings[SITE_VARIES] = self._settings[FOLDER_VARIES] = _STEADY
+        if self._rings.fit(cycle_s / _TICKS):
+            self._places.forget_renewal()
+        self._settings[WIDTH] = self._rings.width_s
+
+    def exposures(self, pages: Pages, now: float) -> Exposure:
+        """Return how exposed copies are, and their rates; by the pages' own columns where nothing was learned."""
+        n = len(pages.slot)
+        slots, visited_at = (
+            np.ascontiguousarray(pages.slot, np.uint32),
+            np.ascontiguousarray(pages.visited_at, np.float64),
+        )
+        told = by_age(pages, now)
+        columns = (pointer(column) for column in told)
+        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, *self.pointers(), *columns)
+        return told
+
+    def learn(self, visits: Visits) -> None:
+        """Take note of what visits found, no page twice; how they are parted into calls makes no difference."""
+        if "exposure" in self._without:
+            return
+        if "siblings" in self._without:
+            visits = replace(visits, name=None)
+        first = 0
+        while first < len(visits):
+            last = min(first + self._stretches.left(), len(visits))
+            self._learn(visits if last - first == len(visits) else visits.take(slice(first, last)))
+            if self._stretches.passed(last - first, float(visits.at[last - 1])):
+                self.set_cycle(self._stretches.cycle_s)
+                self._cohorts.forget_empty(self._pages.upto(0))
+                self._counts = ()  # rows may lie elsewhere, and be as many
+            first = last
+
+    def pointers(self) -> tuple[Any, ...]:
+        """Return all that was learned as kernels take it: settings, tables, how long these are, and rings."""
+        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
+        pages = self._pages.upto(1)
+        counts = (len(pages), len(self._rings), *[len(group) for group in groups])
+        if counts != self._counts:
+            pairs = (value for table in (pages, *[g.all() for g in groups]) for value in (pointer(table), len(table)))
+            self._pointers, self._counts = (pointer(self._settings), *pairs, *self._rings.pointers()), counts
+        return self._pointers
+
+    def jumped(self, now: float) -> bool:
+        """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
+
+        Where pages change in batches, those that were not visited since are older than they were thought to be.
+        """
+        surprise, varies = self._settings[SURPRISE], self._settings[SURPRISE_VARIES]
+        if now < self._jumped_at + self._settings[CYCLE] / _LOOKS or surprise < _BATCH * max(1.0, np.sqrt(varies)):
+            return False
+        self._jumped_at, self._settings[SURPRISE], self._settings[SURPRISE_VARIES] = now, 0.0, 0.0
+        return True
+
+    def trust(self, slot: int) -> Trust | None:
+        """Return whether clocks tell how a page's copy ages, and how far they are ahead; None of one not seen yet."""
+        rows = self._pages.upto(slot + 1)
+        if rows["known"][slot] != KNOWN:
+            return None
+        folder = self._places.folders.all()[int(rows["folder"][slot])]
+        return trust(self._places.sites.all()[int(folder["site"])], self._settings)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned, as arrays; `restore` goes on from there."""
+        told = np.array([*self._stretches.state(), self._rings.width_s, *self._settings])
+        tables = {name: table.upto(0) for name, table in self._tables().items()}
+        keys = {name: numbers.keys() for name, numbers in self._numberings().items()}
+        return {"told": told, "pages": self._pages.upto(0), **tables, **keys}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` returned.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not the state of clocks as they are now; then nothing was recalled.
+        """
+        now = self.state()
+        if any(_kind(state[name]) != _kind(rows) for name, rows in now.items()) or len(state["told"]) != len(
+            now["told"]
+        ):
+            raise ValueError("the state is of clocks of another make")
+        self._counts = ()
+        told = state["told"].tolist()
+        split = len(told) - len(self._settings)
+        self._stretches.restore(*told[: split - 1])
+        self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
+        self._pages = Rows(PAGE, _NEW_PAGE, rows=state["pages"])
+        for name, table in self._tables().items():
+            table.restore(state[name])
+        for name, numbers in self._numberings().items():
+            numbers.of(state[name])
+
+    def _learn(self, visits: Visits) -> None:
+        self._note_gone(visits.slot[visits.gone])
+        seen = _those(visits, visits.read & ~visits.gone)
+        if not len(seen):
+            return
+        rows = self._pages.upto(int(seen.slot.max()) + 1)
+        new = rows["known"][seen.slot] != KNOWN
+        if new.any():
+            self._stretches.known += int(new.sum())
+            self._places.place(_those(seen, new), rows)
+        self._teach(seen)
+        other = new | seen.changed
+        if "cohorts" not in self._without and other.any():
+            self._cohorts.join(_those(seen, other), rows, self._settings[TOGETHER])
+        if "mates" in self._without:
+            self._places.folders.all()["scout"] = NONE
+
+    def _note_gone(self, slots: NDArray[Any]) -> None:
+        if len(slots):
+            rows = self._pages.upto(int(slots.max()) + 1)
+            there = slots[rows["known"][slots] == KNOWN]
+            self._stretches.known -= len(there)
+            rows["known"][there] = GONE
+
+    def _teach(self, visits: Visits) -> None:
+        columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
+        kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
+        arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
+        claims = (
+            np.full(len(visits), np.nan)
+            if visits.predicted_fresh is None
+            else np.ascontiguousarray(visits.predicted_fresh, np.float64)
+        )
+        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), *self.pointers())
+
+    def _tables(self) -> dict[str, Rows]:
+        return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}
+
+    def _numberings(self) -> dict[str, Numbering]:
+        return {**self._places.numberings(), **self._cohorts.numberings()}
+
+
+def _those(visits: Visits, which: NDArray[np.bool_]) -> Visits:
+    """Return some of the visits, mostly all: to copy their columns would cost more than to learn from them."""
+    return visits if which.all() else visits.take(which)
+
+
+def _kind(rows: NDArray[Any]) -> tuple[Any, ...]:
+    return rows.dtype, *rows.shape[1:]

@@ -1,0 +1,90 @@
+"""How exposed copies are to change: what the clocks of folders tell, and what time alone does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule.formulas.index import survival
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+_LEAST: Final = 1e-6  # of a probability, and of its complement
+
+
+class Exposure(NamedTuple):
+    """What is thought of copies, shape (n,) each.
+
+    Attributes
+    ----------
+    shape, scale_s
+        Posterior of the rate of change on the clock, Gamma(shape, scale_s).
+    exposure_s
+        Time since the visit, on the clock.
+    speed
+        How fast that grows now, on the mean.
+    level, slope
+        What makes true what follows of freshness: the line along which the logarithm of its odds is bent.
+    """
+
+    shape: Floats
+    scale_s: Floats
+    exposure_s: Floats
+    speed: Floats
+    level: Floats
+    slope: Floats
+
+    def fresh(self) -> Floats:
+        """Return the probability that each copy is fresh, shape (n,), made true by what was seen of others of its site.
+
+        >>> no, one = np.zeros(1), np.ones(1)
+        >>> Exposure(one, one, one, one, no, one).fresh(), Exposure(one, 3 * one, one, one, no, 2 * one).fresh()
+        (array([0.5]), array([0.9]))
+        """
+        plain = np.clip(survival(self.shape, self.scale_s, self.exposure_s), _LEAST, 1 - _LEAST)
+        odds = np.exp(-self.level) * (1 / plain - 1) ** self.slope
+        return np.where(self.exposure_s > 0, 1 / (1 + odds), 1.0)
+
+    def dying(self, age_s: ArrayLike, deaths_per_s: float) -> Exposure:
+        """Return what is thought of copies that are no good either once their pages are gone: lam + d in place of lam.
+
+        The mean and the variance of lam + d make another Gamma belief, whose survival is that of the belief times
+        e^(-d t): exactly where the rate is known, up to t^3 where it is not. Changes come by the clock and deaths by
+        time, so the exposure is the mean of both, each by its part of the rate.
+
+        Parameters
+        ----------
+        age_s
+            Time since the visit, shape (n,).
+        deaths_per_s
+            d, the part of the pages that vanish in a second.
+
+        Examples
+        --------
+        Pages that change once a second at the mean, of which one vanishes every other second:
+
+        >>> one, no = np.ones(1), np.zeros(1)
+        >>> both = Exposure(1e9 * one, 1e9 * one, one, one, no, one).dying(one, 0.5)
+        >>> both.shape / both.scale_s, -np.log(both.fresh()).round(6)
+        (array([1.5]), array([1.5]))
+        """
+        also = deaths_per_s * self.scale_s / self.shape
+        both = 1.0 + also
+        return Exposure(
+            self.shape * both**2, self.scale_s * both, (self.exposure_s + also * np.asarray(age_s)) / both,
+            (self.speed + also) / both, self.level, self.slope,
+        )  # fmt: skip
+
+
+def by_age(pages: Pages, now: float) -> Exposure:
+    """Return ages as exposures, and the pages' own rates: what time alone tells."""
+    none, one = np.zeros(len(pages.slot)), np.ones(len(pages.slot))
+    age_s = np.maximum(now - np.asarray(pages.visited_at, np.float64), 0.0)
+    return Exposure(
+        np.array(pages.shape, np.float64), np.array(pages.scale_s, np.float64), age_s, one, none, one.copy()
+    )

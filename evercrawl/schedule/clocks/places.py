@@ -1,0 +1,89 @@
+"""Where pages are: folders, sites and names, in the order in which they were met."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.numbering import Numbering
+from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.clocks._layout import FOLDER, NAME, OWN_RING, PAGES, RENEWED, RING, SITE_COLUMNS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Visits
+    from evercrawl.schedule.clocks.rings import ClockRings
+    from evercrawl.types import Keys, Slots
+
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # sites as keys, far from each other
+
+
+class Places:
+    """Tables of folders, sites and names; folder 0 is that of pages which have none yet.
+
+    Parameters
+    ----------
+    rings
+        Where folders and sites get their clocks, as soon as they have pages enough.
+    """
+
+    def __init__(self, rings: ClockRings) -> None:
+        self._rings = rings
+        self.folders, self.sites, self.names = Rows(FOLDER), Rows((np.float64, SITE_COLUMNS)), Rows(NAME)
+        self._by_folder, self._by_site, self._by_name = Numbering(), Numbering(), Numbering()
+
+    def place(self, visits: Visits, rows: NDArray[Any]) -> None:
+        """Give pages their folders and names, unless they have them; rows are those of `PAGE`, by slot.
+
+        Where nobody says in which folder a page is, its site is one folder.
+        """
+        visits = visits.take(rows["folder"][visits.slot] == 0)
+        if not len(visits):
+            return
+        sites, site_keys = self._sites(visits.site), (visits.site.astype(np.uint64) + np.uint64(1)) * _ODD
+        given = site_keys if visits.folder is None else np.where(visits.folder == 0, site_keys, visits.folder)
+        folders = self._by_folder.of(given) + np.uint32(1)
+        rows["folder"][visits.slot] = folders
+        table = self.folders.upto(len(self._by_folder) + 1)
+        table["site"][folders] = sites
+        self._give_rings(folders, table["pages"], table["ring"])
+        site_table = self.sites.all()
+        self._give_rings(sites, site_table[:, PAGES], site_table[:, RING])
+        if visits.name is not None:
+            named = visits.take(visits.name != 0)
+            rows["sibling"][named.slot] = self._names(named)
+
+    def tables(self) -> dict[str, Rows]:
+        """Return all there is to them but keys, by name."""
+        return {"folders": self.folders, "sites": self.sites, "names": self.names}
+
+    def numberings(self) -> dict[str, Numbering]:
+        """Return the keys' numbers, by name."""
+        return {"by_folder": self._by_folder, "by_site": self._by_site, "by_name": self._by_name}
+
+    def forget_renewal(self) -> None:
+        """Have what follows from the sites' sums worked out anew."""
+        self.sites.all()[:, RENEWED] = -1.0
+
+    def _sites(self, sites: Slots) -> Slots:
+        """Return the rows of sites; only those that were met have one, for their numbers may be far apart."""
+        known = len(self._by_site)
+        found = self._by_site.of(sites.astype(np.uint64) + np.uint64(1))
+        self.sites.upto(len(self._by_site))[known:, RENEWED] = -1.0
+        return found
+
+    def _give_rings(self, visited: Slots, pages: NDArray[Any], rings: NDArray[Any]) -> None:
+        """Give rings to those, once for each page, that will have enough pages with these, and have no ring."""
+        met, more = np.unique(visited, return_counts=True)
+        grown: Slots = met[(pages[met] + more >= OWN_RING) & (rings[met] == 0)]
+        if len(grown):
+            rings[grown] = self._rings.more(len(grown))
+
+    def _names(self, visits: Visits) -> Slots:
+        assert visits.name is not None
+        keys: Keys = visits.name
+        numbers = self._by_name.of(keys)
+        self.names.upto(len(self._by_name))
+        return numbers

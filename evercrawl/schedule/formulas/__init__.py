@@ -1,0 +1,1 @@
+"""Formulas for the worth of a visit and for optimal rates."""

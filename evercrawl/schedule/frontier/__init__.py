@@ -1,0 +1,1 @@
+"""Choice: which page next, among those of hosts that have rested."""

@@ -1,0 +1,74 @@
+"""What a choice will want of the queues, compiled: asked of memory some steps ahead.
+
+Of a million pages each wait for memory would take as long as all that is done with what comes, so it is asked for in
+time, for many hosts at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evercrawl.kernels.build import compiled
+from evercrawl.kernels.prefetch import prefetch
+from evercrawl.schedule.frontier._blocks import WORDS
+from evercrawl.schedule.frontier._heaps import Heap, spot, whole
+from evercrawl.schedule.frontier._layout import ADDED, AGAIN, AWAKE, SHORT, WOKEN
+from evercrawl.schedule.frontier._memory import asleep, awake, short
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.frontier._blocks import Store
+    from evercrawl.schedule.frontier._collect import Rows
+
+
+@compiled
+def _see(heap: Heap, i: int) -> None:
+    prefetch(heap.keys, spot(heap, i))
+
+
+@compiled
+def _see_new(heap: Heap, n: int) -> None:
+    """Ask for where an entry comes that is added to `n`, and for the one above it."""
+    _see(heap, n)
+    _see(heap, (n - 1) >> 1)
+
+
+@compiled
+def see_firsts(s: Store, h: int) -> None:
+    """Ask for the first of a host's awake pages and of its short list."""
+    _see(awake(s, h), 0)
+    _see(short(s, h), 0)
+
+
+@compiled
+def see_asleep(s: Store, h: int) -> None:
+    """Ask for the ends of a host's heap of pages that are asleep: the first may awake, the last take its place."""
+    heap = asleep(s, h)
+    _see(heap, 0)
+    _see(heap, whole(s.lots[h].asleep) - 1)
+
+
+@compiled
+def see_bed(s: Store, h: int) -> None:
+    """Ask for where a host's next page will sleep, and for the entry above it."""
+    _see_new(asleep(s, h), whole(s.lots[h].asleep))
+
+
+@compiled
+def see_rows(s: Store, r: Rows, chosen: Any, n: int) -> None:
+    """Ask for what rows that are settled will need: what takes a chosen one's place, and where the others come."""
+    for i in chosen:
+        h = whole(r.of[i])
+        if r.kinds[i] == AWAKE:
+            _see(awake(s, h), whole(s.lots[h].awake) - 1)
+        elif r.kinds[i] == SHORT:
+            _see(short(s, h), whole(s.lots[h].short) - 1)
+    for i in range(n):
+        h = whole(r.of[i])
+        if r.kinds[i] == WOKEN:
+            _see_new(awake(s, h), whole(s.lots[h].awake))
+        elif r.kinds[i] == AGAIN:
+            _see(awake(s, h), (whole(r.places[i]) - 1) >> 1)
+            _see(awake(s, h), 2 * whole(r.places[i]) + 1)
+        elif r.kinds[i] == ADDED:
+            prefetch(s.words, whole(s.lots[h].tail) * WORDS + 3 + whole(s.lots[h].last))
+            _see_new(short(s, h), whole(s.lots[h].short))

@@ -1,0 +1,118 @@
+"""Memory for what waits, compiled: blocks of places, and tables that say where those of a heap are.
+
+All hosts share two big arrays. `entries` is given out in blocks of 16 places: to heaps of pages, and to bags, which use
+them as words. A heap or a bag that has but one block has a part of one instead, 4 or 8 places. `tables` is given out in
+pieces of 1, 2, 4 ... words, of which each says where a block of a heap is. What is given back is given out again before
+more is used, to whom ever; nothing is copied but tables, and what a first block holds when it becomes too small.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from evercrawl.kernels.build import compiled
+from evercrawl.schedule.frontier._heaps import Order, whole
+from evercrawl.schedule.frontier._layout import BITS, BLOCK, FREE, FREE_TABLE, TABLED, TOP
+
+LARGEST: Final = BITS - 2
+"""Kind of a whole block: it has 4 << kind places."""
+
+WORDS: Final = 12
+"""Of 4 bytes in 4 places: block number b begins at place 4 * b, and at word 12 * b."""
+
+
+class Store(NamedTuple):
+    """All memory there is."""
+
+    lots: Any
+    resting: Order
+    dues: Order
+    news: Order
+    keys: Any
+    slots: Any
+    tables: Any
+    words: Any  # the same memory as keys and slots
+    control: Any
+
+
+@compiled
+def open_place(s: Store, first: int, table: int, room: int, n: int) -> tuple[int, int, int]:
+    """Make place for one entry more in a heap of `n`; return its first block, where its table is, and room there."""
+    place = n + 1
+    if n == 0:
+        first = take_block(s, 0)
+    elif place & (BLOCK - 1) == 0:
+        number = (place >> BITS) - 1
+        if number == room:
+            table, room = _widen(s, table, room), max(2 * room, 1)
+        s.tables[table + number] = take_block(s, LARGEST)
+    elif place < BLOCK and place == 4 << whole(s.slots[first * 4]):
+        first = _double(s, first)
+    return first, table, room
+
+
+@compiled
+def close_place(s: Store, first: int, table: int, n: int) -> None:
+    """Give back what a heap does not need of which one entry was taken, so that `n` are left."""
+    place = n + 1
+    if n == 0:
+        give_block(s, first, whole(s.slots[first * 4]))
+    elif place & (BLOCK - 1) == 0:
+        give_block(s, whole(s.tables[table + (place >> BITS) - 1]), LARGEST)
+
+
+@compiled
+def take_block(s: Store, kind: int) -> Any:
+    """Return the number of a block of 4 << kind places, a part of a larger one where none such is free."""
+    larger = kind
+    while larger < LARGEST and s.control[FREE + larger] == 0:
+        larger += 1
+    block = s.control[FREE + larger] - 1
+    if block >= 0:
+        s.control[FREE + larger] = whole(s.slots[block * 4])
+    else:
+        block = s.control[TOP]
+        s.control[TOP] = block + BLOCK // 4
+    while larger > kind:
+        larger -= 1
+        give_block(s, block + (1 << larger), larger)
+    s.slots[block * 4] = kind  # place 0, which has no entry
+    return block
+
+
+@compiled
+def give_block(s: Store, block: int, kind: int) -> None:
+    """Let others have a block."""
+    s.slots[block * 4] = s.control[FREE + kind]
+    s.control[FREE + kind] = block + 1
+
+
+@compiled
+def _double(s: Store, block: int) -> Any:
+    """Return a block twice as large as a first one that is full, with what was in that."""
+    kind = whole(s.slots[block * 4])
+    new = take_block(s, kind + 1)
+    for place in range(1, 4 << kind):
+        s.keys[new * 4 + place], s.slots[new * 4 + place] = s.keys[block * 4 + place], s.slots[block * 4 + place]
+    give_block(s, block, kind)
+    return new
+
+
+@compiled
+def _widen(s: Store, table: int, room: int) -> Any:
+    """Return where a table begins that is twice as long as one, or has one word, and says the same."""
+    kind = 0
+    while 1 << kind < 2 * room:
+        kind += 1
+    new = s.control[FREE_TABLE + kind] - 1
+    if new >= 0:
+        s.control[FREE_TABLE + kind] = whole(s.tables[new])
+    else:
+        new = s.control[TABLED]
+        s.control[TABLED] = new + (1 << kind)
+    for i in range(room):
+        s.tables[new + i] = s.tables[table + i]
+    if room:
+        s.tables[table] = s.control[FREE_TABLE + kind - 1]
+        s.control[FREE_TABLE + kind - 1] = table + 1
+    return new

@@ -1,0 +1,233 @@
+"""The first half of a choice, compiled: which hosts, and which of their pages, are to be compared."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled
+from evercrawl.schedule.frontier._ahead import see_asleep, see_firsts
+from evercrawl.schedule.frontier._changes import pop_asleep
+from evercrawl.schedule.frontier._heaps import enter, key_at, leave, slot_at, whole
+from evercrawl.schedule.frontier._layout import (
+    AGAIN,
+    AWAKE,
+    CREDIT,
+    CURSOR,
+    DUES,
+    HOSTS,
+    NEWS,
+    PLACE,
+    RANKED,
+    RESTING,
+    REVIEW,
+    SHORT,
+    STAMP,
+    WOKEN,
+)  # fmt: skip
+from evercrawl.schedule.frontier._memory import asleep, awake, bag_out, empty_short, push_short, short
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.frontier._blocks import Store
+
+BELOW: Final = 2  # entries of a heap below the first, one of which is the second
+POOL: Final = 15  # at most so many pages of a host are compared
+POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
+WINDOW: Final = 1 << 15  # pages of a bag that are ranked at once: 5 to 10 ms
+RANK_ROWS: Final = 1 << 16  # rows a choice after which no other host is ranked
+REFILL: Final = 32  # pages that move from the bag to the short list at once where the order is that of discovery
+
+
+class Rows(NamedTuple):
+    """The candidates of one choice, and the hosts that they are of, each with its best row."""
+
+    slots: Any
+    of: Any
+    places: Any
+    kinds: Any
+    hosts: Any
+    best: Any
+    row: Any
+    next: Any  # of each host, the value of its second best row
+    dear: Any  # of each row, how many times the crawl's price a visit to its host costs
+    counts: Any  # hosts; rows to be valued, woken ones among them; hosts whose time came, from the far end of `hosts`
+
+
+@compiled
+def consider(s: Store, r: Rows, h: int) -> None:
+    """Let a host take part in this choice."""
+    lot = s.lots[h]
+    if lot.stamp == s.control[STAMP] or lot.out:
+        return
+    n = r.counts[0]
+    see_firsts(s, h)
+    lot.stamp, lot.spot = s.control[STAMP], n
+    r.hosts[n], r.best[n], r.next[n], r.row[n] = h, -np.inf, -np.inf, -1
+    r.counts[0] = n + 1
+
+
+@compiled
+def _row(r: Rows, n: int, h: int, slot: int, kind: int, place: int) -> int:
+    r.slots[n], r.of[n], r.kinds[n], r.places[n] = slot, h, kind, place
+    return n + 1
+
+
+@compiled
+def _arrive(s: Store, h: int) -> None:
+    """Stand a host that has rested in the orders of these, by the keys its first pages have."""
+    lot = s.lots[h]
+    if lot.awake:
+        enter(s.dues, h, key_at(awake(s, h), 0))
+    if lot.short:
+        enter(s.news, h, key_at(short(s, h), 0))
+    elif lot.bag:
+        enter(s.news, h, -np.inf)  # it comes first, and is ranked
+
+
+@compiled
+def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int, in_order: int) -> None:
+    """See which hosts have rested, at most `most` at once, and choose whose pages to look at: `wide` of each order.
+
+    Where new pages come as they were found their keys cannot be compared, so all hosts are looked at that come to rest.
+    """
+    s.control[STAMP] = (s.control[STAMP] + 1) & 0xFFFFFFFF
+    r.counts[:] = 0
+    while s.control[RESTING] and r.counts[3] < most and s.resting.keys[0] <= now:
+        h = whole(s.resting.hosts[0])
+        leave(s.resting, h)
+        r.counts[3] += 1
+        r.hosts[len(r.hosts) - r.counts[3]] = h
+        see_firsts(s, h)
+        see_asleep(s, h)
+    for i in range(1, r.counts[3] + 1):
+        h = whole(r.hosts[len(r.hosts) - i])
+        if in_order:
+            consider(s, r, h)
+        else:
+            _arrive(s, h)
+    for i in range(min(wide, s.control[DUES])):
+        consider(s, r, whole(s.dues.hosts[i]))
+    for i in range(min(wide, s.control[NEWS])):
+        consider(s, r, whole(s.news.hosts[i]))
+
+
+@compiled
+def _stale(s: Store, h: int) -> Any:
+    """Tell whether the short list is used up, or so many pages were added that all are to be ranked anew."""
+    lot = s.lots[h]
+    if lot.short == 0:
+        return lot.bag > 0
+    n = whole(lot.short) + whole(lot.bag)
+    return whole(lot.taken) + whole(lot.added) // 8 >= max(16, n // 2)
+
+
+@compiled
+def _unrank(s: Store, r: Rows, n: int, h: int) -> int:
+    """Make rows of a host's short list, and of what was longest in its bag."""
+    lot = s.lots[h]
+    heap = short(s, h)
+    for i in range(whole(lot.short)):
+        n = _row(r, n, h, slot_at(heap, i), RANKED, 0)
+    empty_short(s, h)
+    lot.taken, lot.added, lot.ranked = 0, 0, s.control[STAMP]
+    for _ in range(min(whole(lot.bag), WINDOW)):
+        n = _row(r, n, h, bag_out(s, h), RANKED, 0)
+    return n
+
+
+@compiled
+def review(s: Store, r: Rows, n: int, chosen: int) -> int:
+    """Rank the next hosts anew, round all, a row for each page `chosen` of late; return where the rows end."""
+    hosts, tries = s.control[HOSTS], 16
+    s.control[CREDIT] = min(s.control[CREDIT] + chosen, WINDOW)
+    while tries and hosts and n < RANK_ROWS:
+        tries -= 1
+        h = s.control[REVIEW] if s.control[REVIEW] < hosts else 0
+        size = min(whole(s.lots[h].short) + whole(s.lots[h].bag), WINDOW)
+        if size > s.control[CREDIT]:
+            break
+        if size > 1 and s.lots[h].ranked != s.control[STAMP]:
+            s.control[CREDIT] -= size
+            n = _unrank(s, r, n, h)
+        s.control[REVIEW] = h + 1
+    return n
+
+
+@compiled
+def depth_of(pool: int, hosts: int) -> int:
+    """Return how many pages of each kind a host may offer, where `pool` are to be compared in all."""
+    return min(max(max(pool, POOL_LEAST) // max(2 * hosts, 1), 1), POOL)
+
+
+@compiled
+def _refill(s: Store, h: int) -> None:
+    """Move new pages from the bag to the short list in the order in which they were found."""
+    if s.lots[h].short == 0:
+        for i in range(min(whole(s.lots[h].bag), REFILL)):
+            push_short(s, h, float(i), bag_out(s, h))
+
+
+@compiled
+def gather_pages(s: Store, r: Rows, n: int, now: float, depth: int, in_order: int) -> int:
+    """Make rows of the pages that the hosts offer, up to `depth` of each kind; return where they end.
+
+    Where more are overdue than that, one more: what had to wait tells how dear visits to the host are.
+    """
+    for spot in range(r.counts[0]):
+        h = whole(r.hosts[spot])
+        lot = s.lots[h]
+        heap = awake(s, h)
+        for i in range(min(whole(lot.awake), depth)):
+            n = _row(r, n, h, slot_at(heap, i), AWAKE, i)
+        for i in range(depth, 0 if in_order else min(whole(lot.awake), depth + BELOW)):
+            if key_at(heap, i) <= now:
+                n = _row(r, n, h, slot_at(heap, i), AWAKE, i)
+                break
+        if in_order:
+            _refill(s, h)
+        elif lot.ranked == s.control[STAMP]:
+            continue
+        elif n < RANK_ROWS and _stale(s, h):
+            n = _unrank(s, r, n, h)
+            continue
+        heap = short(s, h)
+        for i in range(min(whole(lot.short), depth)):
+            n = _row(r, n, h, slot_at(heap, i), SHORT, i)
+    return n
+
+
+@compiled
+def wake(s: Store, r: Rows, n: int, now: float) -> int:
+    """Make rows of the pages that may be refreshed from now on; return where they end."""
+    for i in range(1, r.counts[3] + 1):
+        h = whole(r.hosts[len(r.hosts) - i])
+        while s.lots[h].asleep and n < len(r.slots) - 4096 and key_at(asleep(s, h), 0) <= now:
+            n = _row(r, n, h, pop_asleep(s, h), WOKEN, 0)
+    return n
+
+
+@compiled
+def price_rows(s: Store, r: Rows, n: int) -> None:
+    """Write how dear visits to the hosts of the first `n` rows are."""
+    for i in range(n):
+        dear = s.lots[whole(r.of[i])].dear
+        r.dear[i] = math.exp(dear) if dear != 0.0 else 1.0
+
+
+@compiled
+def gather_again(s: Store, r: Rows, n: int, most: int) -> int:
+    """Make rows of the next `most` pages whose keys are to be made anew, round all hosts; return where they end."""
+    hosts, until, tries = s.control[HOSTS], n + most, 4 * most + 16
+    while n < until and tries and hosts:
+        tries -= 1
+        h = s.control[CURSOR]
+        if h >= hosts or s.control[PLACE] >= whole(s.lots[h].awake):
+            s.control[CURSOR] = h + 1 if h + 1 < hosts else 0
+            s.control[PLACE] = 0
+            continue
+        place = s.control[PLACE]
+        n = _row(r, n, h, slot_at(awake(s, h), place), AGAIN, place)
+        s.control[PLACE] = place + 1
+    return n

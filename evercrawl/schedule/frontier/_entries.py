@@ -1,0 +1,176 @@
+"""What `Lots` calls: a round of choosing, and single changes. The first argument has the addresses of all arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from evercrawl.kernels.addresses import floats_at, ints_at, pointer_at
+from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.schedule.frontier import _ahead as ahead
+from evercrawl.schedule.frontier import _changes as changes
+from evercrawl.schedule.frontier import _collect as collecting
+from evercrawl.schedule.frontier import _layout as layout
+from evercrawl.schedule.frontier import _settle as settling
+from evercrawl.schedule.frontier._blocks import Store
+from evercrawl.schedule.frontier._collect import Rows
+from evercrawl.schedule.frontier._heaps import Order, whole
+from evercrawl.schedule.frontier._layout import ADDED, CONTROL, DUES, MOST_HOSTS, MOST_ROWS, NEWS, PLACES, RESTING
+
+_FLOATS, _INTS, _SLOTS, _BYTES = (pointer(kind) for kind in (np.float64, np.int64, np.uint32, np.uint8))
+_lots_at: Final = pointer_at(layout.LOT)
+_entries_at: Final = pointer_at(layout.ENTRY)
+_slots_at: Final = pointer_at(np.uint32)
+_bytes_at: Final = pointer_at(np.uint8)
+
+
+@compiled
+def _store(memory: Any) -> Store:
+    at = view(memory, layout.MEMORY)
+    n = at[layout.SIZE]
+    hosts, orders = view(_lots_at(at[layout.AT_LOTS]), n), view(_entries_at(at[layout.AT_LINES]), 3 * n)
+    entries, sizes = view(_entries_at(at[layout.AT_ENTRIES]), PLACES * n), view(ints_at(at[layout.AT_CONTROL]), CONTROL)
+    first, second, third = orders[:n], orders[n : 2 * n], orders[2 * n :]
+    return Store(
+        hosts,
+        Order(first["key"], first["slot"], hosts["rest"], sizes, RESTING),
+        Order(second["key"], second["slot"], hosts["due"], sizes, DUES),
+        Order(third["key"], third["slot"], hosts["new"], sizes, NEWS),
+        entries["key"], entries["slot"], view(_slots_at(at[layout.AT_TABLES]), layout.WORDS_OF_TABLES * n),
+        view(_slots_at(at[layout.AT_ENTRIES]), 3 * PLACES * n), sizes,
+    )  # fmt: skip
+
+
+@compiled
+def _rows(memory: Any) -> Rows:
+    at, n, m = view(memory, layout.MEMORY), MOST_ROWS, MOST_HOSTS
+    return Rows(
+        view(_slots_at(at[layout.AT_SLOTS]), n), view(_slots_at(at[layout.AT_OF]), n),
+        view(_slots_at(at[layout.AT_PLACES]), n), view(_bytes_at(at[layout.AT_KINDS]), n),
+        view(_slots_at(at[layout.AT_HOSTS]), m), view(floats_at(at[layout.AT_BEST]), m),
+        view(ints_at(at[layout.AT_ROW]), m), view(floats_at(at[layout.AT_NEXT]), m),
+        view(floats_at(at[layout.AT_DEAR]), n), view(ints_at(at[layout.AT_COUNTS]), 4),
+    )  # fmt: skip
+
+
+@entry(i64, _INTS, _SLOTS, _FLOATS, i64)
+def rest(memory: Any, hosts: Any, until: Any, n: int) -> int:
+    """Let hosts offer their pages again, each from an instant on."""
+    s = _store(memory)
+    numbers, instants = view(hosts, n), view(until, n)
+    for i in range(n):
+        changes.rest(s, whole(numbers[i]), instants[i])
+    return 0
+
+
+@entry(i64, _INTS, _SLOTS, _SLOTS, _FLOATS, i64)
+def sleep(memory: Any, hosts: Any, slots: Any, until: Any, n: int) -> int:
+    """Add pages that are not to be visited before an instant each."""
+    s = _store(memory)
+    numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
+    for i in range(n):
+        ahead.see_bed(s, whole(numbers[i]))
+    for i in range(n):
+        changes.sleep(s, whole(numbers[i]), whole(pages[i]), instants[i])
+    return 0
+
+
+@entry(i64, _INTS, _SLOTS, _SLOTS, i64)
+def append(memory: Any, hosts: Any, slots: Any, n: int) -> int:
+    """Add new pages behind all others of their hosts."""
+    s = _store(memory)
+    numbers, pages = view(hosts, n), view(slots, n)
+    for i in range(n):
+        changes.append(s, whole(numbers[i]), whole(pages[i]))
+    return 0
+
+
+@entry(i64, _INTS, i64, i64, i64)
+def put_back(memory: Any, host: int, slot: int, new: int) -> int:
+    """Put a page in front of all others of its host."""
+    changes.put_back(_store(memory), host, slot, new)
+    return 0
+
+
+@entry(i64, _INTS, i64)
+def take(memory: Any, host: int) -> int:
+    """Take a host's first page: 2 * slot, + 1 if it was new; -1 where none is."""
+    return int(changes.take(_store(memory), host))
+
+
+@entry(i64, _INTS, i64, i64)
+def remove_page(memory: Any, host: int, slot: int) -> int:
+    """Take a visited page out, wherever it waits on its host: 1 if it did, else 0. All pages of the host are passed."""
+    return int(changes.remove_page(_store(memory), host, slot))
+
+
+@entry(i64, _INTS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
+def collect(
+    memory: Any, now: float, most: int, wide: int, pool: int, again: int, in_order: int,
+    added_hosts: Any, added: Any, n_added: int,
+) -> int:  # fmt: skip
+    """Gather the candidates, and what is to be valued `again`; return how many rows there are.
+
+    Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen.
+    """
+    s = _store(memory)
+    r = _rows(memory)
+    collecting.gather_hosts(s, r, now, most, wide, in_order)
+    numbers, news = view(added_hosts, n_added), view(added, n_added)
+    n = 0
+    for i in range(n_added):
+        h = whole(numbers[i])
+        r.slots[n], r.of[n], r.kinds[n], r.places[n] = news[i], h, ADDED, 0
+        n += 1
+        idle = s.lots[h].rest == 0 and s.lots[h].due == 0 and s.lots[h].new == 0
+        if idle and s.lots[h].rest_at <= now and r.counts[0] < most:
+            collecting.consider(s, r, h)
+    if not in_order:
+        n = collecting.review(s, r, n, again)
+    depth = 1 if in_order else collecting.depth_of(min(pool, 3 * r.counts[0]), r.counts[0])
+    n = collecting.gather_pages(s, r, n, now, depth, in_order)
+    r.counts[1] = collecting.wake(s, r, n, now)
+    r.counts[2] = r.counts[1] - n
+    n = collecting.gather_again(s, r, r.counts[1], 0 if in_order else (again + 1) // 2)
+    collecting.price_rows(s, r, n)
+    return n
+
+
+@entry(i64, _INTS, _FLOATS, i64, f64)
+def rank(memory: Any, values: Any, n: int, least: float) -> int:
+    """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there."""
+    s = _store(memory)
+    r = _rows(memory)
+    settling.rank(s, r, view(values, n))
+    at, m = view(memory, layout.MEMORY), MOST_HOSTS
+    keys, spots = view(floats_at(at[layout.AT_KEYS]), m), view(_slots_at(at[layout.AT_SPOTS]), m)
+    return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (4, m))))
+
+
+@entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, _BYTES, i64, _SLOTS, i64, f64, i64)
+def settle(
+    memory: Any, values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, busy: Any, n_chosen: int,
+    out: Any, n_out: int, price: float, in_order: int,
+) -> int:  # fmt: skip
+    """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again.
+
+    The prices of the hosts follow, beside `price`, that of the crawl, nan for none; of each chosen row it is said
+    whether its host is `busy`, 1 or 0.
+    """
+    s = _store(memory)
+    r = _rows(memory)
+    ahead.see_rows(s, r, view(chosen, n_chosen), n_values - r.counts[2] + n_keys)
+    if price > 0.0:
+        settling.price_hosts(s, r, view(chosen, n_chosen), view(busy, n_chosen), view(values, n_values), price)
+    settling.take_rows(s, r, view(chosen, n_chosen))
+    blocked = view(out, n_out)
+    for i in range(n_out):
+        changes.withdraw(s, whole(blocked[i]))
+    if not in_order:
+        settling.place_ranked(s, r, view(values, n_values))
+        settling.place_new(s, r, view(values, n_values))
+    first = n_values - r.counts[2]
+    settling.place_seen(s, r, first, first + n_keys, view(keys, n_keys))
+    settling.stand_hosts(s, r, in_order)
+    return 0

@@ -1,0 +1,352 @@
+"""The frontier: which page next, among the pages of hosts that have rested."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.schedule.frontier.host_queues import HostQueues
+from evercrawl.schedule.frontier.politeness import PoliteHosts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.types import Floats, Ints, Slots
+
+_VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
+_FILL: Final = 1 << 20  # pages of which columns are asked at once
+_LOOK_S: Final = 1.0  # how soon to look again, where the policy leaves all pages alone and does not say until when
+_LOOK_MOST_S: Final = 60.0  # at the latest: what it said may not hold any more
+_HOSTS_OWN: Final = 0.8  # part of a visit's worth beyond the crawl's price, in the logarithm, that is its host's price
+_NOTHING: Final = np.zeros(0)
+
+
+class Frontier(PoliteHosts):
+    """Hosts, each with its waiting pages; offers only pages of hosts that have rested.
+
+    Parameters
+    ----------
+    policy
+        Values the candidates: of each host the first pages to fall due and the best new ones.
+    columns
+        Slots -> their columns, for the policy.
+    visited_at
+        Slot -> the instant of its last visit.
+    delay_s, connections_per_host, connections_per_ip, ip_delay_s
+        Politeness.
+    refresh_after_s
+        Least time between two visits of a page.
+    weighed
+        Whether pages are weighed by something else than importance; see `Policy.weighs`.
+
+    Attributes
+    ----------
+    hosts
+        By number.
+    addresses
+        By their text.
+    predicted_fresh
+        Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        columns: Callable[[Slots], Pages],
+        visited_at: Callable[[int], float],
+        *,
+        delay_s: float = 1.0,
+        connections_per_host: int = 1,
+        connections_per_ip: int = 4,
+        ip_delay_s: float = 0.0,
+        refresh_after_s: float = 3600.0,
+        weighed: bool = False,
+    ) -> None:
+        super().__init__(
+            delay_s=delay_s,
+            connections_per_host=connections_per_host,
+            connections_per_ip=connections_per_ip,
+            ip_delay_s=ip_delay_s,
+        )
+        self._policy = policy
+        self._columns = columns
+        self._visited_at = visited_at
+        self._refresh_after_s = refresh_after_s
+        self._in_order = policy.in_order and not (weighed and policy.weighs)
+        self._queues = HostQueues(in_order=self._in_order, reviews=policy.reviews)
+        self._choices = 0
+        self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
+        self._picked_at, self._picked_new = 0.0, 0
+        self._returned = set[int]()  # slots of that choice that were put back, or given up
+        self._left_alone_until = 0.0  # before that the policy has no page visited
+        self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
+        self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
+        self._queued_new, self._queued_seen = 0, 0  # pages in the lots
+        self.predicted_fresh = dict[int, float]()
+
+    def add_host(self, name: str) -> Host:
+        """Add the host with the next number."""
+        self._queues.add_host()
+        return super().add_host(name)
+
+    def add_new(self, number: int, slots: Iterable[int]) -> None:
+        """Add pages of a host that were never fetched, or are to be tried again."""
+        before = len(self._new)
+        self._new.extend(slots)
+        self._new_hosts.extend([number] * (len(self._new) - before))
+
+    def add_found(self, numbers: Sequence[int], first: int) -> None:
+        """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
+        new, new_hosts = self._new, self._new_hosts
+        for number in numbers:  # mostly few
+            new.append(first)
+            new_hosts.append(number)
+            first += 1
+
+    def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
+        """Add a page that was just visited, for its refresh: not before `refresh_after_s` have passed.
+
+        Who knows when it was visited says so, which saves asking for it.
+        """
+        at = self._visited_at(slot) if visited_at is None else visited_at
+        until = at + self._refresh_after_s
+        self._seen_hosts.append(number)
+        self._seen.append(slot)
+        self._seen_until.append(until if until > not_before else not_before)
+
+    def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | None = None) -> None:
+        """Add many pages at once: slot i to host `numbers[i]`, in this order."""
+        numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
+        self._flush()
+        for number in np.flatnonzero(np.bincount(numbers, minlength=len(self.hosts))).tolist():
+            self._rest(self.hosts[number])
+        self._count(len(slots), new=new)
+        if new:
+            self._queues.append(numbers, slots)
+        else:
+            for first in range(0, len(slots), _FILL):
+                part = slice(first, first + _FILL)
+                until = self._columns(slots[part]).visited_at + self._refresh_after_s
+                if not_before is not None:
+                    until = np.maximum(until, not_before[part])
+                self._queues.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
+
+    def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
+        """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
+
+        None is worth less than `least`, or than the policy's own, as the policy values it.
+
+        Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
+        back with `put_first`, or gives it up with `give_up`. The policy is told of it at the next choice.
+        """
+        chosen = list[tuple["Host", int, bool]]()
+        self._tell()
+        least = max(least, self._policy.min_value)
+        self._open_gates(now)
+        self._choices += 1
+        going, owing = most > 0, self._queues.owing
+        while going and len(chosen) < most:
+            added = len(self._new)
+            self._flush()
+            if not added and self._queues.next_at(self._left_alone_until) > now:
+                break
+            self._left_alone_until = 0.0
+            going = self._round(now, most - len(chosen), least, chosen)
+        if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
+            due_at = self._queues.due_at()
+            self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
+            if owing:  # what was looked at again may be wanted
+                self._left_alone_until = now
+        return chosen
+
+    def planned(self) -> None:
+        """Ask anew when pages fall due: the policy has looked at all of them, and may have changed its mind."""
+        self._queues.look_again(self.seen_count)
+        self._left_alone_until = 0.0
+
+    def put_first(self, host: Host, slot: int, *, new: bool) -> None:
+        """Put a chosen page back in front of its host's: something else has to come first."""
+        self._returned.add(slot)
+        self.predicted_fresh.pop(slot, None)
+        self._count(1, new=new)
+        self._queues.put_back(host.number, slot, new=new)
+        self._rest(host)
+
+    def give_up(self, host: Host, slot: int) -> None:
+        """Let a chosen page go without a visit; it waits no more."""
+        self._returned.add(slot)
+        self.predicted_fresh.pop(slot, None)
+        self.release(host)
+
+    def take_first(self, host: Host) -> tuple[int, bool] | None:
+        """Take a page that a host would offer next, rested or not, and say whether it is new; None when it has none."""
+        self._flush(valued=False)
+        taken = self._queues.take(host.number)
+        if taken is not None:
+            self._count(-1, new=taken[1])
+        return taken
+
+    def take_page(self, host: Host, slot: int) -> bool:
+        """Take a page that waits for its refresh out of turn, rested or not; return whether it waited.
+
+        As with `choose`, the caller begins a visit, puts it back with `put_first`, or gives it up with `give_up`.
+        """
+        self._flush()
+        taken = self._queues.remove(host.number, slot)
+        self._count(-int(taken), new=False)
+        return taken
+
+    def next_at(self) -> float:
+        """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
+        self._flush()
+        added = [self.hosts[number].ready_at for number in set(self._new_hosts)]
+        gates = [self._gates[0][0]] if self._gates else []
+        return min([self._queues.next_at(self._left_alone_until), *gates, *added])
+
+    @property
+    def new_count(self) -> int:
+        """How many pages wait that were never fetched, or are to be tried again."""
+        return self._queued_new + len(self._new)
+
+    @property
+    def seen_count(self) -> int:
+        """How many pages wait to be refreshed."""
+        return self._queued_seen + len(self._seen)
+
+    def waiting_on(self) -> tuple[Ints, Ints]:
+        """Return how many pages wait on each host, by number: new ones, and those to be refreshed."""
+        (new, seen), hosts = self._queues.waiting(), len(self.hosts)
+        new += np.bincount(np.array(self._new_hosts, np.int64), minlength=hosts)
+        seen += np.bincount(np.array(self._seen_hosts, np.int64), minlength=hosts)
+        return new, seen
+
+    def idle(self, now: float) -> bool:
+        """Whether nothing is left that was never fetched, except on hosts that are away."""
+        return self.new_count == 0 or all(host.away(now) for host in self._with_new())
+
+    def waiting(self, now: float) -> dict[str, int]:
+        """Return how many hosts with new pages wait, by reason."""
+        reasons: Counter[str] = Counter()
+        for host in self._with_new():
+            if host.held or host.in_flight == 0:
+                if host.held:
+                    reasons[host.held] += 1
+                elif host.ready_at > now:
+                    reasons[host.reason] += 1
+        return dict(reasons)
+
+    def _with_new(self) -> list[Host]:
+        return [self.hosts[number] for number in np.flatnonzero(self.waiting_on()[0]).tolist()]
+
+    # One round of choosing
+
+    def _round(self, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]) -> bool:
+        """Collect candidates, have them valued, and choose; return whether another round may find more."""
+        added = len(self._new)
+        slots, valued, due_from, ratio = self._queues.collect(now, most, self._new_hosts, self._new)
+        self._queued_new += added
+        del self._new_hosts[:], self._new[:]
+        values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
+        if len(slots):
+            pages = replace(self._columns(slots), host_price_ratio=ratio)
+            values, keys, fresh = self._policy.assess(pages, now, valued, due_from)
+        assert len(values) == valued, "a policy values every page"
+        rows, out, busy = self._pick(values, now, most, least, chosen)
+        self._queues.settle(values, keys, rows, busy, out, self._policy.typical_value)
+        if rows and pages is not None:
+            self._picked += chosen[-len(rows) :]
+            taken = np.frombuffer(rows, np.int64)
+            self._picked_values.append(values.take(taken) / np.maximum(ratio.take(taken), 1.0) ** _HOSTS_OWN)
+            self._picked_at = now
+            self._note_fresh(pages, taken, fresh, now)
+        return bool(rows or out or added or self._queues.arrived)
+
+    def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, now: float) -> None:
+        """Note how likely the copies of chosen pages are to be fresh; ask the policy where it did not say."""
+        rows = rows[pages.visited_at.take(rows) <= now]
+        if len(rows):
+            likely = self._policy.fresh(pages.take(rows), now) if fresh is None else fresh.take(rows)
+            self.predicted_fresh.update(zip(pages.slot.take(rows).tolist(), likely.tolist(), strict=True))
+
+    def _tell(self) -> None:
+        """Tell the policy which of the pages that it chose the last time were not put back."""
+        if self._picked:
+            rounds = self._picked_values
+            values, new = rounds[0] if len(rounds) == 1 else np.concatenate(rounds), self._picked_new
+            if self._returned:
+                kept = [i for i, (_, slot, _) in enumerate(self._picked) if slot not in self._returned]
+                values, new = values[kept], sum(self._picked[i][2] for i in kept)
+            self._picked.clear()
+            rounds.clear()
+            self._picked_new = 0
+            if len(values):
+                self._policy.chosen(values, self._picked_at, self.seen_count, new)
+        self._returned.clear()
+
+    def _pick(
+        self, values: Floats, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]
+    ) -> tuple[array[int], array[int], array[int]]:
+        """Choose the best; return their rows, the numbers of hosts that turn out not to be asked now, and who is busy.
+
+        Busy is, of each row, a host that is asked again before it has rested twice as long as it has to. What begins
+        with one host decides when the next of its address may be asked, so an address is asked once.
+        """
+        choices, hosts, per_host = self._choices, self.hosts, self._per_host
+        rows, out, busy, fresh = array("q"), array("I"), array("B"), 0
+        for number, row, slot, new in self._queues.best(values, least):
+            if len(rows) == most:
+                break
+            host = hosts[number]
+            ready_at = host.ready_at
+            if host.held or host.in_flight >= per_host or ready_at > now:
+                out.append(number)
+                self._rest(host)
+                continue
+            address = host.address
+            if address is not None:
+                if address.chosen == choices:
+                    continue
+                if address.in_flight >= self._per_ip or address.ready_at > now:
+                    out.append(number)
+                    address.waiting.append(host)
+                    self._gate(address, now)
+                    continue
+                address.chosen = choices
+                ready_at = max(ready_at, address.ready_at)
+            busy.append(now - ready_at < host.delay_s)
+            chosen.append((host, slot, new == 1))
+            rows.append(row)
+            fresh += new
+        self._picked_new += fresh
+        self._queued_new -= fresh
+        self._queued_seen -= len(rows) - fresh
+        return rows, out, busy
+
+    def _count(self, by: int, *, new: bool) -> None:
+        if new:
+            self._queued_new += by
+        else:
+            self._queued_seen += by
+
+    def _flush(self, *, valued: bool = True) -> None:
+        """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
+        if self._rested:
+            self._queues.rest(self._rested, self._rested_at)
+            del self._rested[:], self._rested_at[:]
+        if self._seen:
+            self._queues.sleep(self._seen_hosts, self._seen, self._seen_until)
+            self._queued_seen += len(self._seen)
+            del self._seen_hosts[:], self._seen[:], self._seen_until[:]
+        if self._new and (self._in_order or not valued or len(self._new) > _VALUED_MOST):
+            self._queues.append(self._new_hosts, self._new)
+            self._queued_new += len(self._new)
+            del self._new_hosts[:], self._new[:]

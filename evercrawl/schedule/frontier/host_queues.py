@@ -1,0 +1,211 @@
+"""What waits on every host, and the orders of the hosts themselves; all of it in memory that kernels work on.
+
+A host's pages are *new* (never fetched, or to be tried again), *asleep* (visited, and not to be visited again before
+an instant) or *awake* (visited, and may be). Awake pages stand by when they fall due. Of the new ones the best quarter
+stands by value in a short list, the others in a bag; both are ranked anew when the list is used up or the host has
+grown to several times its size, and now and then, a page for each that is chosen, round all hosts. Where a policy wants
+new pages in the order of discovery, nothing is ranked.
+
+Each host has a price of its own, at which its pages fall due: what lies between the visit it was chosen for and the
+best that had to wait, as near as may be to the price of the crawl. Of a host that allows as many visits as are worth
+the crawl's price it is that; where a host allows fewer it rises, so that there too only few pages are overdue, and the
+best of them is found; where a host has nothing that is worth it, it falls.
+
+A host that is *out* (chosen, busy, held) offers nothing. Any other is looked at when it has rested; from then on it
+stands in two orders of rested hosts, by its first due page and by its best new one, until it is chosen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.arrays.reserved import reserve_together
+from evercrawl.kernels import Library, pointer
+from evercrawl.schedule.frontier._layout import (
+    ADDED,
+    CONTROL,
+    DUES,
+    ENTRY,
+    HOSTS,
+    LOT,
+    MEMORY,
+    MOST_HOSTS,
+    MOST_ROWS,
+    NEWS,
+    PLACES,
+    RANKED,
+    RESTING,
+    SHORT,
+    TABLED,
+    TOP,
+    WORDS_OF_TABLES,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterator
+
+    from evercrawl.types import Floats, Ints, Slots
+
+_KERNELS: Final = Library("evercrawl.schedule.frontier._entries")
+_WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
+_WIDE_MOST: Final = 512
+_OWED_AT_ONCE: Final = 1 << 14
+_FULL: Final = 0.75  # of the address space: the next call may need much at once
+_POOL: Final = 3  # rows to be compared, about, for each page that is to be chosen
+
+
+class HostQueues:
+    """The pages that wait, host by host, and the hosts, in order.
+
+    Parameters
+    ----------
+    in_order
+        New pages are offered as they were found, visited ones strictly by when they fall due: nothing is compared.
+    reviews
+        How many pages are looked at again for each that is chosen.
+    capacity
+        Hosts that there is room for, and eight times as many visited pages; memory is used as it is needed.
+    """
+
+    def __init__(self, *, in_order: bool = False, reviews: int = 1, capacity: int = 1 << 27) -> None:
+        self._in_order, self._reviews = int(in_order), reviews
+        kinds = LOT, (ENTRY, 3), (ENTRY, PLACES), (np.uint32, WORDS_OF_TABLES)
+        columns = reserve_together(kinds, capacity, large_pages=True)
+        self._lots, self._lines, self._entries, self._tables = (column.reshape(-1) for column in columns)
+        self._size = len(self._lots)
+        self._again = 0  # to be looked at again: in proportion to the pages chosen the last time, and part of the next
+        self._owed = 0
+        self._control: Ints = np.zeros(CONTROL, np.int64)
+        self._slots, self._of, self._places = (np.zeros(MOST_ROWS, np.uint32) for _ in range(3))
+        self._kinds = np.zeros(MOST_ROWS, np.uint8)
+        self._hosts, self._best = np.zeros(MOST_HOSTS, np.uint32), np.zeros(MOST_HOSTS)
+        self._row, self._counts = np.zeros(MOST_HOSTS, np.int64), np.zeros(4, np.int64)
+        self._lined: Ints = np.zeros((4, MOST_HOSTS), np.int64)  # hosts by their best values
+        self._keys, self._spots = np.zeros(MOST_HOSTS), np.zeros(MOST_HOSTS, np.uint32)
+        self._next, self._dear = np.zeros(MOST_HOSTS), np.zeros(MOST_ROWS)
+        arrays = (
+            self._lots, self._lines, self._entries, self._tables, self._control, self._slots, self._of, self._places,
+            self._kinds, self._hosts, self._best, self._row, self._counts, self._keys, self._spots,
+            self._lined, self._next, self._dear,
+        )  # fmt: skip
+        self._addresses: Ints = np.array([*(array.ctypes.data for array in arrays), self._size], np.int64)
+        assert len(self._addresses) == MEMORY, "as kernels read them"
+        self._memory = self._addresses.ctypes.data  # an address: quicker than a pointer
+
+    def add_host(self) -> None:
+        """Make room for the host with the next number; it has rested."""
+        self._control[HOSTS] += 1
+        assert self._control[HOSTS] < self._size, "more hosts than address space"
+
+    def rest(self, hosts: array[int], until: array[float]) -> None:
+        """Let hosts offer their pages (again), each from an instant on."""
+        _KERNELS["rest"](self._memory, pointer(hosts), pointer(until), len(hosts))
+
+    def sleep(self, hosts: array[int] | Slots, slots: array[int] | Slots, until: array[float] | Floats) -> None:
+        """Add visited pages, none of them to be visited again before an instant each."""
+        _KERNELS["sleep"](self._memory, pointer(hosts), pointer(slots), pointer(until), len(hosts))
+        self._check()
+
+    def append(self, hosts: array[int] | Slots, slots: array[int] | Slots) -> None:
+        """Add new pages behind all others of their hosts, without valuing them."""
+        _KERNELS["append"](self._memory, pointer(hosts), pointer(slots), len(hosts))
+        self._check()
+
+    def put_back(self, host: int, slot: int, *, new: bool) -> None:
+        """Put a page in front of all others of its host."""
+        _KERNELS["put_back"](self._memory, host, slot, int(new))
+
+    def take(self, host: int) -> tuple[int, bool] | None:
+        """Take a host's first page, and say whether it is a new one; these come first. None where none waits."""
+        answer = _KERNELS["take"](self._memory, host)
+        return (answer >> 1, bool(answer & 1)) if answer >= 0 else None
+
+    def remove(self, host: int, slot: int) -> bool:
+        """Take a visited page of a host out of turn; return whether it waited there. All its pages are passed."""
+        return bool(_KERNELS["remove_page"](self._memory, host, slot))
+
+    def next_at(self, rested_at: float = 0.0) -> float:
+        """Return when a host is next to be looked at: `rested_at` if one has rested already; infinity if none is."""
+        resting_until = float(self._lines["key"][0]) if self._control[RESTING] else float("inf")
+        return min(rested_at, resting_until) if self._control[DUES] or self._control[NEWS] else resting_until
+
+    def due_at(self) -> float:
+        """Return when the first page of hosts that have rested falls due; not known, 0, where one has new pages."""
+        if self._control[NEWS]:
+            return 0.0
+        return float(self._lines["key"][self._size]) if self._control[DUES] else float("inf")
+
+    def waiting(self) -> tuple[Ints, Ints]:
+        """Return how many new pages wait on each host, and how many visited ones."""
+        lots = self._lots[: self._control[HOSTS]]
+        new, seen = (lots[heap].astype(np.int64) + lots[rest] for heap, rest in (("short", "bag"), ("awake", "asleep")))
+        return new, seen
+
+    def size_bytes(self) -> int:
+        """Return how much memory has been used for pages and hosts."""
+        fours, tabled, hosts = (int(self._control[i]) for i in (TOP, TABLED, HOSTS))
+        pages = fours * 4 * ENTRY.itemsize + tabled * self._tables.itemsize
+        return pages + hosts * (LOT.itemsize + 3 * ENTRY.itemsize)
+
+    def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int, Floats]:
+        """Begin a choice of up to `most` pages at `now`, in which new pages `added` to `hosts` take part.
+
+        Returns
+        -------
+        tuple
+            The slots of all rows; how many of these, from the first on, are to be valued; from which one on, to the
+            last, it is to be said when they fall due; and for each row how dear visits to its host are.
+        """
+        wide = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST)
+        n = _KERNELS["collect"](
+            self._memory, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, _POOL * most,
+            self._again, self._in_order, pointer(hosts), pointer(added), len(added),
+        )  # fmt: skip
+        _, valued, woken, _ = self._counts.tolist()
+        return self._slots[:n], valued, valued - woken, self._dear[:n]
+
+    def look_again(self, pages: int) -> None:
+        """Look at so many pages again in the choices to come, some thousands in each."""
+        self._owed = 2 * pages  # every other one is a visited page
+        self._again += min(self._owed, _OWED_AT_ONCE)
+
+    @property
+    def owing(self) -> bool:
+        """Whether there are pages left to look at again."""
+        return self._owed > 0
+
+    @property
+    def arrived(self) -> bool:
+        """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
+        return bool(self._counts[3])
+
+    def best(self, values: Floats, least: float) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the hosts that take part, from the best value down to `least`: number, best row, its slot, 1 if new."""
+        n = _KERNELS["rank"](self._memory, pointer(values), len(values), least)
+        return zip(*self._lined[:, :n].tolist(), strict=True)
+
+    def settle(
+        self, values: Floats, keys: Floats, chosen: array[int], busy: array[int], out: array[int], price: float
+    ) -> None:
+        """End a choice: take the chosen rows, and their hosts and those in `out`; put all else in its place.
+
+        The prices of the hosts follow what was chosen, beside `price`, that of the crawl; nan where there is none. Of
+        each chosen row `busy` says whether its host gets about as many visits as it allows, 1 or 0.
+        """
+        _KERNELS["settle"](
+            self._memory, pointer(values), len(values), pointer(keys), len(keys), pointer(chosen), pointer(busy),
+            len(chosen), pointer(out), len(out), price, self._in_order,
+        )  # fmt: skip
+        self._owed = max(self._owed - _OWED_AT_ONCE, 0)
+        self._again = self._reviews * len(chosen) + min(self._owed, _OWED_AT_ONCE)
+        self._check()
+
+    def _check(self) -> None:
+        parts = 4 * self._control[TOP] / len(self._entries), self._control[TABLED] / len(self._tables)
+        assert max(parts) < _FULL, "more pages than address space"
+
+
+assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "kinds of new pages follow each other"  # noqa: PT018

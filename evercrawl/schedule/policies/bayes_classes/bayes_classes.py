@@ -1,0 +1,161 @@
+"""Bayesian classes: each page is one of a few kinds, and a visit is worth its mean over what kind it may be."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Assessed, Policy
+from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
+from evercrawl.schedule.policies.bayes_classes.beliefs import ClassBeliefs
+from evercrawl.schedule.policies.price.price import Price
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.types import Floats
+
+PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
+_DAY_S: Final = 86_400.0
+_LOG_AGES: Final = np.linspace(0.0, math.log(NEVER_S), 300)  # of ages in seconds, a twelfth apart
+_TOGETHER: Final = 512  # pages whose worth at all these ages is laid out at once
+_LEAST: Final = 1e-300
+
+
+class BayesClasses(Price):
+    """Visit the page whose visit is worth most, on the mean over the classes that it may be of; one price for all.
+
+    After each visit the probabilities of the page's classes are multiplied by those of what was found. A visit is worth
+    V = w sum pi_k ((1 - theta) h(x_k) + theta (x_k - 1 + e^(-x_k))) / lam_k, x_k = lam_k tau, h(x) = 1 - e^-x (1 + x);
+    the price, and what new pages are worth, are as `price` has them. What a page is before its first visits is learned
+    from the pages of its site and of the crawl.
+
+    Parameters
+    ----------
+    periods_days
+        Mean times between two changes in each class, in days, with commas between them.
+    forget
+        What a page's earlier visits count less by with each that follows, 0 where pages stay as they are.
+    harmonic
+        theta: with more of it pages that change too often are visited more.
+
+    Examples
+    --------
+    Nothing is known of either page, so the one that waits longer is worth more:
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none, visited_at = np.ones(2), np.zeros(2), np.array([9e4, 0.0])
+    >>> pages = Pages(np.arange(2, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
+    >>> BayesClasses("1,30").value(pages, 1e5).argmax().item()
+    1
+
+    References
+    ----------
+    Cho, Garcia-Molina (2000). The evolution of the web and implications for an incremental crawler, section 5.3: two
+    classes, and the class of the greatest probability decides. The mean over classes is the index of Olston, Pandey
+    (2008) for a rate that is not known.
+    """
+
+    learns: ClassVar[bool] = True
+    needs: ClassVar[frozenset[Need]] = frozenset({"site"})
+
+    def __init__(self, periods_days: str = PERIODS_DAYS, forget: float = 0.02, harmonic: float = HARMONIC) -> None:
+        if not 0 <= forget < 1:
+            raise ConfigError(f"forget is {forget}; write a number from 0 up to, and not including, 1")
+        if not 0 <= harmonic <= 1:
+            raise ConfigError(f"harmonic is {harmonic}; write a number from 0 to 1")
+        super().__init__(harmonic)
+        self.periods_s = _DAY_S * _periods(periods_days)
+        self._beliefs = ClassBeliefs(1.0 / self.periods_s, forget)
+        worth_s, dear = self._of_classes(np.exp(_LOG_AGES)[:, None] / self.periods_s)
+        self._worth_at, self._dear_at = worth_s.T.copy(), dear.T.copy()
+
+    def learn(self, visits: Visits) -> None:
+        """Take in what visits say of the classes of their pages."""
+        self._beliefs.learn(visits)
+
+    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
+        """Return what `value` and `due` say, of classes."""
+        return Policy.assess(self, pages, now, valued, due_from)
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return the worth of a visit per unit of the budget of each page; a new one has waited for `patience`."""
+        new = np.isnan(pages.visited_at)
+        waited_s = 0.0 if pages.found_at is None else np.nan_to_num(now - pages.found_at)
+        age_s = np.where(new, np.maximum(self.patience, waited_s), np.maximum(now - pages.visited_at, 0.0))
+        likely = self._beliefs.probabilities(pages.slot, pages.site)
+        return self._worth(pages, likely, age_s, new)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when a visit to each will be worth the price; infinity where it never will."""
+        if math.isnan(self.price) and len(pages.slot):
+            self.price = max(float(np.median(self.value(pages, now))), _LEAST)
+        likely = self._beliefs.probabilities(pages.slot, pages.site)
+        parts = [slice(first, first + _TOGETHER) for first in range(0, len(likely), _TOGETHER)]
+        age_s = np.concatenate([self._age_when_due(pages.take(part), likely[part]) for part in parts] or [np.zeros(0)])
+        seen_s = pages.neg_log_unchanged / (likely * self._beliefs.rates).sum(1)  # as old as a notice makes a page look
+        return np.asarray(pages.visited_at + np.maximum(age_s - seen_s, 0.0))
+
+    def _age_when_due(self, pages: Pages, likely: Floats) -> Floats:
+        """Return the age at which a visit to each page is worth the price; infinity where none is."""
+        worth_s, dear = (np.einsum("nk,kg->ng", likely, of) for of in (self._worth_at, self._dear_at))
+        earned = pages.importance[:, None] * worth_s
+        price = self.price * (1.0 if pages.host_price_ratio is None else pages.host_price_ratio[:, None])
+        asked = price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
+        enough = earned >= asked
+        first, rows = np.maximum(enough.argmax(1), 1), np.arange(len(likely))
+        below, above = (
+            np.log(np.maximum(earned[rows, place], _LEAST) / asked[rows, place]) for place in (first - 1, first)
+        )
+        part = np.clip(-below / np.maximum(above - below, _LEAST), 0.0, 1.0)
+        age_s = np.exp(_LOG_AGES[first - 1] + part * (_LOG_AGES[1] - _LOG_AGES[0]))
+        return np.where(enough[:, -1], age_s, np.inf)
+
+    def _worth(self, pages: Pages, likely: Floats, age_s: Floats, new: NDArray[np.bool_]) -> Floats:
+        notice = np.where(new, 0.0, pages.neg_log_unchanged)
+        worth_s, dear = self._of_classes(np.minimum(age_s[:, None] / self.periods_s + notice[:, None], 1e15))
+        cost = pages.cost + pages.cost_changed * np.where(new, 1.0, (likely * dear).sum(1))
+        return np.asarray(pages.importance * (likely * worth_s).sum(1) / cost)
+
+    def _of_classes(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return what a visit of each class is worth, in seconds, and h, after x mean changes; of the shape of `x`."""
+        gone = -np.expm1(-x)
+        dear = np.maximum(gone - x * (1.0 - gone), 0.0)
+        worth = (1 - self._harmonic) * dear + self._harmonic * np.maximum(x - gone, 0.0)
+        return worth * self.periods_s, dear
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return how probable each class is of each page, and of the sites' next new pages.
+
+        Returns
+        -------
+        classes
+            The pages that were visited, and how probable it is of each to be of each class.
+
+            slot : page
+                Which it is.
+            visits : visits
+                That told whether it had changed.
+            every_N_days : probability
+                That it changes once in so many days on the mean; they sum to 1.
+        """
+        slots, visits = self._beliefs.all()
+        likely = self._beliefs.probabilities(slots)
+        names = [f"every_{period_s / _DAY_S:g}_days" for period_s in self.periods_s]
+        columns = dict(zip(names, likely.T, strict=True))
+        return {"classes": {"slot": slots, "visits": visits, **columns}}
+
+
+def _periods(text: str) -> Floats:
+    """Return the periods that a setting names, in ascending order."""
+    try:
+        found = np.unique([float(part) for part in str(text).split(",")])
+    except ValueError:
+        found = np.zeros(1)
+    if not (found > 0).all() or not np.isfinite(found).all() or len(found) < 2:
+        raise ConfigError(f"periods_days is {text!r}; write two or more numbers of days above 0, such as 1,7,30")
+    return np.asarray(found, np.float64)

@@ -1,0 +1,44 @@
+"""Importance-proportional: pages as often as they matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.schedule.shared.planned import Planned
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+
+class ImportanceProportional(Planned):
+    """Visit pages in proportion to what they matter: what is best without knowing how pages change.
+
+    Parameters
+    ----------
+    new_share, replan
+        See `Planned`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evercrawl.schedule import Pages
+    >>> none, one = np.zeros(2), np.ones(2)
+    >>> pages = Pages(np.arange(2, dtype=np.uint32), none, np.array([1.0, 4.0]), none, one, one, one, none, none)
+    >>> policy = ImportanceProportional()
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot)
+    array([0.2, 0.8])
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation, section 3: what greedy choice by cash
+    comes to once importance has settled.
+    """
+
+    def __init__(self, new_share: float = 0.5, replan: float = 0.125) -> None:
+        super().__init__(new_share, replan=replan)
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the importance of pages."""
+        return weight

@@ -1,0 +1,41 @@
+"""In-degree: the page to which most known links lead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from evercrawl.schedule.shared.discovery import Discovery, counted
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Need, Pages
+    from evercrawl.types import Floats
+
+
+class InDegree(Discovery):
+    """Visit the page never read to which most pages link that were; of equal ones the one found first.
+
+    A count is kept of each known URL, 4 bytes, and counted anew from the journal at each start. Where the crawl weighs
+    pages by something else than importance, each counts so many times its links, and one more, as it is worth its
+    importance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evercrawl.schedule import Pages
+    >>> none, never = np.zeros(3), np.full(3, np.nan)
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), never, *[none] * 7, in_links=np.array([1.0, 5.0, 5.0]))
+    >>> InDegree().value(pages, now=0.0).argsort()[::-1]
+    array([1, 2, 0])
+
+    References
+    ----------
+    Cho, Garcia-Molina, Page (1998). Efficient crawling through URL ordering, section 2: backlink count.
+    """
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"in_links"})
+
+    def promise(self, pages: Pages) -> Floats:
+        """Return the number of known links, weighed where the crawl weighs pages."""
+        if pages.in_links is None or pages.weight_ratio is None:
+            return counted(pages.in_links, pages)
+        return counted((pages.in_links + 1.0) * pages.weight_ratio, pages)

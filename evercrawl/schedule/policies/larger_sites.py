@@ -1,0 +1,42 @@
+"""Larger sites: a page of the site on which most pages wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from evercrawl.schedule.shared.discovery import Discovery, among_equals, counted
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Need, Pages
+    from evercrawl.types import Floats
+
+
+class LargerSites(Discovery):
+    """Visit a page never read of the site that has most of them, so that no site is left over at the end.
+
+    A site may be asked once in a while only, so what is left of the largest one decides when a crawl is done. Its pages
+    come as they were found, or, where the crawl weighs pages by something else than importance, by what they are worth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evercrawl.schedule import Pages
+    >>> none, never = np.zeros(3), np.full(3, np.nan)
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), never, *[none] * 7, backlog=np.array([10.0, 70.0, 70.0]))
+    >>> LargerSites().value(pages, now=0.0).argsort()[::-1]
+    array([1, 2, 0])
+
+    References
+    ----------
+    Baeza-Yates, Castillo, Marin, Rodriguez (2005). Crawling a country: better strategies than breadth-first for web
+    page ordering, section 3.
+    """
+
+    in_order: ClassVar[bool] = True
+    needs: ClassVar[frozenset[Need]] = frozenset({"backlog"})
+
+    def promise(self, pages: Pages) -> Floats:
+        """Return how many pages of the site wait, and less than 1 for what the page is worth, where that is asked."""
+        if pages.backlog is None or pages.weight_ratio is None:
+            return counted(pages.backlog, pages)
+        return pages.backlog + among_equals(pages.importance)

@@ -1,0 +1,189 @@
+"""How often to visit each page within a horizon, as whole numbers: the best split of so many visits.
+
+x visits of a page, evenly spaced in a horizon of length T that is then repeated, keep it fresh for F(x / T, lam) of the
+time. What one visit more adds never grows with x, so giving each visit to whichever page gains most is exact.
+
+References
+----------
+Wolf, Squillante, Yu, Sethuraman, Ozsen (2002). Optimal crawling strategies for web search engines. Fox (1966). Discrete
+optimization via marginal analysis.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule.formulas import allocation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.types import Floats, Ints
+
+SPLITS: Final = ("price", "greedy", "dynamic")
+"""Ways to split visits; see `split`."""
+HEAP_VISITS: Final = 20_000
+"""Visits that the heap gives away one by one in about a second; of more it is not asked."""
+_TABLE_CELLS: Final = 1e8  # that the dynamic programme fills in as long
+_WIDTH: Final = 1e-3  # of a logarithm: how far the first prices lie from that of the continuous optimum
+
+
+class Counts(NamedTuple):
+    """Visits of each page in the horizon, shape (n,), and what they are worth together."""
+
+    each: Ints
+    value: float
+
+
+def fits(how: str, pages: int, visits: int) -> bool:
+    """Return whether so many visits of so many pages can be split that way, in about a second.
+
+    >>> fits("price", 10**9, 10**10), fits("greedy", 10, 20_001), fits("dynamic", 100, 1000)
+    (True, False, True)
+    """
+    if how == "dynamic":
+        return pages * visits**2 <= _TABLE_CELLS
+    return how != "greedy" or visits <= HEAP_VISITS
+
+
+def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+    """Return the best whole numbers of visits, in one of three ways that agree up to ties.
+
+    Parameters
+    ----------
+    how
+        "price", for any number of pages; "greedy", the heap, up to 20,000 visits; or "dynamic", the dynamic programme,
+        up to n visits^2 = 1e8. Above these sizes it is by price, whatever was asked for.
+    weight, lam, horizon, visits
+        As for `greedy`.
+
+    Examples
+    --------
+    >>> [split(how, [1.0, 2.0, 3.0], [1.0, 0.2, 4.0], 1.0, 5).each.tolist() for how in SPLITS]
+    [[1, 1, 3], [1, 1, 3], [1, 1, 3]]
+    """
+    weight, lam = np.asarray(weight, np.float64), np.asarray(lam, np.float64)
+    if not fits(how, len(weight), visits):
+        how = "price"
+    if how == "dynamic":
+        return dynamic(worth(weight[:, None], lam[:, None], horizon, np.arange(visits + 1)), visits)
+    found = greedy if how == "greedy" else by_price
+    return found(weight, lam, horizon, visits)
+
+
+def worth(weight: ArrayLike, lam: ArrayLike, horizon: float, count: ArrayLike) -> Floats:
+    """Return w F(x / T, lam), what x visits of a page in the horizon T are worth.
+
+    Examples
+    --------
+    >>> worth(2.0, 1.0, 1.0, [0, 1, 2]).round(6)
+    array([0.      , 1.264241, 1.573877])
+    """
+    return np.asarray(weight) * allocation.freshness(np.asarray(count) / horizon, lam)
+
+
+def greedy(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+    """Return the best whole numbers of visits, by a heap of what one more of each page adds.
+
+    Examples
+    --------
+    >>> found = greedy([1.0, 2.0, 3.0], [1.0, 0.2, 4.0], 1.0, 5)
+    >>> found.each, round(found.value, 6)
+    (array([1, 1, 3]), 4.101719)
+    """
+    weight, lam = np.asarray(weight, np.float64), np.asarray(lam, np.float64)
+    count = np.zeros(len(weight), np.int64)
+    heap = [(-float(gain), page) for page, gain in enumerate(_gain(weight, lam, horizon, count + 1))]
+    heapq.heapify(heap)
+    for _ in range(visits):
+        page = heap[0][1]
+        count[page] += 1
+        more = _gain(weight[page], lam[page], horizon, np.asarray(count[page] + 1))
+        heapq.heapreplace(heap, (-float(more), page))
+    return Counts(count, float(worth(weight, lam, horizon, count).sum()))
+
+
+def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+    """Return what `greedy` returns (up to ties), for many pages at once.
+
+    Of two prices near that of the continuous optimum, one takes too many visits and the other too few; of those that
+    they differ in, the best are taken.
+
+    Examples
+    --------
+    >>> by_price([1.0, 2.0, 3.0], [1.0, 0.2, 4.0], 1.0, 5).each
+    array([1, 1, 3])
+    """
+    weight, lam = np.asarray(weight, np.float64), np.asarray(lam, np.float64)
+    price = allocation.optimum(weight, lam, max(visits, 1) / horizon).price / horizon
+    few, many, wide = _worth_it(weight, lam, horizon, price), None, _WIDTH
+    if few.sum() < visits:
+        low = price
+        while many is None or many.sum() < visits:
+            low, wide = low * np.exp(-wide), 2 * wide
+            few, many = few if many is None else many, _worth_it(weight, lam, horizon, low)
+    else:
+        many, high = few, price
+        while few.sum() > visits:
+            high, wide = high * np.exp(wide), 2 * wide
+            many, few = few, _worth_it(weight, lam, horizon, high)
+    page = np.repeat(np.arange(len(few)), many - few)
+    nth = np.arange(len(page)) - np.repeat(np.cumsum(many - few) - (many - few), many - few)
+    added = _gain(weight[page], lam[page], horizon, few[page] + nth + 1)
+    taken = page[np.argsort(-added, kind="stable")[: visits - int(few.sum())]]
+    count = few + np.bincount(taken, minlength=len(few))
+    return Counts(count, float(worth(weight, lam, horizon, count).sum()))
+
+
+def _worth_it(weight: Floats, lam: Floats, horizon: float, price: float) -> Ints:
+    """Return how many visits of each page add `price` or more each."""
+    near = allocation.rates_at(price * horizon, weight, lam) * horizon + 0.5  # what the x-th adds is the slope there
+    count = np.minimum(near, 2.0**60).astype(np.int64)
+    while (more := _gain(weight, lam, horizon, count + 1) >= price).any():
+        count += more
+    while (less := (count > 0) & (_gain(weight, lam, horizon, np.maximum(count, 1)) < price)).any():
+        count -= less
+    return count
+
+
+def _gain(weight: ArrayLike, lam: ArrayLike, horizon: float, count: Ints) -> Floats:
+    """Return what the `count`-th visit of each page adds."""
+    return worth(weight, lam, horizon, count) - worth(weight, lam, horizon, count - 1)
+
+
+def dynamic(values: Floats, visits: int) -> Counts:
+    """Return the best whole numbers of visits, whatever the values: page by page, O(n visits^2).
+
+    Parameters
+    ----------
+    values
+        What 0, 1, ... visits of each page are worth, shape (n, most + 1), of any form.
+    visits
+        To be split.
+
+    Examples
+    --------
+    A first visit of the second page is worth little, two are worth much; greedy would not see it.
+
+    >>> dynamic(np.array([[0.0, 2.0, 3.0], [0.0, 1.0, 9.0]]), 2)
+    Counts(each=array([0, 2]), value=9.0)
+    """
+    best = np.full(visits + 1, -np.inf)
+    best[0] = 0.0
+    choices: list[Ints] = []
+    for of_page in values:
+        most = min(len(of_page) - 1, visits)
+        totals = np.full((most + 1, visits + 1), -np.inf)
+        for count in range(most + 1):
+            totals[count, count:] = best[: visits + 1 - count] + of_page[count]
+        choices.append(totals.argmax(0))
+        best = totals.max(0)
+    left = int(best.argmax())
+    value, each = float(best[left]), np.zeros(len(values), np.int64)
+    for page in range(len(values) - 1, -1, -1):
+        each[page] = choices[page][left]
+        left -= int(each[page])
+    return Counts(each, value)

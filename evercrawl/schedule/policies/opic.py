@@ -1,0 +1,36 @@
+"""OPIC: the page never read that holds most cash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.schedule.shared.discovery import Discovery
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+
+class Opic(Discovery):
+    """Visit the page with most cash among those never read; `greedy` would look at all pages, and read some again.
+
+    Examples
+    --------
+    The last was read already; what it holds does not matter, and it waits its turn.
+
+    >>> import numpy as np
+    >>> from evercrawl.schedule import Pages
+    >>> none, visited_at, cash = np.zeros(3), np.array([np.nan, np.nan, 50.0]), np.array([0.1, 0.2, 0.7])
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, none, cash, *[none] * 5)
+    >>> Opic().value(pages, now=90.0).argsort()[::-1]
+    array([1, 0, 2])
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation. As an order of discovery:
+    Baeza-Yates, Castillo, Marin, Rodriguez (2005). Crawling a country, section 3.
+    """
+
+    def promise(self, pages: Pages) -> Floats:
+        """Return the cash; more may be owed than there is."""
+        return pages.cash

@@ -1,0 +1,83 @@
+"""Optimal: the exact optimum of freshness, few missed changes or little age, for rates as they are thought to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.formulas.objectives import FRESHNESS, OBJECTIVES
+from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.shared.planned import Planned
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+_ENDS: Final = (*OBJECTIVES, "bytes")
+_ROUNDS: Final = 3
+_FETCHES: Final = (
+    "the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes"
+)
+
+
+class Optimal(Planned):
+    """Allocate visits by Lagrange's method, as if the estimated rates of change were known.
+
+    One more visit a second is worth the same on every page that is visited. By freshness, pages that change too often
+    for what they matter are not visited, as long as others wait; by the other objectives all are.
+
+    Parameters
+    ----------
+    objective
+        What is made best: freshness; harmonic, the cost of missed changes; age; or bytes: freshness where a page that
+        changed costs more than one that did not, as the crawl's budget counts.
+    new_share, estimator, replan
+        See `Planned`.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
+    >>> policy = Optimal()
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot).round(2)
+    array([0.23, 0.27, 0.27, 0.23, 0.  ])
+
+    References
+    ----------
+    Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, sections 4 to 6. The harmonic cost:
+    Kolobov et al. (2019).
+    """
+
+    def __init__(
+        self, objective: str = "freshness", new_share: float = 0.5, estimator: str = "typical", replan: float = 0.125
+    ) -> None:
+        super().__init__(new_share, estimator, replan)
+        self.objective = one_of(f"{self.called}: objective", objective, _ENDS)
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the optimum."""
+        if self.objective == "bytes":
+            return _in_bytes(pages, weight, lam, budget_per_s)
+        return allocation.optimum(weight, lam, budget_per_s, OBJECTIVES[self.objective]).rate
+
+    def ineffective_option(self, *, in_bytes: bool) -> str:
+        """Return that bytes are not reckoned with where all visits cost alike.
+
+        >>> Optimal(objective="bytes").ineffective_option(in_bytes=False)
+        'the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes'
+        """
+        return _FETCHES if self.objective == "bytes" and not in_bytes else ""
+
+
+def _in_bytes(pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+    """Return the optimum of what so many visits a second cost; what that is depends a little on the optimum."""
+    rate = np.full(len(lam), budget_per_s / len(lam))
+    for _ in range(_ROUNDS):
+        finds = -np.expm1(-lam / np.where(rate > 0, rate, np.inf))
+        spent = float((rate * (pages.cost + pages.cost_changed * finds)).sum()) * budget_per_s / float(rate.sum())
+        rate = allocation.optimum(weight, lam, spent, FRESHNESS, pages.cost, pages.cost_changed).rate
+    return rate

@@ -1,0 +1,206 @@
+"""Partition: pages in few groups, one rate a group, so that the optimum need be solved for few pages only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.parameters import one_of, within
+from evercrawl.schedule.shared.planned import Planned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats, Ints
+
+_DAY_S: Final = 86_400.0
+KEYS: Final = ("p", "lam", "p_over_lam", "pf")
+"""By what pages are sorted into groups: importance, rate of change, their quotient, importance x freshness at one rate
+of visits that is the same for all."""
+
+
+class Groups(NamedTuple):
+    """Pages in groups, and the rates that are best for their representatives.
+
+    Attributes
+    ----------
+    label
+        Each page's group, shape (n,).
+    weight, lam
+        Of each group's representative: the means over its pages, shape (groups,).
+    size
+        Pages in each.
+    rate
+        Visits a second of each page of a group, shape (groups,).
+    """
+
+    label: Ints
+    weight: Floats
+    lam: Floats
+    size: Ints
+    rate: Floats
+
+
+class Partition(Planned):
+    """Sort pages into groups of one size, solve for one representative of each, and visit all pages of a group alike.
+
+    Parameters
+    ----------
+    grouping
+        By what pages are sorted into groups: p, importance; lam, rate of change; p_over_lam, their quotient; or pf,
+        importance x freshness at one rate of visits that is the same for all.
+    groups
+        How many there are, at most.
+    steps
+        How often, at most, pages move to the group whose centre is nearest, by the roots of importance and rate, before
+        the groups are solved; 0 leaves them as they were sorted.
+    new_share, estimator, replan
+        See `Planned`.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none, one, lam = np.zeros(4), np.ones(4), np.array([1.0, 4.0, 1.0, 4.0])
+    >>> pages = Pages(np.arange(4, dtype=np.uint32), none, one, none, 1e9 * one, 4e9 / lam, one, none, none)
+    >>> policy = Partition(grouping="lam", groups=2)
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot).round(3)
+    array([0.273, 0.227, 0.273, 0.227])
+
+    References
+    ----------
+    Carney, Lee, Zdonik (2003). Scalable application-aware data freshening. The exact optimum of all pages is as quick
+    to solve today (see `optimal`).
+    """
+
+    def __init__(
+        self,
+        grouping: str = "pf",
+        groups: int = 20,
+        steps: int = 30,
+        new_share: float = 0.5,
+        estimator: str = "typical",
+        replan: float = 0.125,
+    ) -> None:
+        super().__init__(new_share, estimator, replan)
+        self.grouping = one_of(f"{self.called}: grouping", grouping, KEYS)
+        self.groups = int(within(f"{self.called}: groups", groups, 1, 1000))
+        self.steps = int(within(f"{self.called}: steps", steps, 0, 1000))
+        self._planned: Groups | None = None
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the rates of the groups, page by page."""
+        found = self._planned = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
+        return found.rate[found.label]
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the plan, and the groups.
+
+        Returns
+        -------
+        plan
+            See `Planned`.
+        groups
+            The groups of the last plan; once there was one.
+
+            group : number
+                Which it is, from 0, in ascending order of what pages are sorted by, before any moved.
+            pages : pages
+                How many it has.
+            importance : shares of importance, up to one factor
+                Of its representative: the mean over its pages.
+            changes_per_day : changes a day
+                Likewise.
+            visits_per_day : visits a day
+                Of each of its pages.
+        """
+        found = self._planned
+        if found is None:
+            return super().tables(now)
+        groups = {
+            "group": np.arange(len(found.size)), "pages": found.size, "importance": found.weight,
+            "changes_per_day": found.lam * _DAY_S, "visits_per_day": found.rate * _DAY_S,
+        }  # fmt: skip
+        return {**super().tables(now), "groups": groups}
+
+
+def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> Groups:
+    """Return groups of pages and their rates: the largest sum of T w F(f, lam) over groups of T pages, by Lagrange.
+
+    Parameters
+    ----------
+    weight, lam
+        Of each page, shape (n,); at least one matters and changes.
+    budget
+        Visits a second.
+    key, groups, steps
+        As for `Partition`.
+
+    Examples
+    --------
+    >>> found = grouped(np.array([1.0, 9.0, 2.0, 8.0]), np.ones(4), 2.0, "p", 2)
+    >>> found.label, found.weight, found.size
+    (array([0, 1, 0, 1]), array([1.5, 8.5]), array([2, 2]))
+    """
+    label = sorted_into(keys(weight, lam, budget, key), groups)
+    for _ in range(steps):
+        moved = _nearest(weight, lam, label)
+        if (moved == label).all():
+            break
+        label = moved
+    _, label = np.unique(label, return_inverse=True)  # groups that have lost all their pages are no more
+    size = np.bincount(label)
+    centre_w, centre_lam = (np.bincount(label, column) / size for column in (weight, lam))
+    used = allocation.optimum(size * centre_w, size * centre_lam, budget).rate  # T w F(f, lam) = T w F(T f, T lam)
+    return Groups(label, centre_w, centre_lam, size, used / size)
+
+
+def keys(weight: Floats, lam: Floats, budget: float, key: str) -> Floats:
+    """Return the numbers by which pages are sorted, shape (n,).
+
+    Examples
+    --------
+    >>> keys(np.array([1.0, 2.0]), np.array([2.0, 1.0]), 2.0, "p_over_lam")
+    array([0.5, 2. ])
+    """
+    if key == "pf":
+        return weight * allocation.freshness(budget / len(lam), lam)
+    if key == "p_over_lam":
+        return weight / np.maximum(lam, 1e-300)
+    return weight if key == "p" else lam
+
+
+def sorted_into(key: Floats, groups: int) -> Ints:
+    """Return groups of one size, or of one more page for the first: 0 holds the smallest keys; shape (n,).
+
+    Examples
+    --------
+    >>> sorted_into(np.array([5.0, 1.0, 3.0, 2.0, 4.0]), 2)
+    array([1, 0, 0, 0, 1])
+    """
+    n = len(key)
+    groups = min(groups, n)
+    size, more = divmod(n, groups)
+    label = np.empty(n, np.int64)
+    label[np.argsort(key, kind="stable")] = np.repeat(np.arange(groups), size + (np.arange(groups) < more))
+    return label
+
+
+def _nearest(weight: Floats, lam: Floats, label: Ints) -> Ints:
+    """Return the group whose centre each page is nearest to, by the roots of importance and rate over their spreads.
+
+    As they are, few pages of huge importance would be all that counts; by logarithms those that matter would not.
+    """
+    roots = [np.sqrt(column) for column in (weight, lam)]
+    places = [root / (float(root.std()) if np.ptp(root) > 0 else 1.0) for root in roots]
+    size = np.bincount(label)
+    best, found = np.full(len(label), np.inf), np.zeros(len(label), np.int64)
+    centres = [np.bincount(label, place) / np.maximum(size, 1) for place in places]
+    for group in np.flatnonzero(size).tolist():
+        distance = (places[0] - centres[0][group]) ** 2 + (places[1] - centres[1][group]) ** 2
+        nearer = distance < best
+        best, found = np.where(nearer, distance, best), np.where(nearer, group, found)
+    return found

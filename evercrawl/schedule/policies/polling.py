@@ -1,0 +1,130 @@
+"""Polling: one server goes round pages as round queues, and leaves each alone for as little as can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.policies.azar import random_optimum
+from evercrawl.schedule.shared.spaced import Spaced
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+_COSTS: Final = ("changes", "importance")
+_TIMES: Final = ("constant", "exponential")
+
+
+class Polling(Spaced):
+    """Give each page the share of accesses that makes the bound on its staleness best.
+
+    With costs in proportion to rates of change, as in the theorem, that is f ~ ln(1 / h), h being the chance that a
+    page does not change during one access; at random accesses f ~ 1 / h - 1. As accesses are short, both are nearly
+    visits in proportion to changes. With other costs the bound is made best by numbers, and that is nearly `optimal`.
+
+    Parameters
+    ----------
+    costs
+        What staleness of a page costs in proportion to: changes, as published, or importance.
+    times
+        How long an access takes: constant, or exponential.
+    spacing
+        How the accesses of a page follow each other: even, or random, by lot.
+    new_share, estimator, replan
+        See `Planned`.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none, one, scale_s = np.zeros(2), np.ones(2), np.array([2e6, 1e6])
+    >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, one, scale_s, one, none, none)
+    >>> policy = Polling()
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot).round(6)
+    array([0.333333, 0.666667])
+
+    References
+    ----------
+    Coffman, Liu, Weber (1998). Optimal robot scheduling for web search engines. Journal of Scheduling 1.
+    """
+
+    def __init__(
+        self,
+        costs: str = "changes",
+        times: str = "constant",
+        spacing: str = "even",
+        new_share: float = 0.5,
+        estimator: str = "gamma",
+        replan: float = 0.125,
+    ) -> None:
+        super().__init__(spacing, new_share, estimator, replan)
+        self.costs = one_of(f"{self.called}: costs", costs, _COSTS)
+        self.times = one_of(f"{self.called}: times", times, _TIMES)
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the shares of accesses, one of which takes as long as a visit's turn."""
+        access_s = 1.0 / budget_per_s
+        level = levels(lam, access_s, exponential=self.times == "exponential")
+        if self.costs == "changes":
+            return np.expm1(np.minimum(level, 700.0)) if self.spacing == "random" else level
+        least = random_shares if self.spacing == "random" else shares
+        return least(weight, lam, access_s, level)
+
+
+def levels(lam: ArrayLike, access_s: float, *, exponential: bool = False) -> Floats:
+    """Return ln(1 / h), h = E e^(-lam X) being the chance that a page does not change during an access of length X.
+
+    Parameters
+    ----------
+    lam
+        Rates of change, per second, shape (n,).
+    access_s
+        E X.
+    exponential
+        Whether X is exponential; else it is constant.
+
+    Examples
+    --------
+    >>> levels([1.0, 2.0], 0.1), np.exp(-levels(1.0, 0.1, exponential=True)).round(6)
+    (array([0.1, 0.2]), np.float64(0.909091))
+    """
+    x = np.asarray(lam, np.float64) * access_s
+    return np.asarray(np.log1p(x) if exponential else x)
+
+
+def shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
+    """Return the shares of accesses, summing to 1, with the least sum of cost times the bound on staleness.
+
+    The bound is that of a page that changes at rate ln(1/h) and is visited evenly, so the optimum is of that form.
+    With costs in proportion to rates of change it is (34).
+
+    Examples
+    --------
+    >>> shares([1.0, 2.0, 5.0], [1.0, 2.0, 5.0], 0.1, [0.1, 0.2, 0.5]).round(6)
+    array([0.125, 0.25 , 0.625])
+    """
+    cost, lam, level = (np.asarray(each, np.float64) for each in (cost, lam, level))
+    return allocation.optimum(_weight(cost, lam, access_s, level), level, 1.0).rate
+
+
+def random_shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
+    """Return the shares of accesses, summing to 1, with the least sum of cost times staleness at accesses by lot.
+
+    Examples
+    --------
+    >>> random_shares([1.0, 3.0], [1.0, 3.0], 1.0, np.log([2.0, 4.0])).round(6)
+    array([0.25, 0.75])
+    """
+    cost, lam, level = (np.asarray(each, np.float64) for each in (cost, lam, level))
+    grown = np.expm1(np.minimum(level, 700.0))
+    return random_optimum(_weight(cost, lam, access_s, grown), grown, 1.0).rate
+
+
+def _weight(cost: Floats, lam: Floats, access_s: float, level: Floats) -> Floats:
+    return cost * level / np.where(lam > 0, lam * access_s, 1.0)

@@ -1,0 +1,305 @@
+"""The price policy's inner loops, compiled: from what is known of pages to values, due times and freshness at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.kernels.prefetch import prefetch
+from evercrawl.schedule.clocks._chances import log1p
+from evercrawl.schedule.clocks._exposure_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
+from evercrawl.schedule.policies.price._comebacks import BACK_SHAPE, weight_back
+from evercrawl.schedule.policies.price._deaths import dying
+from evercrawl.schedule.policies.price._worth import announced, due_after, heard, parts
+
+_NOTHING: Final = 1e-300
+_LEAST: Final = 1e-6  # of a probability, and of its complement
+_FLOATS: Final = pointer(np.float64)
+_COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, _FLOATS, i64)
+
+
+class Columns(NamedTuple):
+    """Those of `Pages` that the price needs."""
+
+    slot: Any
+    visited_at: Any
+    weight: Any
+    shape: Any
+    scale: Any
+    cost: Any
+    changed: Any
+    notice: Any
+    recall: Any
+
+
+class Terms(NamedTuple):
+    """What does not depend on the page; `assess` tells of each."""
+
+    now: float
+    price: float
+    patience: float
+    theta: float
+    theta_new: float
+    never: float
+    close: float
+    known: float
+    deaths: float
+
+
+@compiled
+def _on_host(s: Terms, dear: Any, i: int) -> Terms:
+    """Return the terms as they are on a page's host, by how many times the crawl's price a unit costs there."""
+    if len(dear) == 0:
+        return s
+    return Terms(s.now, s.price * dear[i], s.patience, s.theta, s.theta_new, s.never, s.close, s.known, s.deaths)
+
+
+@compiled
+def _columns(slots: Any, columns: Any, n: int, recall: Any, heard_of: int) -> Columns:
+    """Return what entries are given as `_COLUMNS`: slots, all else in one piece, how many pages there are, and recall.
+
+    Of the latter there is none where no site announces anything.
+    """
+    rows = view(columns, (7, n))
+    return Columns(
+        view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], view(recall, heard_of)
+    )
+
+
+@compiled
+def _recall(c: Columns, i: int, told: Told, both: Told) -> float:
+    """Return which part of what may make a copy no good is announced; deaths never are."""
+    if len(c.recall) == 0:
+        return 0.0
+    return float(c.recall[i] * (told.shape / told.scale) / (both.shape / both.scale))
+
+
+@compiled
+def _told(c: Columns, i: int, now: float, known: float, t: Tables) -> Told:
+    """Return what is thought of a copy: by its folder's clock, but where its rate is known in seconds."""
+    if c.shape[i] > known:
+        return by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
+    return by_clock(np.int64(c.slot[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
+
+
+@compiled
+def _see(c: Columns, t: Tables) -> None:
+    """Ask memory for what is learned of pages, then of their folders: it lies anywhere."""
+    for i in range(len(c.slot)):
+        if c.slot[i] < len(t.pages):
+            prefetch(t.pages, np.int64(c.slot[i]))
+    for i in range(len(c.slot)):
+        if c.slot[i] < len(t.pages):
+            prefetch(t.folders, np.int64(t.pages[np.int64(c.slot[i])].folder))
+
+
+@compiled
+def _longing(c: Columns, first: int, known: float, wanted: float, few: float, weighed: Any) -> float:
+    """Return what a second's age adds to the worth of a copy of weight 1; note what those from `first` on weigh."""
+    total, seen, given = 0.0, 0, False
+    for i in range(first, len(c.slot)):
+        given = given or c.shape[i] > known
+        if not math.isnan(c.visited_at[i]):
+            total += c.weight[i] / c.cost[i]
+            seen += 1
+    if seen:
+        weighed[0] += min(seen / few, 1.0) * (total / seen - weighed[0])
+    return 0.0 if given or not weighed[0] > 0.0 else wanted / weighed[0]
+
+
+@compiled
+def _value_of_new(c: Columns, i: int, s: Terms, found: Any) -> float:
+    """Return what a first visit is worth: the page has the age `patience`, or that since it was found, and costs both.
+
+    The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
+    change seldom there is none, however little it would be worth another visit after `patience`.
+    """
+    told = dying(by_age(s.now, c.shape[i], c.scale[i], s.now), 0.0, s.deaths)
+    a, b, waited = told.shape, told.scale, s.patience
+    if len(found) > 0 and s.now - found[i] > waited:
+        waited = s.now - found[i]
+    if a > 1.0:
+        fresh, _, _, _ = parts(a, b, waited * a, 0.0)
+        harmonic, _, _, _ = parts(a, b, waited, 1.0)
+        worth = (1.0 - s.theta_new) * fresh + s.theta_new * harmonic
+    else:
+        worth, _, _, _ = parts(a, b, waited, s.theta_new)
+    return float(c.weight[i] * worth / (c.cost[i] + c.changed[i]))
+
+
+@compiled
+def _mates_weigh(c: Columns, i: int, s: Terms, usual: float, told: Told) -> float:
+    """Return what those pages weigh that are to be visited too if a visit finds a change, in the mean.
+
+    They are taken to be like the page itself, but to weigh no more than pages do.
+    """
+    if told.mates == 0.0 or not s.price > 0.0:
+        return 0.0
+    a, b, later = told.shape, told.scale, told.exposure + told.jump
+    w = min(c.weight[i], usual * c.cost[i])
+    alike = 1.0 - math.exp(a * (log1p(max(told.exposure, 0.0) / b) - log1p(later / b)))
+    worth, _, _, _ = parts(a, b, later, 0.0)
+    gained = 1.0 - s.price * (c.cost[i] + c.changed[i]) / max(w * worth, _NOTHING)  # of what their visits are worth
+    return float(told.mates * alike * max(gained, 0.0) * w)
+
+
+@compiled
+def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: float, rho: float) -> float:
+    """Return what another visit is worth now."""
+    a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
+    exposure = max(told.exposure, 0.0)
+    if c.notice[i] > 0.0:
+        worth, dear, _, _ = announced(a, b, exposure, s.theta, rho, c.notice[i])
+    else:
+        worth, dear, _, _ = heard(a, b, exposure, s.theta, rho) if rho > 0.0 else parts(a, b, exposure, s.theta)
+    longed = longing * max(s.now - c.visited_at[i], 0.0) * w / c0
+    return float((w + _mates_weigh(c, i, s, usual, told)) * worth / (c0 + c.changed[i] * dear) + longed)
+
+
+@compiled
+def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
+    """Return the probability that a copy is fresh, as `Exposure` has it, and that it is not announced or dead."""
+    doubt = c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)
+    if not told.exposure > 0.0:
+        return math.exp(-doubt)
+    said = math.exp(-told.shape * log1p(told.exposure / told.scale))
+    said = min(max(said, _LEAST), 1.0 - _LEAST)
+    if told.level != 0.0 or told.slope != 1.0:
+        said = 1.0 / (1.0 + math.exp(told.slope * math.log(1.0 / said - 1.0) - told.level))
+    if len(c.recall) > 0 and c.recall[i] > 0.0:  # what would have been announced did not happen
+        said = min(said * math.exp(told.shape * log1p(c.recall[i] * told.exposure / told.scale)), 1.0 - _LEAST)
+    return said if doubt == 0.0 else said * math.exp(-doubt)
+
+
+@compiled
+def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
+    """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
+    plain = _told(c, i, s.now, s.known, t)
+    told = dying(plain, max(s.now - c.visited_at[i], 0.0), s.deaths)
+    rho = _recall(c, i, plain, told)
+    a, b, w = told.shape, told.scale, c.weight[i]
+    w += _mates_weigh(c, i, s, usual, told)
+    longing *= c.weight[i] / max(w, _NOTHING)
+    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close, rho, c.notice[i])
+    ahead = age - told.exposure
+    return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
+
+
+@compiled
+def _alive(c: Columns, i: int, s: Terms, longing: float) -> float:
+    """Return what a page that is gone would weigh once it is back, until it falls due again; see `weight_back`."""
+    plain = by_age(s.now, c.shape[i], c.scale[i], s.now)
+    told = dying(plain, 0.0, s.deaths)
+    return weight_back(
+        c.weight[i], told.shape, told.scale, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close,
+        _recall(c, i, plain, told),
+    )  # fmt: skip
+
+
+@compiled
+def _value_of_gone(c: Columns, i: int, s: Terms, longing: float, back: Any) -> float:
+    """Return what it is worth to see whether a page that was found gone is back."""
+    age = max(s.now - c.visited_at[i], 0.0)
+    if c.notice[i] > 0.0:
+        worth, likely, _, _ = announced(BACK_SHAPE, back[i], age, 0.0, 0.0, c.notice[i])
+    else:
+        worth, likely, _, _ = parts(BACK_SHAPE, back[i], age, 0.0)
+    return float(_alive(c, i, s, longing) * worth / (c.cost[i] + c.changed[i] * likely))
+
+
+@compiled
+def _due_of_gone(c: Columns, i: int, s: Terms, longing: float, back: Any) -> float:
+    """Return when it is worth the price to see whether a page that was found gone is back; infinity for never."""
+    return float(c.visited_at[i] + due_after(
+        _alive(c, i, s, longing), BACK_SHAPE, back[i], c.cost[i], c.changed[i], s.price, 0.0, 0.0, s.never, s.close,
+        0.0, c.notice[i],
+    ))  # fmt: skip
+
+
+@entry(
+    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, _FLOATS, i64, _FLOATS, i64,
+    _FLOATS, i64, *MEMORY, _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
+)  # fmt: skip
+def assess(
+    slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, price: float, patience: float,
+    theta: float, theta_new: float, never: float, close: float, known: float, deaths: float, wanted: float,
+    few: float, weighed: Any, dear: Any, priced: int, found_at: Any, waiting: int, gone: Any, missing: int,
+    settings: Any, page_rows: Any, pages: int,
+    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
+    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
+    rings: int, values: Any, valued: int, dues: Any, due_from: int, freshness: Any, claimed: int,
+) -> int:  # fmt: skip
+    """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
+
+    Of the first `claimed` of those that are valued, the probability that copies are fresh is written, nan for none.
+
+    Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
+    asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that. Of `dear` there is
+    one for each page, or none, and of `found_at` and `gone` likewise: the last is above 0 of pages found gone, how
+    slowly they come back.
+    """
+    c = _columns(slots, columns, n, recall, heard_of)
+    t = tables(
+        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
+        siblings, heads, done, at, changes, expected, clock, rings,
+    )  # fmt: skip
+    _see(c, t)
+    s, usual = Terms(now, price, patience, theta, theta_new, never, close, known, deaths), view(weighed, 1)
+    worth, when, likely = view(values, valued), view(dues, n - due_from), view(freshness, claimed)
+    times, found, back = view(dear, priced), view(found_at, waiting), view(gone, missing)
+    if valued:
+        longing = _longing(c, 0, known, wanted, few, usual)
+        for i in range(valued):
+            new, here = math.isnan(c.visited_at[i]), _on_host(s, times, i)
+            told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
+            both = told if new else dying(told, max(now - c.visited_at[i], 0.0), deaths)
+            worth[i] = (
+                _value_of_new(c, i, here, found) if new
+                else _value_of_gone(c, i, here, longing, back) if len(back) > 0 and back[i] > 0.0
+                else _value(c, i, here, longing, both, usual[0], _recall(c, i, told, both))
+            )  # fmt: skip
+            if i < claimed:
+                likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
+    if due_from < n:
+        longing = _longing(c, due_from, known, wanted, few, usual)
+        for i in range(due_from, n):
+            here = _on_host(s, times, i)
+            gone_by = len(back) > 0 and back[i] > 0.0
+            when[i - due_from] = (
+                _due_of_gone(c, i, here, longing, back) if gone_by else _due(c, i, here, longing, t, usual[0])
+            )
+    return 0
+
+
+@entry(i64, *_COLUMNS, f64, f64, f64, *MEMORY, _FLOATS)
+def fresh(
+    slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, known: float, deaths: float,
+    settings: Any, page_rows: Any,
+    pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
+    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
+    rings: int, out: Any,
+) -> int:  # fmt: skip
+    """Write the probability that each copy is fresh; nan where there is none."""
+    c = _columns(slots, columns, n, recall, heard_of)
+    t = tables(
+        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
+        siblings, heads, done, at, changes, expected, clock, rings,
+    )  # fmt: skip
+    to = view(out, n)
+    for i in range(n):
+        new = math.isnan(c.visited_at[i])
+        to[i] = np.nan if new else _fresh(c, i, now, deaths, _told(c, i, now, known, t))
+    return 0
+
+
+@entry(f64, _FLOATS, i64, f64, i64, f64, f64)
+def follow(values: Any, n: int, price: float, before: int, step: float, surprise: float) -> float:
+    """Return the price after visits of those values, `before` others having been made."""
+    logarithm, of = math.log(price), view(values, n)
+    for i in range(n):
+        off = math.log(max(of[i], 1e-300)) - logarithm
+        logarithm += max(step, 1.0 / (before + i + 1)) * min(max(off, -surprise), surprise)
+    return math.exp(logarithm)

@@ -1,0 +1,40 @@
+"""The plain Gamma index: freshness alone, pages left alone that are not worth a visit."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evercrawl.schedule.policies.price.price import Price
+
+
+class PriceGamma(Price):
+    """Visit the page whose visit adds most to freshness per unit of the budget, by the Gamma belief of its rate.
+
+    This is `price` without the clocks of folders and the harmonic part, which are ours: pages are taken to change each
+    alone, at a rate of its own, and nothing brings a visit to pages of which it is certain that they change too often
+    to be worth one. As long as that is not certain, the index grows without bound.
+
+    Examples
+    --------
+    Both policies, a page that surely changes once a second, after an hour and after a year:
+
+    >>> import numpy as np
+    >>> from evercrawl.schedule import Pages
+    >>> one, none = np.ones(1), np.zeros(1)
+    >>> page = Pages(np.zeros(1, np.uint32), none, one, none, 1e12 * one, 1e12 * one, one, none, none)
+    >>> [float(round(PriceGamma().value(page, now)[0], 6)) for now in (3600.0, 31_536_000.0)]
+    [1.0, 1.0]
+    >>> [float(round(Price().value(page, now)[0])) for now in (3600.0, 31_536_000.0)]
+    [12.0, 94609.0]
+
+    References
+    ----------
+    Olston, Pandey (2008). Recrawl scheduling based on information longevity. Azar et al. (2018). Tractable near-optimal
+    policies for crawling. Both know the rate; here it is averaged over what is believed.
+    """
+
+    learns: ClassVar[bool] = False
+    _given: ClassVar[float] = 0.0  # ages count, and rates as the crawl believes them
+
+    def __init__(self) -> None:
+        super().__init__(harmonic=0.0)

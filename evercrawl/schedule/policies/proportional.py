@@ -1,0 +1,44 @@
+"""Proportional: pages as often as they change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.schedule.shared.planned import Planned
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats
+
+
+class Proportional(Planned):
+    """Visit pages in proportion to their rates of change.
+
+    The yardstick that looks right and is not: pages that change faster than they could be visited take the most.
+
+    Parameters
+    ----------
+    new_share, estimator, replan
+        See `Planned`.
+
+    Examples
+    --------
+    Twice the changes, twice the visits: the second page is later, though both have waited for 100 s.
+
+    >>> import numpy as np
+    >>> from evercrawl.schedule import Pages
+    >>> none, one, scale_s = np.zeros(2), np.ones(2), np.array([2000.0, 1000.0])
+    >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, one, scale_s, one, none, none)
+    >>> policy = Proportional()
+    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> policy.rates(pages.slot).round(3), policy.value(pages, now=100.0).argmax().item()
+    (array([0.333, 0.667]), 1)
+
+    References
+    ----------
+    Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 4.
+    """
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return the rates of change."""
+        return lam

@@ -1,0 +1,72 @@
+"""Random: any page, as likely as any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.shared.pacing import Pace
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Pages
+    from evercrawl.types import Floats, Keys
+
+
+class Random(Policy):
+    """Visit pages by lot; a seed draws the same again.
+
+    Each choice is a new draw. With one draw a visit those who drew little would wait for ever, for whoever is visited
+    draws again.
+
+    Parameters
+    ----------
+    seed
+        Another seed, other lots.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none = np.zeros(4)
+    >>> pages = Pages(np.arange(4, dtype=np.uint32), none, none, none, none, none, none, none, none)
+    >>> bool((Random(1).value(pages, 9.0) == Random(1).value(pages, 9.0)).all())
+    True
+    >>> bool((Random(1).value(pages, 9.0) == Random(2).value(pages, 9.0)).any())
+    False
+    """
+
+    weighs: ClassVar[bool] = False
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
+        self._pace, self._known = Pace(), 1
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return a number from 0 to 1 that depends on seed, page and instant only."""
+        return self._lots(pages, np.float64(now).view(np.uint64))
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when each has waited for as long as it drew at its last visit, about as long as a cycle lasts.
+
+        What the host offers of its pages is then by lot too: such waits know nothing of how long a page waited already.
+        """
+        last = np.ascontiguousarray(pages.visited_at).view(np.uint64)
+        return pages.visited_at - np.log1p(-self._lots(pages, last)) * self._pace.cycle_s(self._known)
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Measure how long a cycle is."""
+        self._known = known
+        self._pace.made(len(values), now)
+
+    def _lots(self, pages: Pages, instants: Keys | np.uint64) -> Floats:
+        bits = _mixed(_mixed(pages.slot.astype(np.uint64) ^ self._seed) ^ instants)
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mixed(bits: Keys) -> Keys:
+    """Return well spread bits (the finalizer of splitmix64)."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

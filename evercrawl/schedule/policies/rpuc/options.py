@@ -1,0 +1,123 @@
+"""The parameters of RPUC's, and what they may be; what is not given is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.parameters import misses, one_of, seconds, within
+from evercrawl.schedule.policies.rpuc.fit import fit, group_rates
+from evercrawl.schedule.policies.rpuc.scale import SCALES
+from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats
+
+VALIDITY: Final = ("get", "head")
+_MOST: Final = 64  # types
+_USUAL: Final = 5
+_ROWS: Final = 'rows of matrix have semicolons between them, as in "0,.75,.25,0; 0,.5,.5,0", which is two types'
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """As `rpuc.Rpuc` says.
+
+    Raises
+    ------
+    ConfigError
+        Where one of them cannot be read, is out of bounds, or does not fit the others.
+    """
+
+    types: float
+    matrix: str
+    thresholds: str
+    periods: str
+    scale: str
+    validity: str
+    demand: float
+    drop_after: float
+    new_share: float
+
+    def __post_init__(self) -> None:
+        within("rpuc: types", self.types, 1, _MOST)
+        within("rpuc: demand", self.demand, 0, 1)
+        misses("rpuc: drop_after", self.drop_after)
+        within("rpuc: new_share", self.new_share, 0, 1)
+        one_of("rpuc: scale", self.scale, SCALES)
+        one_of("rpuc: validity", self.validity, VALIDITY)
+        if int(self.types) not in (_USUAL, self.count):
+            raise ConfigError(f"rpuc: types is {self.types:g}, but {self._counted}; let them agree, or leave types out")
+        self._check_count("thresholds", len(self.given_thresholds()))
+        self._check_count("periods", len(self.given_periods_s()))
+        if self.thresholds and not self.matrix:
+            raise ConfigError("rpuc: thresholds go with a matrix; give one as well, or leave both to be fitted")
+
+    @property
+    def count(self) -> int:
+        """How many types there are: as many as the matrix has rows, or there are periods, if these are given."""
+        return len(self.given_matrix()) or len(self.given_periods_s()) or int(self.types)
+
+    def given_matrix(self) -> Floats:
+        """Return the matrix that is given, shape (types, 4); (0, 4) where none is."""
+        rows = [_numbers("matrix", row) for row in self.matrix.split(";")] if self.matrix else []
+        if any(len(row) != len(COMPONENTS) for row in rows):
+            raise ConfigError(
+                "rpuc: a row of matrix has four numbers with commas between them, of R, P, U and C; " + _ROWS
+            )
+        return np.array(rows, np.float64).reshape(-1, len(COMPONENTS))
+
+    def given_thresholds(self) -> Floats:
+        """Return the thresholds that are given, shape (types,) or (0,)."""
+        return np.array(_numbers("thresholds", self.thresholds) if self.thresholds else [], np.float64)
+
+    def given_periods_s(self) -> Floats:
+        """Return the periods that are given, in seconds, shape (types,) or (0,)."""
+        return np.array([seconds("rpuc: periods", one) for one in self.periods.split(",") if self.periods], np.float64)
+
+    def types_of(self, scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float) -> Types:
+        """Return the types, those of their parts fitted that are not given; parameters as for `rpuc_fit.fit`."""
+        matrix, periods_s = self.given_matrix(), self.given_periods_s()
+        if not len(matrix):
+            found = fit(scaled, weight, rate_per_s, budget_per_s, self.count)
+            return found._replace(periods_s=np.sort(periods_s)) if len(periods_s) else found  # the fastest come first
+        scores = components(matrix, scaled)
+        thresholds = self.given_thresholds()
+        if not len(thresholds):
+            order = periods_s.argsort(kind="stable").argsort() if len(periods_s) else np.arange(self.count)
+            thresholds = np.diagonal(np.quantile(scores, 1.0 - (order + 1.0) / self.count, axis=0))
+        if not len(periods_s):
+            group = queue(scores, thresholds, np.arange(self.count, dtype=np.float64))
+            periods_s = 1.0 / group_rates(weight, rate_per_s, group, self.count, budget_per_s)[0]
+        return Types(matrix, thresholds, periods_s)
+
+    def _check_count(self, name: str, count: int) -> None:
+        if count not in (0, self.count):
+            raise ConfigError(f"rpuc: {_many(count, name)} given, but {self._counted}; give one for each type, or none")
+
+    @property
+    def _counted(self) -> str:
+        """How many types there are and why, for messages."""
+        types = _many(self.count, "types")
+        if rows := len(self.given_matrix()):
+            return f"matrix has {_many(rows, 'rows')}, which makes {types} ({_ROWS})"
+        if periods := len(self.given_periods_s()):
+            return f"{_many(periods, 'periods')} given, which makes {types}"
+        return f"there should be {types}"
+
+
+def _many(count: int, nouns: str) -> str:
+    return f"{count} {nouns if count > 1 else nouns.removesuffix('s')}"
+
+
+def _numbers(name: str, written: str) -> list[float]:
+    try:
+        found = [float(each) for each in written.split(",")]
+    except ValueError:
+        found = [np.nan]
+    if not np.isfinite(found).all():
+        raise ConfigError(f'rpuc: {name} must be numbers with commas between them, such as "0.8, 0.4", not {written!r}')
+    return found

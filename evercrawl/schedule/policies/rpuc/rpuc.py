@@ -1,0 +1,283 @@
+"""RPUC: types of pages by what is asked for, ranked high, changing and clicked on; a queue with its period for each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.policies.rpuc.options import Options
+from evercrawl.schedule.policies.rpuc.scale import Scale
+from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue, vectors
+from evercrawl.schedule.shared.capacity import Capacity
+from evercrawl.schedule.shared.checked import Checked
+from evercrawl.schedule.shared.pacing import Turns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.types import Floats, Ints, Slots
+
+_ROUND: Final = 4  # looks at all pages a round
+_SAMPLE: Final = 20_000  # pages that types are fitted to
+_HALF: Final = 0.5  # of a change in a round: what pages are taken to do before there is a check
+_FAINT: Final = 1e-9  # of what pages matter on the mean: nothing matters less
+_DEAD, _NOT_YET = -2.0, -1.0
+
+
+class Rpuc(Policy):
+    """Visit the pages of each type once in its period; of those whose time is up, the latest for its period first.
+
+    A page is told by a vector V of four numbers: R, in how many answers to searches it comes up a cycle; P, its
+    importance; U, how often visits find it changed; C, how often it is followed of the times it is shown. A matrix
+    makes of V (scaled, for the four have different units) how far the page is of each type. It belongs to every type
+    whose threshold it passes, and the shortest period of these is its own. Pages gone are removed.
+
+    The paper leaves matrix, thresholds and periods open. Here they are fitted a few times a round, to the changes
+    measured of the pages of each type and to the visits that the crawl makes. Where periods are given no page is
+    visited before its time; else all the budget is spent.
+
+    Parameters
+    ----------
+    types
+        How many, from 1 to 64; with a `matrix` as many as it has rows, and else as many as there are `periods`, if they
+        are given.
+    matrix
+        W: a row for each type, semicolons between rows, as in "0,.75,.25,0; 0,.5,.5,0" of two types. Each row has four
+        numbers, with commas between them: how much R (how often a page comes up in answers a cycle), P (its
+        importance), U (how often it changes) and C (how often it is followed, of how often it is shown) count. Empty:
+        fitted.
+    thresholds
+        Of each type, from which sum of a row times a page's components on the page belongs to it, with commas between
+        them, as in "0.8, 0.4"; they go with a `matrix`. Empty: fitted, or, with a given matrix, such that as many pages
+        pass that of the shortest period (of the first type, where none are given) as there are pages for each type,
+        twice as many that of the next longer one, and so on.
+    periods
+        Of each type, as in "1d, 4d, 16d"; where the matrix is fitted, in any order. Empty: fitted.
+    scale
+        What components are compared on before they are added up: log, the logarithm of how many times the usual each
+        is, or rank, the share of pages that have less.
+    validity
+        How the crawl finds out whether its copy is still good: get, by a request that brings the page if it is not; or
+        head, by asking for the head first.
+    demand
+        Which part of what a page matters is how often it comes up in answers and is followed, once there are any; the
+        rest is importance.
+    drop_after
+        A page that was gone so many visits in a row is removed; 6 at most, for then the crawl itself gives it up.
+    new_share
+        Part of the visits for pages never visited, as long as there are any.
+
+    Examples
+    --------
+    Types are given; the page that matters has a period of an hour, the other one of a day, and both were visited when
+    the crawl began, two hours ago.
+
+    >>> from evercrawl.schedule import Pages
+    >>> rows, zero, one = np.arange(2, dtype=np.uint32), np.zeros(2), np.ones(2)
+    >>> pages = Pages(rows, zero, np.array([9.0, 1.0]), one, one, one, one, zero, zero)
+    >>> policy = Rpuc(matrix="0,1,0,0; 0,0,0,0", thresholds="0.5,0", periods="1h,1d", scale="rank")
+    >>> next_at = policy.plan(pages, unread=0, now=7200.0)
+    >>> policy.value(pages, now=7200.0) >= policy.min_value
+    array([ True, False])
+
+    References
+    ----------
+    The RPUC paper (around 2010): equations 2 to 10. Its importance is a PageRank that does not sum to one; whatever the
+    crawl takes for importance stands for it here.
+    """
+
+    learns: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
+    reviews: ClassVar[int] = 16
+    needs: ClassVar[frozenset[Need]] = frozenset({"retrieved", "clicked"})
+    min_value: float = _NOT_YET + 0.5
+
+    def __init__(
+        self,
+        types: int = 5,
+        matrix: str = "",
+        thresholds: str = "",
+        periods: str = "",
+        scale: str = "log",
+        validity: str = "get",
+        demand: float = 0.25,
+        drop_after: int = 3,
+        new_share: float = 0.5,
+    ) -> None:
+        self._options = Options(types, matrix, thresholds, periods, scale, validity, demand, drop_after, new_share)
+        self.freshness_check = validity
+        self._checked, self._capacity, self._turns = Checked(), Capacity(), Turns(new_share)
+        self._capacity.begin(0.0)
+        self._scale: Scale | None = None
+        self._types: Types | None = None
+        self._round_s = 1.0
+        self._queues: tuple[Slots, Ints] = np.zeros(0, np.uint32), np.zeros(0, np.int64)
+
+    def adjust(self, options: Mapping[str, float | str]) -> None:
+        """Take other values; matrix, thresholds and periods from the next look at all pages on."""
+        self._options = replace(self._options, **options)  # type: ignore[arg-type]
+        self._turns.share, self.freshness_check = self._options.new_share, self._options.validity
+
+    def learn(self, visits: Visits) -> None:
+        """Keep how often pages were found changed, and gone."""
+        self._capacity.told(visits.at)
+        self._checked.learn(visits)
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Fit the types to what was measured; return when to do so again, a quarter of a round later."""
+        if not len(pages.slot):
+            return now + 1.0
+        per_s = self._capacity.per_s
+        self._round_s = len(pages.slot) / per_s
+        rows = self._checked.take(pages.slot)
+        there = np.flatnonzero(rows["misses"] < self._options.drop_after)
+        if len(there):
+            part = there[:: max(1, len(there) // _SAMPLE)]
+            share = 1.0 - self._options.new_share * (unread > 0)
+            self._fit(pages.take(part), max(share, 0.01) * per_s * len(part) / len(there), now)
+        self._queues = pages.slot, self._queue(pages, rows, now)
+        return now + self._round_s / _ROUND
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return how late each is for its period, new pages in their turns; below `min_value` who is left alone."""
+        rows, at, period_s = self._due(pages, now)
+        new = np.isnan(pages.visited_at)
+        late = np.where(new, 1.0 / (1.0 + pages.slot), np.maximum(now - at, 0.0) / period_s)
+        early = (late < 1.0) & ~new & (self._options.periods != "")
+        value = np.where(early, _NOT_YET, self._turns.order(late, new))
+        return np.where(rows["misses"] >= self._options.drop_after, _DEAD, value)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when the period of each is over; infinity for those removed."""
+        rows, at, period_s = self._due(pages, now)
+        return np.where(rows["misses"] >= self._options.drop_after, np.inf, at + period_s)
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Learn how many visits there are, and whose turn it is."""
+        self._capacity.made(len(values), now)
+        self._turns.made(len(values), new)
+
+    def notes(self) -> dict[str, float]:
+        """Return how many visits a second there are, once that is known."""
+        return {"rpuc_per_s": self._capacity.per_s} if self._capacity.known else {}
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Go on with as many visits a second as an earlier run made; the types are fitted anew."""
+        self._capacity.resume(notes.get("rpuc_per_s", 0.0))
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the types, the queue of each page, the target list of pages found changed, and those removed.
+
+        Returns
+        -------
+        targets
+            The target list: the pages whose last check found them changed, the latest first.
+
+            slot : page
+                Which it is.
+            changed_at : instant
+                Of the visit that found it changed.
+        removed
+            The pages that are given up, as they were gone `drop_after` times in a row.
+
+            slot : page
+                Which it is.
+            at : instant
+                When it was last asked for.
+            times : visits
+                In a row that found it gone.
+        queues
+            Every page that had been read when types were fitted last.
+
+            slot : page
+                Which it is.
+            type : number
+                Whose queue it is in, as in `types`.
+        types
+            The types of pages, given or fitted; once they were.
+
+            type : number
+                Which it is, from 0.
+            pages : pages
+                In its queue.
+            period_s : seconds
+                For which its pages are left alone after a visit.
+            threshold : of the sum
+                From which on a page belongs to it: of the four weights, each times its component on the `scale`.
+            retrieval : weight
+                How much R counts, how often a page comes up in answers a cycle.
+            pagerank : weight
+                How much P counts, a page's importance.
+            update : weight
+                How much U counts, how often it changes.
+            click : weight
+                How much C counts, how often it is followed, of how often it is shown.
+        """
+        slots, rows = self._checked.all()
+        targets, gone = rows["recent"] & 1 > 0, rows["misses"] >= self._options.drop_after
+        latest = np.flatnonzero(targets)[np.argsort(-rows["changed_at"][targets], kind="stable")]
+        found: dict[str, dict[str, NDArray[Any]]] = {
+            "targets": {"slot": slots[latest], "changed_at": rows["changed_at"][latest]},
+            "removed": {"slot": slots[gone], "at": rows["at"][gone], "times": rows["misses"][gone]},
+            "queues": {"slot": self._queues[0], "type": self._queues[1]},
+        }
+        return found | ({} if self._types is None else {"types": self._table_of_types(self._types)})
+
+    def _table_of_types(self, types: Types) -> dict[str, NDArray[Any]]:
+        count = len(types.periods_s)
+        return {
+            "type": np.arange(count),
+            "pages": np.bincount(self._queues[1], minlength=count),
+            "period_s": types.periods_s,
+            "threshold": types.thresholds,
+            **{name: types.matrix[:, i] for i, name in enumerate(COMPONENTS)},
+        }
+
+    # Vectors and types
+
+    def _vectors(self, pages: Pages, rows: NDArray[Any], now: float) -> Floats:
+        """Return V, of which U is per second, half a change in a round added: a few early checks do not count much."""
+        checks, none = rows["checks"], np.zeros(len(pages.slot))
+        retrieved = none if pages.retrieved is None else pages.retrieved
+        clicked = none if pages.clicked is None else pages.clicked
+        cycles = np.where(rows["first_at"] > 0, (now - rows["first_at"]) / self._round_s, 1.0)
+        found = vectors(retrieved, cycles, pages.importance, checks, rows["changes"], clicked, retrieved)
+        found[:, 2] = (found[:, 2] * checks + _HALF) / (rows["watched_s"] + self._round_s)
+        return found
+
+    def _fit(self, pages: Pages, budget_per_s: float, now: float) -> None:
+        """Fit what is not given to pages that stand for all, which have so many visits a second."""
+        rows = self._checked.take(pages.slot)
+        found = self._vectors(pages, rows, now)
+        self._scale = Scale(found, self._options.scale)
+        asked = found[:, 0] * (1.0 + found[:, 3])
+        part = self._options.demand if asked.any() else 0.0
+        weight = _FAINT + (1.0 - part) * _shares(pages.importance) + part * _shares(asked)
+        self._types = self._options.types_of(self._scale(found), weight, found[:, 2], budget_per_s)
+
+    def _queue(self, pages: Pages, rows: NDArray[Any], now: float) -> Ints:
+        """Return the type whose period is each page's own, shape (n,)."""
+        if self._scale is None or self._types is None:
+            return np.zeros(len(pages.slot), np.int64)
+        scores = components(self._types.matrix, self._scale(self._vectors(pages, rows, now)))
+        return queue(scores, self._types.thresholds, self._types.periods_s)
+
+    def _due(self, pages: Pages, now: float) -> tuple[NDArray[Any], Floats, Floats]:
+        """Return the rows of pages, when each was asked for last, and its period."""
+        rows = self._checked.take(pages.slot)
+        at: Floats = np.fmax(rows["at"], pages.visited_at)
+        periods_s = np.full(1, self._round_s) if self._types is None else self._types.periods_s
+        period_s = periods_s[self._queue(pages, rows, now)]
+        return rows, at, period_s * np.exp2(np.minimum(rows["misses"], 30))
+
+
+def _shares(worth: Floats) -> Floats:
+    """Return how much each page has of what all have, 1 on the mean."""
+    found: Floats = worth / max(float(worth.mean()), 1e-300)
+    return found

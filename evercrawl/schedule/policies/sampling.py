@@ -1,0 +1,222 @@
+"""Sampling: probe a few pages of each site, then visit the sites where most had changed (Cho, Ntoulas)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.formulas import probing
+from evercrawl.schedule.formulas.site_shares import fit
+from evercrawl.schedule.parameters import one_of, within
+from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.site_tallies import SiteTallies
+from evercrawl.schedule.shared.spaced import drawn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.types import Floats, Ints
+
+SIZES: Final = {"exact": probing.exact_sizes, "best": probing.best_size, "printed": probing.printed_size}
+SPLITS: Final = ("greedy", "proportional")
+_PROBES_LEAST: Final = 2.0  # visits of a period for each cluster: one to probe, one to use what that has shown
+_FIRST_S: Final = 1e9  # how much sooner than by its last visit a page falls due that was picked
+_DAY_S: Final = 86_400.0
+_PROBE, _REST = 2, 1
+_PAGE: Final = [
+    ("picked_at", "f8"), ("at", "f8"), ("cluster", "u4"), ("picked", "u1"), ("changed", "u1"), ("read", "?"),
+]  # fmt: skip
+
+
+class _Sites(NamedTuple):
+    """Sites, the number of each page's among them, and how many pages each has."""
+
+    number: NDArray[Any]
+    of: Ints
+    pages: Floats
+
+
+class Sampling(Planned):
+    """In each period probe some pages of every site; what is left of its visits goes where most probes had changed.
+
+    A period has `part` times as many visits as there are pages. Small sites are joined where there are fewer probes
+    than sites. A change counts for what the pages of the site matter on the mean; of a site's pages, those come first
+    that matter much and were visited long ago. What the share of changed pages is like over sites is learned from all
+    visits, and what they have shown of a site is where its probes start from; it counts a tenth less with each period.
+    It finds changes, as it was published to, and is not made for freshness: it likes sites that always change.
+
+    Parameters
+    ----------
+    part
+        r, visits of a period, as a part of all pages.
+    size
+        How many pages of a site are probed: exact, what finds the most changes; best, its first order, which spends all
+        on probes where a site has few visits; or printed, as in the survey.
+    split
+        greedy: the site with the largest share first; or proportional to the changed pages that are expected.
+    new_share
+        See `Planned`.
+
+    Examples
+    --------
+    Both pages of site 1 changed when they were read last, those of site 0 did not:
+
+    >>> from evercrawl.schedule import Pages, Visits
+    >>> none, one, no = np.zeros(4), np.ones(4), np.zeros(4, bool)
+    >>> slots, site = np.arange(4, dtype=np.uint32), np.array([0, 0, 1, 1], np.uint32)
+    >>> policy, changed = Sampling(part=1.0), np.array([False, False, True, True])
+    >>> policy.learn(Visits(slots, site, one, one, ~no, no, changed, none, none, none, slots, no, slots))
+    >>> [round(float(share), 2) for share in policy.shares(np.array([0, 1], np.uint32))]
+    [0.1, 0.9]
+
+    References
+    ----------
+    Cho, Ntoulas (2002). Effective change detection using sampling.
+    """
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"site"})
+    reviews: ClassVar[int] = 32
+
+    def __init__(self, part: float = 0.1, size: str = "exact", split: str = "greedy", new_share: float = 0.5) -> None:
+        super().__init__(new_share)
+        self.part = within(f"{self.called}: part", part, 0.001, 1.0)
+        self.size = one_of(f"{self.called}: size", size, tuple(SIZES))
+        self.split = one_of(f"{self.called}: split", split, SPLITS)
+        self._pages, self._sites = Rows(_PAGE), SiteTallies()
+        self._known, self._periods = 0, 0.0
+        self._shares: Floats = np.zeros(1)  # believed of each cluster, before it was probed; the last is of newcomers
+        self._probing, self._began_at, self._cycle_s = False, 0.0, 1.0
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return ones: no page has a rate of its own."""
+        return np.ones(len(lam))
+
+    def learn(self, visits: Visits) -> None:
+        """Count for each site the visits that told of change, and those that found one."""
+        told = visits.read & ~np.isnan(visits.interval_s)
+        rows = self._pages.upto(int(visits.slot.max(initial=0)) + 1)
+        known = np.cumsum(np.concatenate([[self._known], visits.read & ~rows["read"][visits.slot]]))
+        self._known = int(known[-1])
+        rows["read"][visits.slot[visits.read]] = True
+        slots = visits.slot[told]
+        rows["at"][slots], rows["changed"][slots] = visits.at[told], visits.changed[told]
+        each = 1.0 / np.maximum(self.part * known[1:][told], _PROBES_LEAST)
+        periods = np.cumsum(np.concatenate([[self._periods], each]))
+        self._periods = float(periods[-1])
+        self._sites.learn(visits.site[told], visits.changed[told], periods[1:].astype(np.int64))
+
+    def shares(self, sites: NDArray[Any]) -> Floats:
+        """Return which share of its pages is expected to have changed, of each site, shape (n,).
+
+        What its visits say, and half a page that changed and half a page that did not.
+        """
+        told, changed = self._sites.take(sites)
+        return (changed + 0.25) / (told + 0.5)
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Pick what is to be probed, or what is to be visited in the rest of the period; return when that is done."""
+        n = len(pages.slot)
+        if not n:
+            return now + 1.0
+        assert pages.site is not None, "who gathers the columns asks what the policy needs"
+        budget = self._per_s() * (1.0 - self.new_share if unread and self.new_share < 1.0 else 1.0)
+        self._cycle_s, visits = n / budget, max(self.part * n, _PROBES_LEAST)
+        rows = self._pages.upto(int(pages.slot.max()) + 1)
+        if self._probing:
+            picked, used = self._rest(pages, rows, visits, now), _REST
+        else:
+            self._began_at = now
+            picked, used = self._probes(pages, rows, visits), _PROBE
+        self._probing = not self._probing
+        rows["picked"][pages.slot] = np.where(picked, used, 0)
+        rows["picked_at"][pages.slot] = now
+        return now + max(float(picked.sum()) / budget, 1.0)
+
+    def _probes(self, pages: Pages, rows: NDArray[Any], visits: float) -> NDArray[np.bool_]:
+        """Return which pages are probed, so many of each cluster of sites, by lot."""
+        assert pages.site is not None
+        number, of = np.unique(pages.site, return_inverse=True)
+        sites = _Sites(number, of, np.bincount(of).astype(np.float64))
+        count = max(int(visits / _PROBES_LEAST), 1)
+        shares = self.shares(number)
+        cluster = probing.clusters(sites.pages, shares, count)[of]
+        rows["cluster"][pages.slot] = cluster
+        size = np.bincount(cluster).astype(np.float64)
+        self._shares = np.append(np.bincount(cluster, shares[of]) / np.maximum(size, 1.0), shares[of].mean())
+        part = min(visits / len(of), 0.999)
+        told, changed = self._sites.take(number)
+        probes = np.maximum(np.round(SIZES[self.size](size, part, fit(changed, told))), 1.0)
+        lots = drawn(pages.slot, np.full(len(of), self._began_at))
+        return np.asarray(_place(cluster, lots) < probes[cluster])
+
+    def _rest(self, pages: Pages, rows: NDArray[Any], visits: float, now: float) -> NDArray[np.bool_]:
+        """Return which pages are visited in the rest of the period, by what the probes have shown.
+
+        They correct what was believed of their cluster before: else clusters of one probe each would be alike. Pages
+        that came since are a cluster of their own, the last.
+        """
+        row, count = rows[pages.slot], len(self._shares)
+        cluster = np.where(row["picked_at"] == self._began_at, row["cluster"], count - 1).astype(np.int64)
+        probed = (row["picked"] == _PROBE) & (row["at"] >= self._began_at)
+        told = np.bincount(cluster[probed], minlength=count).astype(np.float64)
+        changed = np.bincount(cluster[probed], row["changed"][probed], count).astype(np.float64)
+        left = np.bincount(cluster[~probed], minlength=count).astype(np.float64)
+        weight = np.maximum(pages.importance, 0.0)
+        matter = np.bincount(cluster, weight, count) / np.maximum(np.bincount(cluster, minlength=count), 1)
+        spread = fit(changed, told)
+        evidence = spread.a + spread.b
+        share = (evidence * self._shares + changed) / (evidence + told) * matter
+        split = probing.greedy if self.split == "greedy" else probing.proportional
+        each = np.round(split(left, share, min(max(visits - told.sum(), 1.0), float(left.sum()))))
+        waited = np.where(probed, -np.inf, weight * (now - pages.visited_at))
+        return np.asarray((_place(cluster, -waited) < each[cluster]) & ~probed)
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return 2 for probes and 1 for other pages that were picked, and more for those that have waited longer."""
+        new = np.isnan(pages.visited_at)
+        waited_s = np.maximum(now - np.where(new, now, pages.visited_at), 0.0)
+        worth = self._picked(pages) + waited_s / (waited_s + self._cycle_s)
+        return self._turns.order(np.where(new, self.promise(pages), worth), new)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return a long past instant for pages that were picked, and for others when all could have been visited."""
+        return pages.visited_at + np.where(self._picked(pages) > 0, -_FIRST_S, self._cycle_s)
+
+    def _picked(self, pages: Pages) -> Floats:
+        rows = self._pages.take(pages.slot)
+        return np.where(rows["picked_at"] > pages.visited_at, rows["picked"].astype(np.float64), 0.0)
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Begin a period, at the pace of an earlier run."""
+        super().resume(notes)
+        self._probing = False
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the sites.
+
+        Returns
+        -------
+        sites
+            What visits of late have told of each site: probes, and others.
+
+            site : site
+                Which it is.
+            told : visits
+                That told whether the page had changed; an old one counts less than a new one.
+            changed : share of these
+                That found it had.
+        """
+        number, told, changed = self._sites.all()
+        return {"sites": {"site": number, "told": told, "changed": changed / told}}
+
+
+def _place(cluster: Ints, key: Floats) -> Ints:
+    """Return each page's place in its cluster by a key, from 0, shape (n,)."""
+    order = np.lexsort((key, cluster))
+    sizes = np.bincount(cluster)
+    place = np.empty(len(cluster), np.int64)
+    place[order] = np.arange(len(cluster)) - (np.cumsum(sizes) - sizes)[cluster[order]]
+    return place

@@ -1,0 +1,146 @@
+"""StormCrawler, adaptive: intervals half as long again, or half way down to the shortest; what is due longest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.parameters import seconds
+from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
+from evercrawl.schedule.shared.pacing import Turns
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.types import Floats
+
+_MINUTE_S: Final = 60.0
+_DAY_S: Final = 86_400.0
+
+
+def adapt(
+    minutes: ArrayLike,
+    changed: ArrayLike,
+    *,
+    increase: float = 0.5,
+    decrease: float = 0.5,
+    least_minutes: float = 60.0,
+    most_minutes: float = 14 * 1440.0,
+) -> Floats:
+    """Return intervals after visits that found a change or none, in whole minutes.
+
+    Examples
+    --------
+    >>> adapt([1440.0, 1440.0], [True, False])
+    array([ 750., 2160.])
+    """
+    minutes = np.asarray(minutes, np.float64)
+    shorter = (1 - decrease) * minutes + decrease * least_minutes
+    longer = np.minimum(np.floor(minutes * (1 + increase)), most_minutes)
+    return np.where(np.asarray(changed, np.bool_), np.floor(shorter), longer)
+
+
+class StormcrawlerAdaptive(Adaptive):
+    """Of the pages that are due, visit the one that has been due longest; new ones have a share of the visits.
+
+    After a visit that found no change the interval is half as long again, two weeks at most; after one that found a
+    change it goes half of the way to an hour. A visit that failed makes it forget the interval: the page is tried again
+    two hours later, and what is gone a month later.
+
+    As it is shipped, the crawler spends only what is due and leaves the rest of the budget unused. New pages come by
+    what they are worth, where the crawl weighs pages by something else than importance.
+
+    Parameters
+    ----------
+    start
+        The interval of a page that was visited once, or `cycle`: as long as it takes to visit all pages once.
+    increase
+        How much longer an interval becomes by a visit that finds no change, as a part of it.
+    decrease
+        How far it goes down towards the shortest by one that finds a change, as a part of what lies between.
+    shortest
+        No interval is shorter; in whole minutes.
+    longest
+        No interval is longer; in whole minutes.
+    failed
+        After how long a page is tried again that could not be fetched.
+    gone
+        After how long a page is tried again that was gone.
+    new_share
+        Part of the visits that goes to new pages, while there are any. The original serves all in the order of their
+        dates, where a new page's date is that of its discovery.
+    work_conserving
+        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it.
+
+    Examples
+    --------
+    The first page was to be visited a day after the last time, 9 days ago; the second is not due yet:
+
+    >>> from evercrawl.schedule import Pages
+    >>> day, one, none = 86400.0, np.ones(2), np.zeros(2)
+    >>> visited_at = np.array([0.0, 9.5 * day])
+    >>> pages = Pages(np.arange(2, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
+    >>> StormcrawlerAdaptive().value(pages, now=10 * day)
+    array([ 2.9, -0.5])
+
+    References
+    ----------
+    Apache StormCrawler, AdaptiveScheduler (S. Nagel) and DefaultScheduler, with the values they have built in; its
+    spouts ask for what is due, in the order of the dates.
+    """
+
+    def __init__(
+        self,
+        start: str = "1d",
+        increase: float = 0.5,
+        decrease: float = 0.5,
+        shortest: str = "1h",
+        longest: str = "14d",
+        failed: str = "2h",
+        gone: str = "31d",
+        new_share: float = 0.5,
+        work_conserving: int = 0,
+    ) -> None:
+        super().__init__(start, work_conserving)
+        if not (0 <= increase <= 10 and 0 <= decrease <= 1 and 0 <= new_share <= 1):
+            raise ConfigError("increase must be from 0 to 10, decrease and new_share from 0 to 1")
+        least, most = (
+            seconds(name, text, LEAST_S) / _MINUTE_S // 1
+            for name, text in (("shortest", shortest), ("longest", longest))
+        )
+        if not 1 <= least <= most:
+            raise ConfigError(f"shortest, {shortest}, must be a minute or more, and not longer than longest, {longest}")
+        self._rates = {"increase": increase, "decrease": decrease, "least_minutes": least, "most_minutes": most}
+        self._failed_s, self._gone_s = seconds("failed", failed, LEAST_S), seconds("gone", gone, LEAST_S)
+        self._turns = Turns(new_share)
+
+    def worth(self, pages: Pages, late_s: Floats) -> Floats:
+        """Return how long pages have been due, for the kind whose turn it is more than for the other.
+
+        New pages are all alike, or, where the crawl weighs pages, come by what they are worth.
+        """
+        new, late = np.isnan(pages.visited_at), late_s / _DAY_S
+        if pages.weight_ratio is not None:
+            late = np.where(new, np.maximum(pages.importance, 0.0), late)
+        return self._turns.order(late, new)
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Count whose turns these were."""
+        self._turns.made(len(values), new)
+
+    def after(self, held: NDArray[Any], visits: Visits, start_s: Floats) -> NDArray[Any]:
+        """Return intervals by what the visits found; with nothing to compare with, none is kept."""
+        none = np.isnan(held["modified_at"]) | (held["failures"] > 0)
+        minutes = np.where(np.isnan(held["interval_s"]), start_s, held["interval_s"]) / _MINUTE_S // 1
+        adapted_s = adapt(minutes, visits.changed, **self._rates) * _MINUTE_S
+        wait_s = np.where(visits.gone, self._gone_s, self._failed_s)
+        cases = [visits.read & none, visits.read]
+        after = held.copy()
+        after["failures"] = ~visits.read
+        after["modified_at"] = np.where(visits.changed, visits.at, held["modified_at"])
+        after["interval_s"] = np.select(cases, [np.nan, adapted_s], np.nan)
+        after["due_at"] = visits.at + np.select(cases, [np.nan, adapted_s], wait_s)
+        return after

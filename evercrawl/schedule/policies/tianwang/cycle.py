@@ -1,0 +1,132 @@
+"""One cycle of Tianwang's after the other: when each began and ends, and how much of its work is left."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.schedule.policies.tianwang.assignment import assign, share_of_new
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NOTE: Final = "tianwang_"
+_NOTED: Final = ("begun_at", "before_at", "ends_at", "round_s", "capacity", "percent", "owed")
+
+
+@dataclass(slots=True)
+class Cycle:
+    """Where a cycle stands.
+
+    Attributes
+    ----------
+    begun_at, before_at, ends_at
+        When it began, when the one before did, and when it ends, in seconds since the epoch.
+    round_s
+        How long it takes to visit all pages, as was known when it began.
+    capacity, percent
+        N_C, visits that it has room for, and I, which part of them is for new URLs.
+    owed
+        New URLs that cycles before it visited too many.
+    made_new, made_refresh, made_index
+        Visits that it has made: to new URLs, to pages that were due or left over, and to index-like ones.
+    left_new, left_due, left_remained, left_index
+        What is left of its assignment: new URLs that were known, pages whose time came since the cycle before, pages
+        of RemainedURLs, and index-like pages.
+    """
+
+    begun_at: float = -math.inf
+    before_at: float = -math.inf
+    ends_at: float = -math.inf
+    round_s: float = 1.0
+    capacity: float = 0.0
+    percent: float = 0.0
+    owed: float = 0.0
+    made_new: int = 0
+    made_refresh: int = 0
+    made_index: int = 0
+    left_new: float = 0.0
+    left_due: float = 0.0
+    left_remained: float = 0.0
+    left_index: float = 0.0
+
+    def following(self, now: float, lasts_s: float, round_s: float) -> Cycle:
+        """Return the cycle that comes next; nothing is assigned to it yet."""
+        return Cycle(now, self.begun_at, now + lasts_s, round_s, owed=max(-self.room_new, 0.0))
+
+    @property
+    def room_new(self) -> float:
+        """New URLs that it may still visit, those found meanwhile included; below 0 where it visited more."""
+        if math.isinf(self.begun_at):
+            return math.inf
+        return share_of_new(int(self.capacity), self.percent) - self.owed - self.made_new
+
+    def assign(self, unread: int, due: int, remained: int, index: int) -> None:
+        """Take up what it has room for, of pages of each kind that it has not visited yet.
+
+        Examples
+        --------
+        Of ten visits five are for new URLs, and four pages are due. A run is killed after five visits, two of them to
+        new URLs; the next one leaves as much to do as the first would have:
+
+        >>> cycle = Cycle(begun_at=0.0, capacity=10, percent=50)
+        >>> cycle.assign(unread=9, due=4, remained=9, index=0)
+        >>> cycle.left_new, cycle.left_due, cycle.left_remained
+        (5.0, 4, 1)
+        >>> again = noted(cycle.notes(), 50)
+        >>> again.visited(2, 3, 0, 0)
+        >>> again.assign(unread=7, due=1, remained=9, index=0)
+        >>> again.left_new, again.left_due, again.left_remained
+        (3.0, 1, 1)
+        """
+        capacity = int(self.capacity)
+        work = assign(capacity, self.percent, unread + self.made_new, due + self.made_refresh, remained)
+        spare = share_of_new(capacity, self.percent) - unread - self.made_new - self.made_index
+        self.left_new = min(unread, max(self.room_new, 0))
+        self.left_due, self.left_remained = max(work.due - self.made_refresh, 0), work.remained
+        self.left_index = min(index, max(spare, 0))
+
+    def visited(self, new: int, due: int, remained: int, index: int) -> None:
+        """Take visits off what is left."""
+        self.made_new += new
+        self.made_refresh += due + remained
+        self.made_index += index
+        self.left_new -= new
+        self.left_due, self.left_remained = self.left_due - due, self.left_remained - remained
+        self.left_index -= index
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left of what was assigned."""
+        return self.left_new <= 0 and self._left_refresh <= 0
+
+    @property
+    def refresh_first(self) -> bool:
+        """Whether new URLs have had their part of the cycle so far, and the others have not."""
+        left, refresh = self._left_refresh, self._left_refresh + self.made_refresh + self.made_index
+        return left * (self.left_new + self.made_new) >= self.left_new * refresh
+
+    @property
+    def _left_refresh(self) -> float:
+        return self.left_due + self.left_remained + self.left_index
+
+    def notes(self) -> dict[str, float]:
+        """Return what it is, for a run to come, who can count its visits; nothing before the first cycle."""
+        found = {_NOTE + name: float(getattr(self, name)) for name in _NOTED}
+        begun = math.isfinite(self.begun_at)
+        return {name: value for name, value in found.items() if begun and math.isfinite(value)}
+
+
+def noted(notes: Mapping[str, float], percent: float) -> Cycle:
+    """Return the cycle that an earlier run was in, none of it visited; one that has ended where there was none.
+
+    >>> cycle = Cycle(begun_at=100.0, ends_at=160.0, percent=20.0)
+    >>> noted(cycle.notes(), percent=20.0) == cycle
+    True
+    """
+    cycle = Cycle(percent=percent)  # which older crawls did not note
+    for name in _NOTED:
+        if _NOTE + name in notes:
+            setattr(cycle, name, float(notes[_NOTE + name]))
+    return cycle

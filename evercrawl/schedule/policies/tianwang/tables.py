@@ -1,0 +1,61 @@
+"""The five tables of Tianwang: CheckPoints, NextCrawlTime, RemainedURLs, ParsedURLs, DisappearTimes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evercrawl.schedule.shared.checked import rate_per_s
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Flags
+    from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
+    from evercrawl.types import Floats, Slots
+
+_DAY_S = 86_400.0
+
+
+def tables(
+    slots: Slots, rows: NDArray[Any], next_at: Floats, remained: Flags, retired: Flags, pages: IndexPages, alike: Flags
+) -> dict[str, dict[str, NDArray[Any]]]:
+    """Return the tables, by the names they were published under; what each column holds is our reading of those names.
+
+    Parameters
+    ----------
+    slots, rows
+        Pages that were asked for, and their rows of `checked.Checked`.
+    next_at
+        When each is to be visited again, in seconds since the epoch.
+    remained, retired, alike
+        Which are left over from earlier cycles, given up, and index-like.
+    pages
+        What is known of links.
+
+    Returns
+    -------
+    dict
+        Name -> column -> values, as `tianwang.Tianwang.tables` tells them.
+    """
+    links, waits, away = pages.take(slots), ~retired & ~remained, rows["misses"] > 0
+    rate = rate_per_s(rows["checks"], rows["changes"], rows["watched_s"]) * _DAY_S
+    parsed = links["links"] > 0
+    return {
+        "CheckPoints": {
+            "slot": slots,
+            **{name: rows[name] for name in ("checks", "changes", "watched_s", "at", "changed_at")},
+            "changes_per_day": rate,
+        },
+        "NextCrawlTime": {"slot": slots[waits], "next_at": next_at[waits], "period_s": (next_at - rows["at"])[waits]},
+        "RemainedURLs": {"slot": slots[remained], "due_at": next_at[remained]},
+        "ParsedURLs": {
+            "slot": slots[parsed],
+            "links": links["links"][parsed].astype(np.int64),
+            "new_pages": links["found"][parsed].astype(np.int64),
+            "new_pages_per_visit": pages.found(slots)[parsed],
+            "index_like": alike[parsed],
+        },
+        "DisappearTimes": {"slot": slots[away], "times": rows["misses"][away], "retired": retired[away]},
+    }

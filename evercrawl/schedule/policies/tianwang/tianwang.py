@@ -1,0 +1,329 @@
+"""Tianwang: cycles of a fixed capacity, part of it for new URLs, the rest for pages whose time has come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.policies.tianwang.cycle import Cycle, noted
+from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
+from evercrawl.schedule.policies.tianwang.next_crawl import SiteRates, periods_s
+from evercrawl.schedule.policies.tianwang.options import Options
+from evercrawl.schedule.policies.tianwang.queues import DUE, INDEX, REMAINED, Places, queues
+from evercrawl.schedule.policies.tianwang.tables import tables
+from evercrawl.schedule.shared.capacity import Capacity
+from evercrawl.schedule.shared.checked import Checked
+from evercrawl.schedule.shared.discovery import among_equals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Flags, Pages, Visits
+    from evercrawl.types import Floats, Ints, Slots
+
+_CYCLES: Final = 5  # a round, where nobody says how long a cycle is
+_FEWEST: Final = 16  # visits a cycle, then
+_UNMEASURED: Final = 256  # visits a cycle has room for at least until the pace is known: one that rests cannot tell it
+_GONE, _SPARE, _LATER, _NEW, _SOONER, _AT_ONCE = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0  # what values begin with
+_KINDS: Final = 3
+_BEFORE: Final = -float(1 << 33)  # pages of this cycle stand in their hosts' queues before any instant
+_TIE: Final = 2.0**-33
+
+
+class Tianwang(Policy):
+    """In each cycle visit so many new URLs, the pages whose NextCrawlTime has come, and what earlier cycles left over.
+
+    A cycle has room for N_C visits. I % of them are for new URLs; what these leave goes to index-like pages, visited
+    for the links they will show, and else to nobody. Of the others, pages take their turn whose NextCrawlTime came
+    since the last cycle: first of all those that changed each time of late, then in the order of their times. Where
+    there is room left, pages of RemainedURLs get it, which are those that found none before; where there is none, more
+    are added to these. New URLs come in the order of discovery, or, where the crawl weighs pages by something else than
+    importance, by what they are worth. As published, a crawl waits for its next cycle when all that is done.
+
+    Parameters
+    ----------
+    new_percent
+        I: for new URLs, in percent of the capacity, from 0 to 100.
+    capacity
+        N_C, visits a cycle; 0 for as many as the crawl makes in that time.
+    cycle
+        How long a cycle is, such as 1d; empty for as long as the capacity takes, or, where that is not given either, a
+        fifth of all pages that were read.
+    work_conserving
+        1 to visit something else, soonest due first, where a cycle has nothing left to do; 0 as published.
+    direct_after
+        A page that was found changed in so many checks in a row is visited before all others, once it is due; 8 at
+        most, 0 for none. "Fetched directly" could mean in every cycle, due or not: that would do worse.
+    retire_after
+        DisappearTimes at which a page that is gone is given up; 6 at most, for then the crawl itself does so.
+    longest
+        A page is visited again after so many rounds at the latest, 1 or more, a round being the time it takes to visit
+        all pages.
+    locality
+        How much of its site's rate of change a page is at least taken to have, up to 1: 0 for none, as published.
+    index_links
+        A page is index-like that has so many links or more, little text for them, and had other links before.
+    index_bytes
+        So many bytes of text a link are little, or fewer.
+
+    Examples
+    --------
+    Two pages were read when the crawl began, and a round takes 1 s. A third is new. Whatever was planned comes before
+    what was not, in the order 3 (new), 1:
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none = np.ones(2), np.zeros(2)
+    >>> policy = Tianwang(capacity=1, new_percent=0)
+    >>> seen = Pages(np.arange(2, dtype=np.uint32), np.array([1.0, 2.0]), one, one, one, one, one, none, none)
+    >>> next_at = policy.plan(seen, unread=1, now=100.0)
+    >>> policy.value(seen, now=100.0) >= policy.min_value
+    array([ True, False])
+
+    References
+    ----------
+    Meng, Wang, Yan (2006). The survey's account of Tianwang's incremental crawler. What index-like means, and in which
+    order index-like pages are visited, is ours, and so are the first period (a round) and the longest.
+    """
+
+    learns: ClassVar[bool] = True
+    counts_links: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
+    keeps_notes: ClassVar[bool] = True
+    reviews: ClassVar[int] = 16
+    least: float = _LATER
+
+    def __init__(
+        self,
+        new_percent: float = 20.0,
+        capacity: int = 0,
+        cycle: str = "",
+        work_conserving: int = 0,
+        direct_after: int = 3,
+        retire_after: int = 6,
+        longest: float = 2.0,
+        locality: float = 0.0,
+        index_links: int = 30,
+        index_bytes: float = 300.0,
+    ) -> None:
+        self._options = Options(
+            new_percent, capacity, cycle, work_conserving, direct_after, retire_after, longest, locality, index_links,
+            index_bytes,
+        )  # fmt: skip
+        self._checked, self._links, self._sites = Checked(), IndexPages(), SiteRates()
+        self._cycle, self._places, self._capacity = Cycle(), Places(), Capacity()
+        self._capacity.begin(0.0)
+        self._resumed = False  # by an earlier run, and not planned since
+        self._set_least()
+
+    def adjust(self, options: Mapping[str, float | str]) -> None:
+        """Take other values from the next visit on; the length and capacity of cycles from the next cycle on."""
+        self._options = replace(self._options, **options)  # type: ignore[arg-type]
+        self._set_least()
+
+    def _set_least(self) -> None:
+        self.min_value = _SPARE if self._options.work_conserving else _LATER
+
+    def learn(self, visits: Visits) -> None:
+        """Keep what visits show of changes, links and pages that are gone; those of a cycle that goes on count."""
+        if self._resumed:
+            self._count_again(visits)
+        self._capacity.told(visits.at)
+        self._checked.learn(visits)
+        self._links.learn(visits)
+        self._sites.learn(visits)
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Begin a cycle, or go on with one that a run before this has begun; return when it ends."""
+        if now >= self._cycle.ends_at:
+            self._begin(len(pages.slot), now)
+        cycle, self._resumed = self._cycle, False
+        rows, at, next_at = self._known(pages.slot, pages.visited_at)
+        waiting = (at < cycle.begun_at) & (rows["misses"] < self._options.retire_after)
+        found = queues(next_at, waiting, self._direct(rows), cycle.before_at, cycle.begun_at)
+        index = self._index_pages(pages.slot, waiting, cycle.begun_at - at)
+        cycle.assign(unread, len(found.due), len(found.remained), len(index))
+        due, remained = found.due[: int(cycle.left_due)], found.remained[: int(cycle.left_remained)]
+        index = index[~np.isin(index, np.concatenate([due, remained]))][: int(cycle.left_index)]
+        cycle.left_index = len(index)
+        self._places.fill([(DUE, pages.slot[due]), (REMAINED, pages.slot[remained]), (INDEX, pages.slot[index])])
+        self._capacity.begin(now)
+        self._rest_if_done(now)
+        return cycle.ends_at
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return what visits are worth: 1 and more for those of this cycle, less for others."""
+        rows, at, next_at = self._known(pages.slot, pages.visited_at)
+        taken, within = self._within(pages.slot, at)
+        begins = _SOONER if self._cycle.refresh_first else _LATER
+        planned = np.where(self._direct(rows), _AT_ONCE, begins) + within
+        late = (now - next_at) / self._cycle.round_s
+        spare = _SPARE + np.where(late > 0, 0.75, 0.25) + 0.24 * late / (1.0 + np.abs(late))
+        value = np.where(taken, planned, np.where(self._given_up(rows), _GONE, spare))
+        later = pages.slot * _TIE if pages.weight_ratio is None else 0.5 - 0.5 * among_equals(pages.importance)
+        new = 2.9 - later if self._cycle.room_new > 0 else 0.5 - 0.4 * later
+        return np.where(np.isnan(pages.visited_at), new, value)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when pages may be visited: those of this cycle before any instant, others not before it ends."""
+        rows, at, next_at = self._known(pages.slot, pages.visited_at)
+        taken, within = self._within(pages.slot, at)
+        sooner = np.where(self._direct(rows), 1.0, 0.0) + within
+        later = next_at if self._options.work_conserving else np.maximum(next_at, self._cycle.ends_at)
+        return np.where(taken, _BEFORE - sooner, np.where(self._given_up(rows), np.inf, later))
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Take visits off what is left of the cycle's work."""
+        self._capacity.made(len(values), now)
+        refresh = values[(values >= _LATER) & (np.floor(values) != _NEW)]
+        kinds = np.bincount(_KINDS - 1 - (refresh % 1 * _KINDS).astype(np.int64), minlength=_KINDS)
+        self._cycle.visited(new, *kinds.tolist())
+        self._rest_if_done(now)
+
+    def notes(self) -> dict[str, float]:
+        """Return what the cycle is, and how many visits a second there are, once that is known."""
+        return self._cycle.notes() | ({"tianwang_per_s": self._capacity.per_s} if self._capacity.known else {})
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Go on with the cycle that an earlier run was in; what that visited is learned before the first plan."""
+        self._cycle, self._resumed = noted(notes, self._options.new_percent), True
+        self._capacity.resume(notes.get("tianwang_per_s", 0.0))
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the five tables, by the names they were published under.
+
+        Returns
+        -------
+        CheckPoints
+            What visits have shown of each page that was asked for.
+
+            slot : page
+                Which it is.
+            checks : visits
+                That told whether it had changed.
+            changes : visits
+                That found it had.
+            watched_s : seconds
+                The intervals before these checks, all together.
+            at : instant
+                When it was last asked for.
+            changed_at : instant
+                Of the last visit that found it changed.
+            changes_per_day : changes a day
+                The rate of change that is estimated of all that.
+        NextCrawlTime
+            The pages that wait for their instant, that the cycle under way has taken up, or that are fetched as soon as
+            it has come: all that are neither left over nor given up.
+
+            slot : page
+                Which it is.
+            next_at : instant
+                When it is to be visited again: a period after its last visit.
+            period_s : seconds
+                ChangePeriod: from its last visit to the next.
+        RemainedURLs
+            The pages that are left over: their instant came before the cycle under way began, and it had no room for
+            them.
+
+            slot : page
+                Which it is.
+            due_at : instant
+                Since when it has been due.
+        ParsedURLs
+            The pages that were found to have links.
+
+            slot : page
+                Which it is.
+            links : pages
+                To which it links.
+            new_pages : pages
+                That became known by its visits, the first one apart.
+            new_pages_per_visit : pages a visit
+                Likewise, on the mean.
+            index_like : true or false
+                Whether it is index-like, as `index_links` and `index_bytes` say.
+        DisappearTimes
+            The pages that were gone when they were last asked for.
+
+            slot : page
+                Which it is.
+            times : visits
+                In a row that found it gone.
+            retired : true or false
+                Whether it is given up, as `retire_after` says.
+        """
+        slots, rows = self._checked.all()
+        next_at, given_up = rows["at"] + self._periods_s(rows), self._given_up(rows)
+        taken, _ = self._within(slots, rows["at"])
+        waiting = ~given_up & ~taken & ~self._direct(rows) & (rows["at"] < self._cycle.begun_at)
+        remained = waiting & (next_at <= self._cycle.begun_at)
+        return tables(slots, rows, next_at, remained, given_up, self._links, self._alike(slots))
+
+    # What is known of pages
+
+    def _known(self, slots: Slots, visited_at: Floats) -> tuple[NDArray[Any], Floats, Floats]:
+        """Return rows, the last visit of each page, and its NextCrawlTime."""
+        rows = self._checked.take(slots)
+        at: Floats = np.fmax(rows["at"], visited_at)
+        return rows, at, at + self._periods_s(rows)
+
+    def _periods_s(self, rows: NDArray[Any]) -> Floats:
+        options = self._options
+        least_per_s = options.locality * self._sites.per_s(rows["site"]) if options.locality else 0.0
+        return periods_s(rows, self._cycle.round_s, options.longest, least_per_s)
+
+    def _direct(self, rows: NDArray[Any]) -> Flags:
+        """Return which pages were found changed in each of their last checks."""
+        lately = (1 << int(self._options.direct_after)) - 1
+        found: Flags = (rows["recent"] & lately == lately) & (lately > 0)
+        return found
+
+    def _given_up(self, rows: NDArray[Any]) -> Flags:
+        found: Flags = rows["misses"] >= self._options.retire_after
+        return found
+
+    def _alike(self, slots: Slots) -> Flags:
+        return self._links.alike(slots, self._options.index_links, self._options.index_bytes)
+
+    def _index_pages(self, slots: Slots, waiting: Flags, waited_s: Floats) -> Ints:
+        """Return the rows of index-like pages, those first that may be expected to lead to most new pages, one each."""
+        expected = np.where(waiting & self._alike(slots), self._links.expected(slots, waited_s), 0.0)
+        best = np.argsort(-expected, kind="stable")
+        return best[expected[best] >= 1.0]
+
+    def _within(self, slots: Slots, at: Floats) -> tuple[Flags, Floats]:
+        """Return which pages wait to be visited in this cycle, and their order in it, between 0 (last) and 1."""
+        taken, kinds, places = self._places.of(slots)
+        return taken & (at < self._cycle.begun_at), (_KINDS - kinds - 0.001 - 0.998 * places) / _KINDS
+
+    # The cycle
+
+    def _begin(self, seen: int, now: float) -> None:
+        """Begin the next cycle."""
+        per_s, options = self._capacity.per_s, self._options
+        if options.capacity and options.cycle_s:  # no more visits are made, however many could be
+            most_per_s = options.capacity / options.cycle_s
+            per_s = min(per_s, most_per_s) if self._capacity.known else most_per_s
+        room = options.capacity or (per_s * options.cycle_s if options.cycle_s else max(seen / _CYCLES, _FEWEST))
+        length_s = options.cycle_s or room / per_s
+        if not self._capacity.known and not options.capacity:
+            room = max(room, _UNMEASURED)
+        self._cycle = self._cycle.following(now, length_s, seen / per_s)
+        self._cycle.capacity, self._cycle.percent = max(round(room), 1), options.new_percent
+
+    def _count_again(self, visits: Visits) -> None:
+        """Take visits off the cycle that an earlier run began, of which kind they were by what was known before."""
+        rows, at, next_at = self._known(visits.slot, np.full(len(visits), -np.inf))
+        taken = (visits.at >= self._cycle.begun_at) & (at < self._cycle.begun_at)
+        new = taken & (at == 0)
+        due = taken & ~new & ((next_at <= self._cycle.begun_at) | self._direct(rows))
+        self._cycle.visited(int(new.sum()), int(due.sum()), 0, int((taken & ~new & ~due).sum()))
+
+    def _rest_if_done(self, now: float) -> None:
+        """Let the clock of the capacity stand while there is nothing to do, and nothing else is done."""
+        if self._cycle.done and not self._options.work_conserving:
+            self._capacity.rest(now)

@@ -1,0 +1,55 @@
+"""Uniform: every page as often as every other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from evercrawl.schedule.shared.planned import Planned
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import InvalidatedBy, Pages
+    from evercrawl.types import Floats
+
+
+class Uniform(Planned):
+    """Visit all pages equally often, whatever they matter and however they change.
+
+    Where all matter the same it is better than visits in proportion to rates of change, by freshness and by age. New
+    pages come in the order of discovery, or, where the crawl weighs pages by something else than importance, by what
+    they are worth.
+
+    Parameters
+    ----------
+    new_share, replan
+        See `Planned`.
+
+    Examples
+    --------
+    >>> from evercrawl.schedule import Pages
+    >>> none, one = np.zeros(3), np.ones(3)
+    >>> visited_at = np.array([200.0, 100.0, np.nan])
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, none, none, one, one, one, none, none)
+    >>> Uniform(new_share=0.0).value(pages, now=300.0).argsort()[::-1]
+    array([1, 0, 2])
+
+    References
+    ----------
+    Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, section 4.
+    """
+
+    invalidated_by: ClassVar[InvalidatedBy] = "nothing"
+
+    def __init__(self, new_share: float = 0.5, replan: float = 0.125) -> None:
+        super().__init__(new_share, replan=replan)
+
+    def promise(self, pages: Pages) -> Floats:
+        """Return more for pages found earlier; where the crawl weighs pages, what they are worth."""
+        if pages.weight_ratio is not None:
+            return super().promise(pages)
+        return 1.0 / (1.0 + pages.slot.astype(np.float64))
+
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return ones."""
+        return np.ones(len(lam))

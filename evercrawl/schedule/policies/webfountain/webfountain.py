@@ -1,0 +1,243 @@
+"""WebFountain: how many pages of each kind to visit, and how many new ones, from an optimum over the coming periods."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import Rows
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.parameters import one_of, seconds
+from evercrawl.schedule.policies.webfountain.buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
+from evercrawl.schedule.policies.webfountain.programme import WEIGHTINGS, Plan, Programme, weighting
+from evercrawl.schedule.policies.webfountain.solver import linear_solver, solve
+from evercrawl.schedule.shared.pacing import Turns
+from evercrawl.schedule.shared.tempo import Tempo
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.types import Floats, Ints
+
+_LEAST_VISITS: Final = 16.0  # of a period: with fewer, solving costs more than all else, and there is nothing to share
+_LEAST_PERIODS: Final = 8
+_PAGE: Final = np.dtype([*HISTORY.descr, ("due_at", "f8"), ("turn_s", "f8")])
+_LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is given no visits, where there is room
+_ENOUGH: Final = 1e-5  # of the cost: nothing that is measured is known better
+
+
+class Webfountain(Policy):
+    """Give each bucket of pages, and new pages, the visits that an optimum over the coming periods gives them.
+
+    Pages alike in rate of change, or in rate and importance, share a bucket. At the beginning of each period all that
+    the programme needs is measured: how often the visits to a bucket's pages found a change, which parts of the new
+    pages belong to it, how many pages are found, how many visits can be made. Then it is solved for eight periods or
+    more, of which the first is carried out: in each bucket the pages whose visit is longest ago, spread evenly over
+    the period, and as many new pages as it says, the most important ones first. What is visited beyond that, for lack
+    of what else to do, is what would come next. Where the budget is of bytes, a visit costs what visits to the pages of
+    its bucket cost on the mean, changed ones in full, and there is as much to spend as is being spent.
+
+    Parameters
+    ----------
+    buckets
+        By what pages are sorted into buckets: `rate`, of change, or `rate_importance`, by importance as well.
+    count
+        How many buckets, at most.
+    periods
+        How many periods the programme looks ahead, 8 at least.
+    cycle_periods
+        How many periods there are while all pages could be visited once.
+    weights
+        How much obsolete pages count in each period ahead: `flat`, `rising`, or in the `last` as much as in all. What
+        is obsolete at the end of the plan will be so for a while, so the last period should count most.
+    new_weight
+        How much a page that was never visited counts, beside one of mean importance that is obsolete.
+    shortest
+        No period is shorter, nor has fewer than 16 visits, so that solving is a small part of it.
+
+    Raises
+    ------
+    ConfigError
+        Where a parameter makes no sense, or scipy is missing.
+
+    Examples
+    --------
+    Until it has planned, 16 periods of a minute pass between visits: the first page is 16 periods early, 1 / (1 + 17),
+    the second is due now, 1 / (1 + 1). It is the turn of old pages, +2; the new one has +1.
+
+    >>> from evercrawl.schedule import Pages
+    >>> one, none = np.ones(3), np.zeros(3)
+    >>> visited_at = np.array([960.0, 0.0, np.nan])
+    >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
+    >>> Webfountain().value(pages, now=960.0)
+    array([2.05555556, 2.5       , 1.5       ])
+
+    References
+    ----------
+    Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. How
+    pages are sorted into buckets, and the rate worked out, is ours.
+    """
+
+    learns: ClassVar[bool] = True
+    counts_links: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        buckets: str = "rate_importance",
+        count: int = 16,
+        periods: int = 8,
+        cycle_periods: int = 16,
+        weights: str = "last",
+        new_weight: float = 1.0,
+        shortest: str = "1m",
+    ) -> None:
+        one_of("webfountain: buckets", buckets, ("rate", "rate_importance"))
+        one_of("webfountain: weights", weights, WEIGHTINGS)
+        if periods < _LEAST_PERIODS or not 1 <= cycle_periods <= 1000 or not 1 <= count <= 256:
+            raise ConfigError("periods must be 8 or more, cycle_periods from 1 to 1000, and count from 1 to 256")
+        if not 0 <= new_weight < math.inf:
+            raise ConfigError(f"new_weight must be a number from 0 up, not {new_weight}")
+        linear_solver()
+        self._by_weight, self._count = buckets == "rate_importance", count
+        self._growth = weighting(weights, periods)
+        self._cycle_periods, self._new_weight = cycle_periods, new_weight
+        self._shortest_s = seconds("webfountain: shortest", shortest)
+        self._kept = Rows(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))
+        self._tempo = Tempo(1)
+        self._turns = Turns(0.5)
+        self._period_s = self._shortest_s
+        self._measured: Measured | None = None
+        self._plan: Plan | None = None
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return how late each page is, in periods, on a scale from 0 to 1; between old and new ones by turns."""
+        new = np.isnan(pages.visited_at)
+        late = (now - np.where(new, now, self.due(pages, now))) / self._period_s
+        ahead = np.where(late < 0, 1 / (1 + np.abs(late)), 1 + late)
+        return self._turns.order(np.where(new, np.maximum(pages.importance, 0.0), ahead), new)
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return at which instant of the period each page is to be visited."""
+        due_at: Floats = self._kept.take(pages.slot)["due_at"]
+        return np.where(np.isnan(due_at), pages.visited_at + self._period_s * self._cycle_periods, due_at)
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Count how many of the visits went to new pages."""
+        self._turns.made(len(values), new)
+
+    def learn(self, visits: Visits) -> None:
+        """Count visits and changes, page by page; what was visited waits for as long as a bucket's turn takes."""
+        rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
+        held = rows[visits.slot]
+        first = np.isnan(held["first_at"]) & visits.read
+        counted = visits.read & ~np.isnan(visits.interval_s)
+        kept = np.where(counted & (held["visits"] >= FORGOTTEN), 1 - 1 / FORGOTTEN, 1.0)
+        held["visits"] = held["visits"] * kept + counted
+        held["changes"] = held["changes"] * kept + (counted & visits.changed)
+        held["exposure_s"] = held["exposure_s"] * kept + np.where(counted, visits.interval_s, 0.0)
+        held["first_at"] = np.where(first, visits.at, held["first_at"])
+        held["due_at"] = visits.at + held["turn_s"]
+        rows[visits.slot] = held
+        self._tempo.learn(visits.at, visits.found.astype(np.float64))
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Sort all pages into buckets, measure them, solve the programme, and say when each page's turn is."""
+        if not len(pages.slot):
+            return now + 1.0
+        cycle_s = self._tempo.cycle_s(len(pages.slot))
+        visits_s = cycle_s / len(pages.slot) * _LEAST_VISITS
+        self._period_s = max(cycle_s / self._cycle_periods, self._shortest_s, visits_s)
+        rate = pages.shape / pages.scale_s
+        weight = np.maximum(pages.importance, 0.0)
+        bucket = sort_into(rate, weight, self._count, by_weight=self._by_weight)
+        names, bucket = np.unique(bucket, return_inverse=True)
+        history = self._kept.take(pages.slot)
+        self._measured = measure(bucket, len(names), history, pages, now, cycle_s)
+        often = 1.0 / np.where(history["turn_s"] > 0, history["turn_s"], cycle_s)
+        made = np.bincount(bucket, often).astype(np.float64)
+        programme = self._programme(self._measured, made, unread, float(weight.mean()))
+        like = self._plan if self._plan is not None and self._plan.old.shape == programme.shape else None
+        self._plan = solve(programme, None if like is None else _later(like), _ENOUGH)
+        self._take_up(pages, bucket, self._plan.old[0] * len(pages.slot), now)
+        visits = float(self._plan.old[0].sum() + self._plan.new[0])
+        self._turns.share = float(self._plan.new[0]) / visits if visits > 0 else 0.5
+        return now + self._period_s
+
+    def _programme(self, measured: Measured, made: Floats, unread: int, weight: float) -> Programme:
+        """Return the programme, pages in parts of all pages, weights and costs in parts of the mean.
+
+        The mean cost is that of the visits that are being made, to each bucket as `made` says, to new pages by turns.
+        """
+        periods, pages = len(self._growth), float(measured.pages.sum())
+        visits, found = self._tempo.per_s * self._period_s / pages
+        cost, new = measured.visit_costs, measured.new_cost
+        again = float(cost @ made) / float(made.sum())
+        usual = again + self._turns.share * (new - again)
+        one, weight = np.ones((periods, len(measured.pages))), weight or 1.0
+        change = -np.expm1(-measured.rate_per_s * self._period_s)
+        return Programme(
+            measured.pages / pages, np.minimum(measured.obsolete, measured.pages) / pages, one * change,
+            measured.shares, unread / pages, one[:, 0] * found, one * (cost / usual), one[:, 0] * (new / usual),
+            one[:, 0] * visits,
+            self._growth[:, None] * measured.weight / weight, self._growth * self._new_weight,
+        )  # fmt: skip
+
+    def _take_up(self, pages: Pages, bucket: Ints, visits: Floats, now: float) -> None:
+        """Say when each page's turn is: the oldest of a bucket first, evenly over the period and on."""
+        size = np.bincount(bucket, minlength=len(visits))
+        order = np.lexsort((pages.slot, pages.visited_at, bucket))
+        rank = np.empty(len(bucket))
+        rank[order] = np.arange(len(bucket)) - np.repeat(np.cumsum(size) - size, size)
+        every_s = self._period_s / np.maximum(visits, size / _LEFT_ALONE)
+        rows = self._kept.upto(int(pages.slot.max(initial=0)) + 1)
+        rows["due_at"][pages.slot] = now + (rank + 0.5) * every_s[bucket]
+        rows["turn_s"][pages.slot] = (size * every_s)[bucket]
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return what was measured of each bucket, and how many visits it gets in each of the periods ahead.
+
+        Returns
+        -------
+        buckets
+            A row for each bucket of the last plan; once there was one.
+
+            pages : pages
+                How many it has.
+            rate_per_s : changes a second
+                Of each page, as visits found it.
+            obsolete : pages
+                That have changed since their last visit, by that rate.
+            weight : shares of importance, up to one factor
+                Of each page, on the mean.
+            shares : share of new pages
+                That turn out to belong to it.
+            cost : units of the budget
+                Of a visit, on the mean: fetches, or bytes.
+            cost_changed : units of the budget
+                Of a visit that finds a change, in addition.
+            visits_N : visits
+                That its pages get in each period ahead, the next one being 0.
+        periods
+            A row for each period ahead; once there was a plan.
+
+            period : number
+                The next one is 0.
+            new : visits
+                That pages get in it which were never visited.
+        """
+        if self._measured is None or self._plan is None:
+            return {}
+        pages = float(self._measured.pages.sum())
+        visits = {f"visits_{t}": self._plan.old[t] * pages for t in range(len(self._growth))}
+        new = {"period": np.arange(len(self._growth)), "new": self._plan.new * pages}
+        return {"buckets": {**self._measured._asdict(), **visits}, "periods": new}
+
+
+def _later(plan: Plan) -> Plan:
+    """Return a plan of a period ago, moved on by one; its end is repeated."""
+    return Plan(np.roll(plan.old, -1, 0), np.roll(plan.new, -1))

@@ -1,0 +1,103 @@
+"""Rates of change by any estimator of `evercrawl.change`, for policies that are asked to heed it.
+
+This is the one door between neighbours: an estimator is chosen by the name of its file, as a policy is, and knows
+nothing of policies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl import catalog, change
+from evercrawl.change.estimators.base import Estimator
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.shared.checked import checks_among
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Visits
+    from evercrawl.types import Floats, Slots
+
+_LEAST_S: Final = 1e-3  # of an interval: a clock may have been set back
+_ROWS: Final = 1024  # at first
+
+
+class Estimated:
+    """One estimator, and what it has been told of each page: a fold over visits.
+
+    Parameters
+    ----------
+    name
+        Of a file in `evercrawl.change`, or `package.module:Class`.
+
+    Raises
+    ------
+    ConfigError
+        There is none of that name.
+
+    Examples
+    --------
+    Nothing is said of the page yet, so the belief stands:
+
+    >>> Estimated("irregular").rates(np.array([7], np.uint32), np.array([0.25]))
+    array([0.25])
+    """
+
+    def __init__(self, name: str) -> None:
+        kind: type[Estimator] = catalog.pick(change, Estimator, name)  # type: ignore[type-abstract]
+        self._estimator = kind(_ROWS)
+
+    def learn(self, visits: Visits) -> None:
+        """Take in the visits that told whether their page had changed."""
+        told = checks_among(visits)
+        if not told.any():
+            return
+        rows = visits.slot[told].astype(np.int64)
+        held, asked = self._estimator.pages, int(rows.max()) + 1
+        if asked > held:
+            self._estimator.grow(max(asked, 2 * held))
+        interval_s = np.maximum(visits.interval_s[told], _LEAST_S)
+        self._estimator.learn(rows, interval_s, visits.changed[told], visits.age_s[told])
+
+    def rates(self, slots: Slots, believed: Floats) -> Floats:
+        """Return the estimates, changes a second, shape (n,); what is believed where there are none.
+
+        None is where nothing can be said yet, where it is infinity, and where it is 0: such a page would never be
+        visited again.
+        """
+        found = self._estimator.rates()
+        rows = np.minimum(slots, len(found) - 1)
+        known = slots < len(found)
+        each = np.where(known, found[rows], np.nan)
+        return np.where(np.isfinite(each) & (each > 0), each, believed)
+
+
+def estimator_of(source: str, name: str, others: tuple[str, ...]) -> Estimated | None:
+    """Return the estimator of that name, None for one of `others`, which need none.
+
+    Examples
+    --------
+    >>> estimator_of("optimal: estimator", "median", ("typical",))
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: optimal: estimator must be one of typical, classes, irregular, last_modified, log,
+    log_corrected, log_exact, naive, online_counts, online_momentum, online_steps, posterior, not 'median'
+    """
+    if name in others:
+        return None
+    try:
+        return Estimated(name)
+    except ConfigError as error:
+        if ":" in name:
+            raise
+        known = [*others, *(each for each in names() if each not in others)]
+        raise ConfigError(f"{source} must be one of {', '.join(known)}, not {name!r}") from error
+
+
+def names() -> list[str]:
+    """Return the names of all estimators, sorted.
+
+    >>> {"irregular", "online_counts"} < set(names())
+    True
+    """
+    return sorted(catalog.find(change, Estimator))  # type: ignore[type-abstract]

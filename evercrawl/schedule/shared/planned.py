@@ -1,0 +1,250 @@
+"""What policies that allocate share: now and then a rate of visits for every page, and visits evenly spaced by it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import Rows
+from evercrawl.errors import ConfigError
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.parameters import within
+from evercrawl.schedule.shared.checked import Checked, update_ratio
+from evercrawl.schedule.shared.estimated import estimator_of
+from evercrawl.schedule.shared.pacing import Pace, Turns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from evercrawl.schedule.base import InvalidatedBy, Pages, Visits
+    from evercrawl.types import Floats, Slots
+
+ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
+"""What a rate of change is taken to be: of the belief, e to the mean of its logarithm, or its mean; of the visits that
+told of change, (13) or X / T. The mean is what few pages of unknown rate reach: who takes it for the rate gives most of
+them up before anything is known of them. Any other is the name of an estimator of `evercrawl.change`."""
+_COUNTED: Final = ESTIMATORS[2:]
+_WAIT_S: Final = (1.0, 7 * 86_400.0)  # between two plans
+_TRUSTED: Final = 100  # visits after which this run's pace counts, not an earlier one's
+_DAY_S: Final = 86_400.0
+_UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never found changed
+_PACE: Final = "planned_visits_per_s"
+
+
+class Planned(Policy):
+    """Give every page a rate of visits f now and then; visit the page that is late by the most of its own intervals.
+
+    A page that got none is visited when nothing else waits: nothing of the budget is left unused. Pages visited since
+    the last plan get the mean rate. Such policies were published for refresh alone, so new pages have a fixed share of
+    the visits as long as there are any, the most important first. What there is to allocate is what was visited of
+    late. Every parameter may be changed while the policy runs.
+
+    Parameters
+    ----------
+    new_share
+        Part of the visits that goes to new pages while there are any, from 0 to 1.
+    estimator
+        What a rate of change is taken to be. Of what is believed of a page: typical, e to the mean of the logarithm, or
+        gamma, the mean. Of its visits that told of change: log_corrected, Cho's estimator of checks at random, or
+        naive, changes by time, both counting half a change of pages never found changed. Or another estimator of
+        `evercrawl.change`, where 0 and infinity leave the mean of the belief: classes, irregular, last_modified, log,
+        log_exact, online_counts, online_momentum, online_steps, posterior.
+    replan
+        How often there is a new plan, as a part of the time in which every page could be visited once; from 0.001 to
+        100.
+    """
+
+    learns: ClassVar[bool] = True
+    plans: ClassVar[bool] = True
+    invalidated_by: ClassVar[InvalidatedBy] = "plans"
+    reviews: ClassVar[int] = 8  # pages whose due times follow a new plan, for each visit: all, until the next plan
+
+    def __init__(self, new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125) -> None:
+        self.new_share = within(f"{self.called}: new_share", new_share, 0.0, 1.0)
+        self.estimator = estimator.replace("-", "_")
+        self._estimated = estimator_of(f"{self.called}: estimator", self.estimator, ESTIMATORS)
+        self.replan = within(f"{self.called}: replan", replan, 1e-3, 100.0)
+        self._turns, self._pace, self._seen = Turns(new_share), Pace(), Checked()
+        self._visits, self._resumed_per_s = 0, math.nan
+        self._rates = Rows([("per_s", "f8")], (math.nan,))
+        self._mean_per_s = 1.0
+
+    @property
+    def called(self) -> str:
+        """The name by which people choose this policy."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @abstractmethod
+    def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
+        """Return rates of visits in any unit, shape (n,), finite and not negative; they are scaled to the budget.
+
+        Parameters
+        ----------
+        pages
+            All pages that were visited.
+        weight
+            What they matter, shape (n,), not negative. A page at least matters and changes: else all rates are alike.
+        lam
+            Their rates of change, per second, shape (n,).
+        budget_per_s
+            Visits a second that there are for them, above 0.
+        """
+
+    def promise(self, pages: Pages) -> Floats:
+        """Return what new pages promise, shape (n,), not negative: by default what they matter."""
+        return np.maximum(pages.importance, 0.0)
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        """Return how late each page is, in intervals of its own, and what new ones promise; then the kinds take turns.
+
+        Pages that were planned are worth 1 more, so that those without a rate come last.
+        """
+        new = np.isnan(pages.visited_at)
+        waited_s = np.maximum(now - np.where(new, now, pages.visited_at), 0.0)
+        per_s = self.rates(pages.slot)
+        spare = waited_s / (waited_s + _WAIT_S[1])
+        late = np.where(per_s > 0, 1.0 + self.lateness(pages, per_s, waited_s, now), spare)
+        return self._turns.order(np.where(new, self.promise(pages), late), new)
+
+    def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
+        """Return by how much pages are late, shape (n,), not negative: by default intervals waited, f x waited."""
+        return per_s * waited_s
+
+    def due(self, pages: Pages, now: float) -> Floats:
+        """Return when the interval since the last visit is over, infinity for pages that are to have no visits."""
+        per_s = self.rates(pages.slot)
+        return pages.visited_at + np.where(per_s > 0, 1.0 / np.where(per_s > 0, per_s, 1.0), np.inf)
+
+    def rates(self, slots: Slots) -> Floats:
+        """Return visits a second by the last plan, shape (n,); the mean for pages that it did not know."""
+        per_s = self._rates.take(slots)["per_s"]
+        return np.where(np.isnan(per_s), self._mean_per_s, per_s)
+
+    def learn(self, visits: Visits) -> None:
+        """Count visits and changes, where rates are estimated from these; let an estimator that was asked for learn."""
+        if self._estimated is not None:
+            self._estimated.learn(visits)
+        elif self.estimator in _COUNTED:
+            self._seen.learn(visits)
+
+    def plan(self, pages: Pages, unread: int, now: float) -> float:
+        """Allocate what is left to visited pages; return when to do so again."""
+        n = len(pages.slot)
+        if not n:
+            return now + _WAIT_S[0]
+        per_s = self._per_s()
+        budget = per_s * (1.0 - self.new_share if unread and self.new_share < 1.0 else 1.0)
+        found = self._allocated(pages, budget)
+        total = float(found.sum())
+        rows = self._rates.upto(int(pages.slot.max()) + 1)
+        rows["per_s"][pages.slot] = found * (budget / total) if total > 0 else budget / n
+        self._mean_per_s = budget / n
+        return now + min(max(self.replan * n / per_s, _WAIT_S[0]), _WAIT_S[1])
+
+    def _allocated(self, pages: Pages, budget_per_s: float) -> Floats:
+        weight, lam = np.maximum(pages.importance, 0.0), self.changes_per_s(pages)
+        if not ((weight > 0) & (lam > 0)).any():
+            return np.ones(len(lam))
+        return np.nan_to_num(self.allocate(pages, weight, lam, budget_per_s), posinf=0.0)
+
+    def _per_s(self) -> float:
+        resumed = self._visits < _TRUSTED and not math.isnan(self._resumed_per_s)
+        return self._resumed_per_s if resumed else self._pace.per_s
+
+    def changes_per_s(self, pages: Pages) -> Floats:
+        """Return the rates of change of pages, per second, shape (n,), by the estimator that was asked for.
+
+        Estimates of pages that no visit has told of are those of the belief. A page that was never found changed would
+        have the rate 0 and never be visited again; it is taken to have changed half a time.
+        """
+        believed = pages.shape / pages.scale_s
+        if self.estimator == "typical":
+            return typical(pages.shape, pages.scale_s)
+        if self.estimator == "gamma":
+            return believed
+        if self._estimated is not None:
+            return self._estimated.rates(pages.slot, believed)
+        seen = self._seen.take(pages.slot)
+        checks, changes, watched_s = (seen[name].astype(np.float64) for name in ("checks", "changes", "watched_s"))
+        told = (checks > 0) & (watched_s > 0)
+        changes = np.maximum(changes, _UNSEEN)
+        if self.estimator == "log_corrected":
+            changes = update_ratio(checks, np.minimum(changes, checks)) * checks
+        return np.where(told, changes / np.where(told, watched_s, 1.0), believed)
+
+    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+        """Measure the pace, and remember whose turn it was."""
+        self._visits += len(values)
+        self._pace.made(len(values), now)
+        self._turns.made(len(values), new)
+
+    def adjust(self, options: Mapping[str, float | str]) -> None:
+        """Take other values for any parameters, from the next plan on; refuse them as the constructor would.
+
+        Another estimator learns from the visits to come; after a restart, from all.
+        """
+        names = list(inspect.signature(type(self)).parameters)
+        unknown = sorted(set(options) - set(names))
+        if unknown:
+            raise ConfigError(f"{self.called} has no {', '.join(unknown)}; it has {', '.join(names)}")
+        asked: dict[str, Any] = {name: getattr(self, name) for name in names} | dict(options)
+        other = type(self)(**asked)
+        if other.estimator != self.estimator:
+            self._estimated = other._estimated
+        for name in names:
+            setattr(self, name, getattr(other, name))
+        self._turns.share = self.new_share
+
+    def notes(self) -> dict[str, float]:
+        """Return the pace; nothing before the first visit."""
+        return {_PACE: self._per_s()} if self._visits or not math.isnan(self._resumed_per_s) else {}
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Allocate what an earlier run could visit, until this one has made some visits."""
+        if notes.get(_PACE, 0.0) > 0:
+            self._resumed_per_s = notes[_PACE]
+
+    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+        """Return the plan.
+
+        Returns
+        -------
+        plan
+            The pages that the last plan looked at.
+
+            slot : page
+                Which it is.
+            visits_per_day : visits a day
+                How often the plan has it visited.
+        """
+        per_s = self._rates.upto(0)["per_s"]
+        slots = np.flatnonzero(~np.isnan(per_s)).astype(np.uint32)
+        return {"plan": {"slot": slots, "visits_per_day": per_s[slots] * _DAY_S}}
+
+
+def typical(shape: Floats, scale_s: Floats) -> Floats:
+    """Return e^(E ln lam) of rates that are Gamma(shape, scale_s), per second, shape (n,); less than the mean.
+
+    Examples
+    --------
+    With shape 1 it is the mean times e^-0.5772, Euler's constant; where the rate is known, it is the rate.
+
+    >>> typical(np.array([1.0, 1e12]), np.array([1.0, 1e12])).round(6)
+    array([0.561459, 1.      ])
+
+    References
+    ----------
+    Abramowitz, Stegun (1964). Handbook of Mathematical Functions, 6.3.5 and 6.3.18.
+    """
+    x, log = np.asarray(shape, np.float64), np.zeros(len(shape))
+    for _ in range(6):
+        log, x = log - 1.0 / x, x + 1.0
+    square = 1.0 / (x * x)
+    log = log + np.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+    return np.exp(log) / scale_s

@@ -1,0 +1,122 @@
+"""One life of a crawl in a made-up world: opened, watched and closed as a session on the real one is."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import AsyncExitStack, closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl import switching
+from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
+from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.timekeeping import go_on
+from evercrawl.fetch.guard import Guard
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.policy.schemes import scheme_of, wanted
+from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
+from evercrawl.progress import Limits
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import FOLDER, Index
+from evercrawl.simulate.checkers.base import Running
+from evercrawl.simulate.surroundings.network import MadeNetwork
+from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork, WatchedPartition
+from evercrawl.simulate.worlds.world import DIRECTORY, End
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.simulate.surroundings.surroundings import Surroundings
+    from evercrawl.simulate.witness import Witness
+
+
+ONE_S: Final = 60.0
+"""How long a page that is to be fetched anew is waited for."""
+
+
+async def live(around: Surroundings, witness: Witness, number: int, look: Callable[[], None]) -> bool:
+    """Open the directory, crawl, close it; return whether the end was in order.
+
+    Parameters
+    ----------
+    around, witness
+        The outside, and who is told.
+    number
+        Which life of the world it is.
+    look
+        Called where the plan has somebody verify the crawl while it runs.
+    """
+    witness.attend(around.machine)
+    around.threaten(number)
+    life = around.world.lives[number]
+    for after_s in life.looks:
+        asyncio.get_running_loop().call_later(after_s, look)
+    async with AsyncExitStack() as stack:
+        crawl = await _opened(around, witness, number, stack)
+        clean = await _crawl(crawl, around, number)
+        witness.at()
+        witness.ended(clean=clean)
+        return clean
+
+
+async def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExitStack) -> Crawl:
+    """Put a crawl together; whatever has to be closed is left to the stack."""
+    life, folder = around.world.lives[number], around.folder
+    config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
+    if life.end is End.ONE:  # as a session does
+        config = replace(config, policy="breadth_first", sitemaps=False)
+    clock, guard = around.machine.clock(), Guard()
+    offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
+    partition = WatchedPartition(
+        witness.remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=site,
+        segment_bytes=config.segment_bytes,
+        scheme=wanted(config),
+    )  # fmt: skip
+    stack.enter_context(closing(partition))
+    behind = go_on(clock, partition.state)
+    for sentence in [*partition.repairs, *([behind] if behind else [])]:
+        witness.befell("repair", sentence)
+    goal = wanted(config, partition.birth.scheme)
+    if switching.due(partition, goal):
+        witness.befell("another scheme", switching.in_words(goal))
+        await switching.switch(partition, goal, clock, offload)
+    index = stack.enter_context(closing(Index(folder / FOLDER))) if config.index else None
+    indexing = Indexing(index, Anchors(), partition, clock, offload, every_s=config.index_every_s) if index else None
+    robots = RobotsKeeper(str(folder / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
+    sitemaps, soft404 = SitemapCache(str(folder / SITEMAPS_FILE)), Soft404Book(str(folder / SOFT404_FILE))
+    for cache in (robots, sitemaps, soft404):
+        stack.enter_context(closing(cache))
+    inner = MadeNetwork(around.weather, clock, judge=guard.judge, true=around.machine.true)
+    network = WatchedNetwork(inner, witness.asked, witness.answered, witness.turned)
+    stack.push_async_callback(network.close)
+    parsers = SlowParsers(
+        config.product_token, text=config.index, lasts_s=lambda: draw.uniform(0.0, life.slow_s), wake=network.wake
+    )
+    crawl = Crawl(
+        partition, config, network, around.names(clock), clock, offload, guard,
+        policy_of(config.policy, config.policy_options),
+        robots, witness.progress, scheme_of(partition.scheme), sitemaps, parsers if life.slow_s else None,
+        indexing, soft404,
+    )  # fmt: skip
+    last = number == len(around.world.lives) - 1
+    witness.began(Running(number, last, witness.at(), config, partition, crawl, clock, index))
+    return crawl
+
+
+async def _crawl(crawl: Crawl, around: Surroundings, number: int) -> bool:
+    life = around.world.lives[number]
+    limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end in (End.TIME, End.ONE) else None)
+    if life.end in (End.STOP, End.PAGES):
+        asyncio.get_running_loop().call_later(max(life.lasts_s, 0.1), crawl.stop)
+    state = crawl.partition.state
+    if life.end is End.ONE and state.records.count:
+        page = state.urls.get(int(state.records.rows["slot"][number % state.records.count]))
+        await crawl.run((), replace(limits, seconds=ONE_S, until_idle=True), only=[page])
+        return True
+    await crawl.run(around.web.seeds if life.named or not state.known.count else (), limits)
+    return True

@@ -1,0 +1,1 @@
+"""The demonstration's living web, and the truth about it."""

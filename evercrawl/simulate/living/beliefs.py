@@ -1,0 +1,98 @@
+"""What a crawl has come to believe of the pages of a living web, beside what is true of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evercrawl.crawl.learn.changes import Changes
+from evercrawl.model.columns import Columns
+from evercrawl.model.notices import Notices
+from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.parse.digest import keys
+from evercrawl.simulate.living import truth
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.simulate.living.web import LivingWeb
+    from evercrawl.store.partition import Partition
+    from evercrawl.types import Floats, Ints
+
+
+class Beliefs(NamedTuple):
+    """What is believed of pages, shape (n,) each; nan of those that are not known.
+
+    Attributes
+    ----------
+    importance
+        x, as the scheme has it: with push in sources of a site.
+    rate_per_s
+        Mean of the posterior of the rate of change.
+    visits
+        How often each was visited.
+    """
+
+    importance: Floats
+    rate_per_s: Floats
+    visits: Ints
+
+
+def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
+    """Return what a crawl believes of these URLs."""
+    state, begun = partition.state, partition.scheme
+    scheme = scheme_of(begun)
+    notices = Notices(state.accounts)
+    columns = Columns(state, scheme, Changes(state, notices).priors, notices, in_bytes=False)
+    slots = state.table.find(keys(list(urls)))
+    known = slots != NO_SLOT
+    pages = columns(slots[known])
+    records = [state.record_of(slot) for slot in slots[known].tolist()]
+    visits = [0 if record is None else int(state.records.rows["visits"][record]) for record in records]
+    return Beliefs(
+        _spread(known, pages.importance),
+        _spread(known, pages.shape / pages.scale_s),
+        np.nan_to_num(_spread(known, np.array(visits, float))).astype(np.int64),
+    )
+
+
+def _spread(where: np.ndarray[tuple[int], np.dtype[np.bool_]], values: Floats) -> Floats:
+    """Return values in their places, nan elsewhere."""
+    spread = np.full(len(where), np.nan)
+    spread[where] = values
+    return spread
+
+
+def importance_errors(web: LivingWeb, believed: Beliefs, calendar: Sequence[str] = ()) -> Floats:
+    """Return the relative error of the importance of each page with content that was read and has not vanished.
+
+    The truth is that of the part of the web that was read, for a crawl cannot know more.
+
+    Parameters
+    ----------
+    believed
+        Of all of the plan's URLs.
+    calendar
+        Pages of the endless calendars that were read: they are members of their sites too.
+    """
+    nodes = truth.nodes(web, calendar)
+    read = {url: node for url, node in nodes.items() if believed.visits[web.numbers.get(url, 0)] > 0}
+    x = truth.importance(read)
+    pages = [number for number, url in enumerate(web.urls[: web.plan.count]) if url in x]
+    true = np.array([x[web.urls[number]] for number in pages])
+    errors: Floats = np.abs(believed.importance[pages] / true - 1.0)
+    return errors
+
+
+def rank_correlation(one: Floats, other: Floats) -> float:
+    """Return Spearman's rank correlation; ties stand in the order in which they come.
+
+    Examples
+    --------
+    >>> rank_correlation(np.array([1.0, 2.0, 9.0]), np.array([5.0, 6.0, 7.0]))
+    1.0
+    """
+    ranks = [values.argsort().argsort().astype(float) for values in (one, other)]
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])

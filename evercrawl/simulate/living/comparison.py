@@ -1,0 +1,118 @@
+"""How fresh a crawl kept a living web, beside a plain round-robin on the same budget and beside what is possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.schedule.formulas import allocation
+from evercrawl.simulate.living import truth
+from evercrawl.simulate.living.lives import Life, relive
+from evercrawl.simulate.living.web import LivingWeb
+
+BEGAN_AT: Final = 1_700_000_000.0
+MEASURED: Final = 1 / 3
+"""The last part of a run, in which freshness is measured."""
+
+
+class World(NamedTuple):
+    """A world and the budget for it: all that decides a run on the virtual clock.
+
+    Attributes
+    ----------
+    seed, pages, cycle_s
+        As for `LivingWeb`.
+    fetches_per_s, seconds
+        The budget, and for how long.
+    """
+
+    seed: int
+    pages: int
+    cycle_s: float
+    fetches_per_s: float
+    seconds: float
+
+    def web(self, *, endless: bool = True, still: bool = False) -> LivingWeb:
+        """Return its web, made anew."""
+        return LivingWeb(
+            self.seed, pages=self.pages, cycle_s=self.cycle_s, began_at=BEGAN_AT, endless=endless, still=still
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One world; freshness is weighted by the true importance of the pages.
+
+    Attributes
+    ----------
+    seed
+        Of the world.
+    fetches_per_s
+        The budget.
+    price
+        Freshness of the crawl.
+    round_robin
+        Of a plain round-robin with the same budget, which is spared the endless calendars.
+    optimum
+        Of the best schedule for those who know all rates of change and all importance, in the long run.
+    calendar
+        Share of the crawl's fetches that went to endless calendars.
+    """
+
+    seed: int
+    fetches_per_s: float
+    price: float
+    round_robin: float
+    optimum: float
+    calendar: float
+
+    @property
+    def gain(self) -> float:
+        """Return how many times as fresh as with the round-robin."""
+        return self.price / self.round_robin
+
+    @property
+    def of_optimum(self) -> float:
+        """Return which part of the optimum was reached."""
+        return self.price / self.optimum
+
+
+def compare(world: World) -> Comparison:
+    """Crawl a world twice, as shipped and as a round-robin does."""
+    life = relive(world.web(), world.fetches_per_s, world.seconds)
+    return beside_round_robin(life, world)
+
+
+def beside_round_robin(life: Life, world: World) -> Comparison:
+    """Return a life in a world beside a round-robin with the same number of fetches."""
+    rate = life.fetches_per_s
+    plain = round_robin(world._replace(fetches_per_s=rate))
+    return Comparison(world.seed, rate, measured(life), measured(plain), optimum(life.web, rate), life.calendar_share)
+
+
+def round_robin(world: World) -> Life:
+    """Return the life of a plain round-robin: new pages first, then whichever was visited longest ago.
+
+    In the endless calendars it would go on for ever, so its world has none.
+    """
+    web = world.web(endless=False)
+    return relive(web, world.fetches_per_s, world.seconds, policy="cycle", scheme="uniform")
+
+
+def measured(life: Life) -> float:
+    """Return the freshness in the last part of a life."""
+    start = life.ended_at - MEASURED * (life.ended_at - life.began_at)
+    return life.freshness(truth.weights(life.web), start, life.ended_at)
+
+
+def optimum(web: LivingWeb, fetches_per_s: float) -> float:
+    """Return the freshness of the exact Lagrange optimum: every page at even intervals of its own."""
+    return allocation.optimum(truth.weights(web), truth.rates_per_s(web), fetches_per_s).value
+
+
+def even_round_robin(web: LivingWeb, fetches_per_s: float) -> float:
+    """Return the freshness of fetching every page at the same even interval, and nothing else."""
+    weights, rates = truth.weights(web), truth.rates_per_s(web)
+    return float(np.dot(weights, allocation.freshness(fetches_per_s / len(rates), rates)))

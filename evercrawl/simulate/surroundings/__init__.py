@@ -1,0 +1,1 @@
+"""Clock, network, names, disk and weather of a made-up world."""

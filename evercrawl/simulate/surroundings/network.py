@@ -1,0 +1,247 @@
+"""A network without sockets: what a made-up web answers, after a while, on whatever clock there is."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from evercrawl.fetch.answer import settle
+from evercrawl.parse.urls import origin, path_query
+from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.types import Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.clock import Clock
+    from evercrawl.types import Request
+
+_CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
+
+
+class NoAnswerError(Exception):
+    """A made-up web raises it instead of answering.
+
+    Attributes
+    ----------
+    error, detail
+        The class of the failure, and a sentence.
+    after_s
+        How long it takes to fail; None leaves that to the network's latency.
+    """
+
+    def __init__(self, error: str, detail: str = "it was made so", after_s: float | None = None) -> None:
+        super().__init__(error, detail)
+        self.error, self.detail, self.after_s = error, detail, after_s
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery(Answer):
+    """An answer that comes at its own pace, or not wholly.
+
+    A `Content-Length` among its headers is sent as it stands, be it true or not.
+
+    Attributes
+    ----------
+    after_s
+        How long the exchange takes; None leaves that to the network's latency.
+    arrives_bytes
+        How much of the body comes before the connection is reset; None for all of it.
+    """
+
+    after_s: float | None = None
+    arrives_bytes: int | None = None
+
+
+class Web(Protocol):
+    """Whatever can be asked for a page; see `MadeWeb.answer`."""
+
+    def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        """Return what `origin` answers to a GET of `path`, or raise `NoAnswerError`."""
+        ...
+
+
+@dataclass(slots=True)
+class Asked:
+    """One request, as the far end saw it; `ended_at` is infinite and `status` 0 while it is under way.
+
+    Attributes
+    ----------
+    at, ended_at
+        Seconds since the epoch.
+    url, headers, address
+        What was asked for, by which request headers (names in lower case), at which address.
+    status, answered
+        Of the answer, and its header fields (names in lower case); 0 and none also where there was no answer.
+    head
+        Whether it was asked for by HEAD.
+    """
+
+    at: float
+    url: str
+    headers: dict[str, str]
+    address: str
+    ended_at: float = float("inf")
+    status: int = 0
+    answered: dict[str, str] = field(default_factory=dict[str, str])
+    head: bool = False
+
+
+class MadeNetwork:
+    """Answers requests from a made-up web, each after the time that `latency_s` draws for it.
+
+    Parameters
+    ----------
+    web
+        Asked at the instant at which a request starts.
+    clock
+        Dates the exchanges.
+    latency_s
+        Request -> how long its exchange lasts; one that outlasts its deadline fails with "timeout".
+    watch
+        Told of every request as it starts.
+    judge
+        As the real network's: address -> "" or why it must not be connected to.
+    true
+        The time at the far end, by which the web answers and the log is dated; the crawl's clock where none is given.
+
+    Attributes
+    ----------
+    log
+        Every request so far, in order.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        clock: Clock,
+        latency_s: Callable[[Request], float] = lambda _: 0.1,
+        watch: Callable[[Asked], None] = lambda _: None,
+        judge: Callable[[str], str] = lambda _: "",
+        true: Callable[[], float] | None = None,
+    ) -> None:
+        self._true = true or clock.now
+        self.log: list[Asked] = []
+        self._web, self._clock, self._latency_s, self._watch, self._judge = web, clock, latency_s, watch, judge
+        self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._ended: list[Exchange] = []
+        self._news = asyncio.Event()
+        self._waited_s = 0.0
+
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far: on a virtual clock nothing else takes time."""
+        return self._waited_s
+
+    @property
+    def in_flight(self) -> int:
+        """Exchanges under way."""
+        return len(self._timers)
+
+    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+        """Begin an exchange with the first of `addresses` that may be connected to."""
+        exchange = Exchange(request, self._clock.now())
+        reasons = [self._judge(address) for address in addresses]
+        if reasons and all(reasons):
+            exchange.error, exchange.detail = "refused_address", reasons[0]
+            self._ended.append(exchange)
+            self.wake()
+            return
+        exchange.ip = next((a for a, reason in zip(addresses, reasons, strict=True) if not reason), "")
+        headers = {name.lower(): value for name, value in request.headers}
+        asked = Asked(self._true(), request.url, headers, exchange.ip, head=request.head)
+        self.log.append(asked)
+        self._watch(asked)
+        lasts_s = self._carry_out(exchange, headers, asked.at)
+        number = len(self.log)
+        self._timers[number] = asyncio.get_running_loop().call_later(lasts_s, self._end, number, asked, exchange)
+
+    def _carry_out(self, exchange: Exchange, headers: dict[str, str], at: float) -> float:
+        """Make the exchange what it will have become in the end, and return how long that takes (s)."""
+        request = exchange.request
+        lasts_s = self._latency_s(request)
+        try:
+            if lasts_s >= request.deadline_s:
+                raise NoAnswerError("timeout")
+            answer = self._web.answer(
+                origin(request.url), path_query(request.url), headers | {"accept-encoding": "gzip"}, at
+            )
+            if isinstance(answer, Delivery) and answer.after_s is not None:
+                lasts_s = answer.after_s
+            late = lasts_s >= request.deadline_s
+            if late and not (isinstance(answer, Delivery) and answer.arrives_bytes):
+                raise NoAnswerError("timeout")
+            _fill(exchange, answer, late=late)
+            if request.head:
+                exchange.wire = exchange.body = b""
+        except NoAnswerError as fault:
+            exchange.error, exchange.detail = fault.error, fault.detail
+            lasts_s = lasts_s if fault.after_s is None else fault.after_s
+        return min(lasts_s, request.deadline_s)
+
+    async def finished(self, timeout_s: float) -> list[Exchange]:
+        """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
+        if not self._ended:
+            loop = asyncio.get_running_loop()
+            began, alarm = loop.time(), loop.call_later(timeout_s, self.wake)
+            try:
+                await self._news.wait()
+            finally:
+                alarm.cancel()
+                self._waited_s += loop.time() - began
+        self._news.clear()
+        ended, self._ended = self._ended, []
+        return ended
+
+    def wake(self) -> None:
+        """Make the `finished` that waits return now."""
+        self._news.set()
+
+    async def close(self) -> None:
+        """Abandon what is under way."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _end(self, number: int, asked: Asked, exchange: Exchange) -> None:
+        del self._timers[number]
+        asked.ended_at, asked.status, asked.answered = self._true(), exchange.status, exchange.headers
+        exchange.elapsed_s = self._clock.now() - exchange.at
+        self._ended.append(exchange)
+        self.wake()
+
+
+async def inline(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the function returns: the place for slow work where nobody minds waiting."""
+    return function(*arguments)
+
+
+def _fill(exchange: Exchange, answer: Answer, *, late: bool) -> None:
+    """Make the exchange what a real network makes of such an answer, which may come too late to be whole."""
+    request = exchange.request
+    headers = answer.headers if answer.status == HTTPStatus.NOT_MODIFIED else _sized(answer)
+    status_line = f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
+    lines = [f"{line}\r\n".encode("latin-1") for line in (status_line, *(f"{k}: {v}" for k, v in headers.items()), "")]
+    wire, ends = _arriving(answer, headers, late=late)
+    if len(wire) > request.max_wire_bytes:
+        exchange.truncated, wire, ends = True, wire[: request.max_wire_bytes], ""
+    exchange.sent = f"{request.method} {path_query(request.url)} HTTP/1.1\r\n\r\n".encode()
+    exchange.wire = wire
+    settle(exchange, lines, _CODES[ends], "it was made so" if ends else "")
+
+
+def _arriving(answer: Answer, headers: dict[str, str], *, late: bool) -> tuple[bytes, str]:
+    """Return as much of the body as arrives, and how it ends: "" as announced, "reset" or "timeout" before that."""
+    arrives = answer.arrives_bytes if isinstance(answer, Delivery) else None
+    if late:
+        return answer.body[: arrives or 0], "timeout"
+    if arrives is not None and arrives < len(answer.body):
+        return answer.body[:arrives], "reset"
+    announced = int(headers.get("Content-Length", len(answer.body)))
+    return answer.body[:announced], "" if announced <= len(answer.body) else "reset"
+
+
+def _sized(answer: Answer) -> dict[str, str]:
+    return {"Content-Length": str(len(answer.body))} | answer.headers

@@ -1,0 +1,1 @@
+"""Worlds and webs drawn from a seed."""

@@ -1,0 +1,296 @@
+"""A whole world drawn from one number: web, names, settings, and what befalls the crawl in each of its lives."""
+
+from __future__ import annotations
+
+import enum
+import math
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from evercrawl import catalog, importance
+from evercrawl.config import Config
+from evercrawl.config.values import AUTO
+from evercrawl.importance import windows
+from evercrawl.model.policy import policies
+from evercrawl.simulate.surroundings.weather import Climate
+from evercrawl.simulate.worlds import drawn_web
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BEGAN_AT: Final = 1_700_000_000.0
+DIRECTORY: Final = Path("/made-up")
+"""As the crawl directory is called in messages."""
+CALM_CYCLES: Final = 2.1
+"""How long the last life is, in the time between two visits of a page there: one for the page to fall due, one for it
+to get its turn, which takes half as long if all are due at once."""
+_NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d.example", "e.co.uk", "f.example")
+
+
+class End(enum.Enum):
+    """How a life ends."""
+
+    STOP = "stop"  # somebody asks it to
+    PAGES = "pages"  # it has visited as many pages as it was to
+    TIME = "time"  # its seconds are over
+    ONE = "one"  # it was to fetch one page anew, and has
+    KILL = "kill"  # kill -9
+    POWER = "power"  # what was not synced is lost, or torn
+
+    @property
+    def crash(self) -> bool:
+        """Whether nothing could be put in order."""
+        return self in (End.KILL, End.POWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One run of the crawl.
+
+    Attributes
+    ----------
+    config
+        Its settings.
+    end, lasts_s
+        How it ends, and when; a run that ends by its pages or for want of room may end sooner.
+    pages
+        For `End.PAGES` and `End.ONE`: how many visits.
+    strike
+        A crash comes in the middle of the n-th operation on the disk from `lasts_s` on; 0: between two of them.
+    full
+        From and to so many seconds after the beginning there is room for so many bytes only.
+    leaps
+        After so many seconds the machine's clock is set forward, or back, by so many.
+    naps
+        After so many seconds the machine is suspended for so many.
+    pause_s
+        Until the next life.
+    spoilt
+        What a power cut makes of the caches of robots.txt and sitemaps: "" for nothing, "gone", "damaged"; where they
+        are gone, so is the search index.
+    named
+        Whether the seeds are named again, where the crawl has begun.
+    slow_s
+        How long a body takes to be read, at most; 0: it is read at once.
+    broken
+        From so many seconds on, the disk cannot do the n-th operation that is asked of it.
+    looks
+        After so many seconds somebody verifies the crawl while it runs.
+    """
+
+    config: Config
+    end: End
+    lasts_s: float
+    pages: int = 0
+    strike: int = 0
+    full: tuple[tuple[float, float, int], ...] = ()
+    leaps: tuple[tuple[float, float], ...] = ()
+    naps: tuple[tuple[float, float], ...] = ()
+    pause_s: float = 1.0
+    spoilt: str = ""
+    named: bool = True
+    slow_s: float = 0.0
+    broken: tuple[tuple[float, int], ...] = ()
+    looks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All there is to a simulation.
+
+    Attributes
+    ----------
+    seed
+        Drew all the rest, and draws what is left to chance while it runs.
+    web
+        Plan of the web.
+    machines, nameless
+        How many addresses there are; the share of the time for which a name cannot be found.
+    climate, rules_s
+        How the weather is until it clears; how long names and robots.txt stay as they are.
+    sitemaps
+        Whether the sites have any.
+    lives
+        One after another; in the last the weather is fine, nothing breaks, and there is time for every page.
+    """
+
+    seed: int
+    web: drawn_web.Plan
+    machines: int
+    nameless: float
+    climate: Climate
+    rules_s: float
+    sitemaps: bool
+    lives: tuple[Life, ...]
+
+
+def drawn(seed: int) -> World:
+    """Return the world of a seed.
+
+    Examples
+    --------
+    >>> world = drawn(7)
+    >>> world == drawn(7), world == drawn(8)
+    (True, False)
+    """
+    draw = random.Random(f"world {seed}")
+    names = draw.sample(_NAMES, draw.randrange(1, 1 + len(_NAMES)))
+    origins = [origin for name in names for origin in _origins(draw, name)]
+    policy = draw.choice(policies.names())
+    calendars = draw.choice([0, 0, 1])
+    begun = _settings(draw, policy, endless=bool(calendars))
+    restless = draw.random() < 0.25
+    count, longest_s = (draw.randrange(6, 16), 60) if restless else (draw.choice([1, 2, 3, 3, 4, 5]), 2000)
+    lives = [_life(draw, _again(draw, begun), longest_s) for _ in range(count)]
+    lasts_s = sum(life.lasts_s + life.pause_s for life in lives)
+    plan = drawn_web.Plan(
+        seed, tuple(origins), pages=round(_between(draw, 4, 150 / len(origins))), began_at=BEGAN_AT,
+        settles_at=BEGAN_AT + lasts_s, turn_s=_between(draw, 60, 3600), calendars=calendars,
+        words_s=_between(draw, 30, 3000),
+    )  # fmt: skip
+    return World(
+        seed,
+        plan,
+        machines=draw.randrange(1, 1 + len(names)),
+        nameless=draw.choice([0.0, 0.0, 0.02, 0.1]),
+        climate=_climate(draw),
+        rules_s=_between(draw, 60, 3600),
+        sitemaps=draw.random() < 0.6,
+        lives=_weighing(
+            seed, _learning(seed, names, (*lives, _calm(begun, plan, max(life.config.delay_s for life in lives))))
+        ),
+    )
+
+
+def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[Life, ...]:
+    """Return lives in which importance is learned by drawn schemes: mostly one for all, now and then by another."""
+    draw = random.Random(f"schemes {seed}")
+    other_s = draw.choice([0.0, 0.0, 0.15, 0.5])
+    scheme, learned = _scheme(draw, names), list[Life]()
+    for life in lives:
+        scheme = _scheme(draw, names) if draw.random() < other_s else scheme
+        learned.append(replace(life, config=replace(life.config, **scheme)))  # type: ignore[arg-type]
+    return tuple(learned)
+
+
+def _weighing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
+    """Return lives of which none, some or all weigh pages by how much of a change stays."""
+    draw = random.Random(f"weights {seed}")
+    often = draw.choice([0.0, 0.5, 1.0])
+    return tuple(replace(life, config=replace(life.config, lasting=draw.random() < often)) for life in lives)
+
+
+def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:
+    """Return how importance is learned, push mostly, as settings."""
+    schemes = sorted(catalog.find(importance, importance.Importance))  # type: ignore[type-abstract]
+    known = sorted(catalog.find(windows, windows.Window))  # type: ignore[type-abstract]
+    return {
+        "importance": draw.choice(["push", "push", "aopic", draw.choice(schemes)]),
+        "window": draw.choice([AUTO, *known]),
+        "internal": draw.choice(["0.1", "1"]),
+        "newcomers": draw.choice(["pooled", "pooled", "paper", "floor", "alone"]),
+        "trusted": tuple(sorted(draw.sample(names, 1 + len(names) // 3))) if draw.random() < 0.15 else (),
+    }
+
+
+def _climate(draw: random.Random) -> Climate:
+    """Return fair weather, or weather that is foul now and then."""
+    if draw.random() < 0.3:
+        return Climate(fine_s=1e9, latency_s=_between(draw, 0.02, 0.5))
+    return Climate(fine_s=_between(draw, 50, 2000), bad_s=_between(draw, 20, 1500), latency_s=_between(draw, 0.02, 0.5))
+
+
+def _origins(draw: random.Random, name: str) -> Sequence[str]:
+    """Return one or two origins on a host."""
+    first = draw.choice(["http", "http", "https"])
+    return [f"{first}://{name}"] + ([f"http://{name}:8080"] if draw.random() < 0.15 else [])
+
+
+def _settings(draw: random.Random, policy: str, *, endless: bool) -> Config:
+    per_host = draw.choice([1, 1, 1, 2, 3])
+    return Config(
+        policy=policy,
+        rate_per_s=draw.choice([0, 0, 0, 0.5, 2.0, 7.0]),
+        rate_bytes_per_s=draw.choice([0, 0, 0, 2000]),
+        delay_s=draw.choice([0.5, 1.0, 1.0, 3.0]),
+        connections=draw.choice([1, 3, 20, 256]),
+        connections_per_host=per_host,
+        connections_per_ip=draw.choice([1, 2, 2, 4]),
+        refresh_after_s=_between(draw, 40, 3600),
+        scope="any",
+        sitemaps=draw.random() < 0.7,
+        max_pages_per_host=draw.choice([20, 60]) if endless else draw.choice([0, 0, 0, 15]),
+        max_pages_per_link=draw.choice([1000, 1000, 8]),
+        max_backlog_per_host=draw.choice([10_000, 10_000, 12]),
+        body_max_bytes=draw.choice([1 << 20, 1 << 20, 900]),
+        exchange_deadline_s=draw.choice([10.0, 30.0]),
+        max_redirects=draw.choice([2, 10]),
+        disk_wait_s=draw.choice([20.0, 120.0, 600.0]),
+        snapshot_every_s=_between(draw, 5, 300),
+        segment_bytes=round(_between(draw, 8_000, 400_000)),
+        index=draw.random() < 0.5,
+        index_every_s=_between(draw, 20, 600),
+    )
+
+
+def _again(draw: random.Random, begun: Config) -> Config:
+    """Return the settings of a life: sometimes a person has changed some."""
+    if draw.random() < 0.8:
+        return begun
+    other = _settings(draw, begun.policy, endless=begun.max_pages_per_host > 0)
+    return replace(other, max_pages_per_host=begun.max_pages_per_host)
+
+
+def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
+    ends = {End.STOP: 2, End.PAGES: 1, End.TIME: 1, End.ONE: 1, End.KILL: 5, End.POWER: 6}
+    end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 0.5, longest_s)
+    if end.crash and draw.random() < 0.15:
+        lasts_s = 0.0  # in the middle of its start
+    full: tuple[tuple[float, float, int], ...] = ()
+    if draw.random() < 0.2:
+        since_s = draw.uniform(0, lasts_s) if draw.random() < 0.7 else 0.0
+        full = ((since_s, since_s + _between(draw, 1, 2 * config.disk_wait_s), draw.randrange(3000)),)
+    often = [0, 0, 0, 1, 3]
+    return Life(
+        config,
+        end,
+        lasts_s,
+        pages={End.PAGES: draw.randrange(1, 200), End.ONE: 1}.get(end, 0),
+        strike=round(_between(draw, 1, 60)) if end.crash and (not lasts_s or draw.random() < 0.7) else 0,
+        full=full,
+        leaps=tuple((draw.uniform(0, lasts_s), _leap(draw)) for _ in range(draw.choice(often))),
+        naps=tuple((draw.uniform(0, lasts_s), _between(draw, 1, 50_000)) for _ in range(draw.choice(often) // 2)),
+        pause_s=_between(draw, 0.2, 3600) if draw.random() < 0.8 else _between(draw, 3600, 3 * 86_400),
+        spoilt=draw.choice(["", "", "gone", "damaged"]) if end is End.POWER else "",
+        named=draw.random() < 0.5,
+        slow_s=draw.choice([0.0, 0.0, 0.01, 3.0]),
+        broken=((draw.uniform(0, lasts_s), draw.randrange(1, 30)),) if draw.random() < 0.08 else (),
+        looks=(draw.uniform(0, lasts_s),) if draw.random() < 0.4 else (),
+    )
+
+
+def _calm(begun: Config, plan: drawn_web.Plan, delay_s: float) -> Life:
+    """Return the last life: no page has to wait for long, because all can be visited within half a refresh."""
+    longest_s, delay_s = 1.0, max(begun.delay_s, delay_s, 5.0)  # of an answer; robots.txt may still ask for 5 s
+    on_origin = plan.pages + 8 + (begun.max_pages_per_host if plan.calendars else 0)
+    on_host, everywhere = 2 * on_origin, len(plan.origins) * on_origin
+    at_once = min(begun.connections, begun.connections_per_ip)
+    whole_s = max(
+        on_host * (delay_s + longest_s),
+        everywhere * max(begun.delay_s / begun.connections_per_ip, longest_s / at_once),
+        everywhere / begun.rate_per_s if begun.rate_per_s else 0.0,
+    )
+    turn_s = 2.0 * whole_s
+    config = replace(begun, refresh_after_s=turn_s, rate_bytes_per_s=0)
+    return Life(config, End.TIME, CALM_CYCLES * turn_s)
+
+
+def _leap(draw: random.Random) -> float:
+    return draw.choice([-1.0, 1.0]) * _between(draw, 0.5, 2 * 86_400)
+
+
+def _between(draw: random.Random, least: float, most: float) -> float:
+    """Return a number whose logarithm is anywhere between two, as likely here as there."""
+    return math.exp(draw.uniform(math.log(least), math.log(max(most, least))))

@@ -1,0 +1,78 @@
+"""Answers as the archive holds them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.store.archive.warc import Kind, Original
+from evercrawl.store.archive.warc_read import epoch, fields_of
+
+if TYPE_CHECKING:
+    from evercrawl.store.archive.warc_read import Record
+
+_STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer as the archive holds it.
+
+    Attributes
+    ----------
+    kind, refers_to
+        Whether the content is here, and if not, where.
+    url, at, ip
+        What was asked, when (to the microsecond) and which address answered, "" where not known.
+    status
+        HTTP status, 0 where the answer has none.
+    head, headers
+        Status line and header lines with the empty line behind them; lower-case name -> value, repeated ones joined by
+        ", ".
+    wire
+        The body as received, transfer and content codings in place; empty for a revisit.
+    digest
+        Labelled digest of the body as received (of the original's, for a revisit), "" where none is stated.
+    truncated
+        Why the body ends early ("length", "time", "disconnect", "unspecified"), "" where it does not.
+    """
+
+    kind: Kind
+    refers_to: Original | None
+    url: str
+    at: float
+    ip: str
+    status: int
+    head: bytes
+    headers: dict[str, str]
+    wire: bytes
+    digest: str
+    truncated: str
+
+
+def stored(found: Record) -> Stored:
+    """Return a response or revisit record as the answer that it holds."""
+    fields = found.fields
+    head, wire = found.message()
+    status = _STATUS.match(head)
+    kind, refers_to = Kind.RESPONSE, None
+    if found.kind == "revisit":
+        same = fields.get("warc-profile", "").endswith(Kind.SAME_CONTENT.value)
+        kind = Kind.SAME_CONTENT if same else Kind.NOT_MODIFIED
+        if "warc-refers-to-target-uri" in fields:
+            at = epoch(fields.get("warc-refers-to-date", ""))
+            refers_to = Original(fields["warc-refers-to-target-uri"], at, fields.get("warc-payload-digest", ""))
+    return Stored(
+        kind=kind,
+        refers_to=refers_to,
+        url=found.url,
+        at=found.at,
+        ip=fields.get("warc-ip-address", ""),
+        status=int(status[1]) if status else 0,
+        head=head,
+        headers=fields_of(head.partition(b"\n")[2]),
+        wire=wire,
+        digest=fields.get("warc-payload-digest", ""),
+        truncated=fields.get("warc-truncated", ""),
+    )

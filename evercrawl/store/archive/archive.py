@@ -1,0 +1,262 @@
+"""The archive: what was asked and answered, word for word, in WARC segments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from evercrawl.errors import StoreError
+from evercrawl.store.archive.answer import Stored, stored
+from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
+from evercrawl.store.archive.member import unpack
+from evercrawl.store.archive.warc import ID_BYTES, Kind, payload_digest, visit_records, warcinfo
+from evercrawl.store.archive.warc_read import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evercrawl.store.archive.warc import Entry
+    from evercrawl.store.archive.warc_read import Record
+    from evercrawl.store.disk.disk import Disk
+
+FOLDER: Final = "archive/"
+COVERED: Final = FOLDER + "indexed.json"
+SEGMENT_BYTES: Final = 1 << 30
+
+
+class Pointer(NamedTuple):
+    """Where a record is: number of the segment, first byte and length of its gzip member."""
+
+    segment: int
+    offset: int
+    length: int
+
+
+class Archive:
+    """The WARC segments of one crawl, `archive/evercrawl-<crawl id>-00000.warc.gz` and on.
+
+    Parameters
+    ----------
+    disk
+        Where the segments are. Nothing is written before the first `append`.
+    crawl_id
+        Part of the file names: letters, digits and hyphens.
+    random
+        Gives as many random bytes as asked for; they name the records.
+    software, agent
+        For the record at the head of each segment: who wrote it, and as whom the crawl introduced itself.
+    segment_bytes
+        A segment is closed before it would grow larger, unless a single batch does.
+    """
+
+    def __init__(
+        self,
+        disk: Disk,
+        crawl_id: str,
+        random: Callable[[int], bytes],
+        *,
+        software: str,
+        agent: str,
+        segment_bytes: int = SEGMENT_BYTES,
+    ) -> None:
+        self._disk, self._random = disk, random
+        self._software, self._agent, self._segment_bytes = software, agent, segment_bytes
+        self._prefix = f"{FOLDER}evercrawl-{crawl_id}-"
+        self._segment = max(self.segments(), default=0)
+        self._size = disk.size(self.name(self._segment))
+        self._captures: dict[int, list[Capture]] = {}
+        self._first_size = {number: disk.size(self.name(number)) for number in self.segments()}
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Return the last segment's number and its size in bytes."""
+        return self._segment, self._size
+
+    def name(self, segment: int) -> str:
+        """Return the file name of a segment."""
+        return f"{self._prefix}{segment:05d}{SEGMENT_SUFFIX}"
+
+    def segments(self) -> list[int]:
+        """Return the numbers of the segments on the disk, in order."""
+        return [
+            int(number)
+            for name in self._disk.names(self._prefix)
+            if name.endswith(SEGMENT_SUFFIX) and (number := name[len(self._prefix) : -len(SEGMENT_SUFFIX)]).isdigit()
+        ]
+
+    def append(self, batch: Sequence[Entry]) -> list[Pointer]:
+        """Write the records of a batch and return, for each entry, where its response or revisit record is.
+
+        The batch goes to one segment in one piece. It is not on the medium before `sync`.
+
+        Raises
+        ------
+        NoRoomError
+            The disk is full; nothing of the batch was written, and the same call can be made again.
+        """
+        if not batch:
+            return []
+        noise = self._random(2 * ID_BYTES * len(batch))
+        parts: list[bytes] = []
+        spans: list[tuple[int, int]] = []
+        digests: list[str] = []
+        size = 0
+        for number, entry in enumerate(batch):
+            digest = (entry.digest or payload_digest(entry.exchange.wire)) if entry.kind is Kind.RESPONSE else ""
+            request, answer = visit_records(entry, noise[2 * ID_BYTES * number : 2 * ID_BYTES * (number + 1)], digest)
+            spans.append((size + len(request), len(answer)))
+            digests.append(digest)
+            parts += (request, answer)
+            size += len(request) + len(answer)
+        segment = self._room(size)
+        begun = segment == self._segment and self._size > 0
+        opening = b"" if begun else self._opening(segment, batch[0].exchange.at)
+        start = self._disk.append(self.name(segment), b"".join((opening, *parts))) + len(opening)
+        self._segment, self._size = segment, start + size
+        pointers = [Pointer(segment, start + offset, length) for offset, length in spans]
+        self._note(batch, pointers, digests)
+        return pointers
+
+    def index(self, *, current: bool = True, read_bytes: int | None = None) -> None:
+        """Write the CDXJ index of every segment that has grown since its index was written.
+
+        What was appended since this object was made is remembered, so a segment whose index was complete then is not
+        read again; others, as after a crash, are.
+
+        Parameters
+        ----------
+        current
+            Whether the segment that is being written is indexed too; without it, another thread may append.
+        read_bytes
+            A segment that has to be read, and is larger, is left for another time; None reads any.
+        """
+        covered, being_written = self._covered(), self._segment
+        for segment in self.segments():
+            name, size = self.name(segment), self._disk.size(self.name(segment))
+            if covered.get(segment) == size or (segment >= being_written and not current):
+                continue
+            if covered.get(segment, 0) == self._first_size.get(segment):
+                self._merge_index(segment, known=segment in covered)
+            elif read_bytes is None or size <= read_bytes:
+                index_segment(self._disk, name)
+            else:
+                continue
+            covered[segment] = size
+            self._first_size[segment] = size
+            self._captures.pop(segment, None)
+        self._disk.replace(COVERED, [msgspec.json.encode(covered)])
+
+    def _uncover(self, first: int) -> None:
+        """Forget, before they are removed, that there are indexes of the segments from `first` on."""
+        covered = self._covered()
+        kept = {segment: size for segment, size in covered.items() if segment < first}
+        if kept != covered:
+            self._disk.replace(COVERED, [msgspec.json.encode(kept)])
+
+    def _covered(self) -> dict[int, int]:
+        """Return how many bytes of each segment its index knows."""
+        data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
+        try:
+            return msgspec.json.decode(data, type=dict[int, int]) if data else {}
+        except msgspec.MsgspecError:
+            return {}
+
+    def _merge_index(self, segment: int, *, known: bool) -> None:
+        """Add what was appended since; what no word is of may be of records that were cut off."""
+        name, index = self.name(segment), index_name(self.name(segment))
+        rows = self._disk.read(index, 0, self._disk.size(index)).decode().splitlines() if known else []
+        rows += lines(self._captures.get(segment, ()), name.removeprefix(FOLDER))
+        self._disk.replace(index, ["".join(f"{row}\n" for row in sorted(rows)).encode()])
+
+    def _note(self, batch: Sequence[Entry], pointers: list[Pointer], digests: list[str]) -> None:
+        captures = self._captures.setdefault(pointers[0].segment, [])
+        self._first_size.setdefault(pointers[0].segment, 0)
+        for entry, pointer, digest in zip(batch, pointers, digests, strict=True):
+            exchange = entry.exchange
+            if entry.kind is Kind.RESPONSE:
+                mime = media_type(exchange.headers.get("content-type", ""))
+            elif entry.kind is Kind.SAME_CONTENT and entry.refers_to is not None:
+                mime, digest = REVISIT, entry.refers_to.digest or payload_digest(exchange.wire)
+            else:
+                continue  # replay tools would show the 304 itself, which is empty
+            captures.append(
+                Capture(
+                    exchange.request.url, exchange.at, mime, exchange.status, digest, pointer.offset, pointer.length
+                )
+            )
+
+    def sync(self) -> None:
+        """Return once everything appended survives a power cut."""
+        if self._size:
+            self._disk.sync(self.name(self._segment))
+
+    def cut(self, segment: int, size: int) -> int:
+        """Drop everything behind `size` bytes of `segment` and return how many bytes that was.
+
+        This is how a crawl that starts again gets rid of records that its journal does not know.
+
+        Raises
+        ------
+        StoreError
+            The archive is shorter than that: records that the journal knows are gone.
+        """
+        kept = self.name(segment)
+        have = self._disk.size(kept)
+        if have < size:
+            raise StoreError(
+                f"{kept} should have {size} bytes and has {have}: records are missing; "
+                "put the file back from a copy, or start a new crawl in another directory"
+            )
+        dropped = have - size
+        self._uncover(segment if have > size else segment + 1)
+        for later in [number for number in self.segments() if number > segment]:
+            dropped += self._disk.size(self.name(later))
+            self._disk.remove(index_name(self.name(later)))
+            self._disk.remove(self.name(later))
+        if have > size:
+            self._disk.remove(index_name(kept))
+            self._disk.truncate(kept, size)
+        self._segment, self._size = segment, size
+        self._first_size = {number: self._disk.size(self.name(number)) for number in self.segments()}
+        return dropped
+
+    def whole(self, pointer: Pointer) -> bool:
+        """Tell whether the record is all there: one gzip member with a matching checksum and a WARC record in it."""
+        try:
+            return not self._record(pointer).damaged
+        except StoreError:
+            return False
+
+    def read(self, pointer: Pointer) -> Stored:
+        """Return the answer that a pointer leads to.
+
+        Raises
+        ------
+        StoreError
+            The record is missing or damaged, or is not an answer.
+        """
+        found = self._record(pointer)
+        if found.kind not in ("response", "revisit") or found.damaged:
+            what = found.problems[0] if found.damaged else f"it is a {found.kind} record"
+            raise StoreError(f"{self.name(pointer.segment)}, byte {pointer.offset}: not an archived answer: {what}")
+        return stored(found)
+
+    def _room(self, size: int) -> int:
+        """Return the segment that takes `size` more bytes."""
+        if self._size == 0 or self._size + size <= self._segment_bytes:
+            return self._segment
+        self.sync()
+        return self._segment + 1
+
+    def _record(self, pointer: Pointer) -> Record:
+        name = self.name(pointer.segment)
+        data = self._disk.read(name, pointer.offset, pointer.length)
+        try:
+            return parse(unpack(data))
+        except StoreError as error:
+            raise StoreError(f"{name}, byte {pointer.offset}: {error}") from error
+
+    def _opening(self, segment: int, at: float) -> bytes:
+        filename = self.name(segment).removeprefix(FOLDER)
+        return warcinfo(filename, self._software, self._agent, at, self._random(ID_BYTES))

@@ -1,0 +1,233 @@
+"""Records of the archive, as WARC 1.1 (ISO 28500:2017) wants them written.
+
+A visit becomes a `request` record and, right behind it, a `response` record with the body as the server sent it, or a
+`revisit` record when the content is one that the archive already holds. Each is a gzip member of its own, so that any
+record can be read by itself.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.store.archive.member import pack, pack_stored
+
+if TYPE_CHECKING:
+    from evercrawl.types import Exchange
+
+VERSION: Final = "WARC/1.1"
+CONFORMS_TO: Final = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+ID_BYTES: Final = 16  # of randomness that a record's name needs
+
+_PROFILES: Final = "http://netpreserve.org/warc/1.1/revisit/"
+_TRUNCATED: Final = {"too_large": "length", "timeout": "time", "": "unspecified"}
+_NEWER_REQUEST: Final = re.compile(rb"([^\r\n]* )HTTP/([23])(?:\.0)?(?=\r?\n)")
+_NEWER_STATUS: Final = re.compile(rb"()HTTP/([23])(?:\.0)?(?=[ \r\n])")
+_DENSE: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip", "application/pdf")
+_END: Final = b"\r\n\r\n"
+_BASE32: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_PAIRS: Final = [one + other for one in _BASE32 for other in _BASE32]  # ten bits at a time: a fourth of base64's time
+_SHIFTS: Final = range(150, -1, -10)
+_QUICK: Final = 0  # headers: codes of their own would save 160 bytes more and cost three times as much
+_SMALL: Final = 1  # a page that came uncompressed
+
+
+class Kind(enum.Enum):
+    """What a visit left in the archive."""
+
+    RESPONSE = "response"
+    NOT_MODIFIED = "server-not-modified"  # a 304: the content is that of the visit referred to
+    SAME_CONTENT = "identical-payload-digest"  # sent again, and the same as at the visit referred to
+
+
+class Original(NamedTuple):
+    """The response that holds the content of a revisit; `digest` as its record states it, "" where not known."""
+
+    url: str
+    at: float
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One visit for the archive.
+
+    Attributes
+    ----------
+    exchange
+        Request and answer; there must be an answer.
+    kind
+        Whether the content is new.
+    refers_to
+        Where the content is, when it is not new. Say that content is the same only where the content coding is too,
+        because a reader joins the new headers with the old body.
+    digest
+        `payload_digest` of the body of a response, where it is worked out already.
+    """
+
+    exchange: Exchange
+    kind: Kind = Kind.RESPONSE
+    refers_to: Original | None = None
+    digest: str = ""
+
+
+def iso_date(at: float) -> str:
+    """Return seconds since the epoch as a WARC date, in UTC and to the microsecond.
+
+    >>> iso_date(86400.25)
+    '1970-01-02T00:00:00.250000Z'
+    """
+    second, microsecond = divmod(round(at * 1e6), 1_000_000)
+    return f"{_iso_second(second)}.{microsecond:06d}Z"
+
+
+@functools.lru_cache(maxsize=64)
+def _iso_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def payload_digest(wire: bytes) -> str:
+    """Return the labelled SHA-1 of a body as received, which is what readers check it against.
+
+    >>> payload_digest(b"")
+    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
+    """
+    number = int.from_bytes(hashlib.sha1(wire, usedforsecurity=False).digest(), "big")
+    return "sha1:" + "".join([_PAIRS[number >> shift & 0x3FF] for shift in _SHIFTS])
+
+
+def record_id(noise: bytes) -> str:
+    """Return 16 random bytes as a version 4 UUID.
+
+    >>> record_id(bytes(16))
+    '00000000-0000-4000-8000-000000000000'
+    """
+    return _record_id(noise.hex())
+
+
+def _record_id(name: str) -> str:
+    return f"{name[:8]}-{name[8:12]}-4{name[13:16]}-8{name[17:20]}-{name[20:]}"
+
+
+def warcinfo(filename: str, software: str, agent: str, at: float, noise: bytes) -> bytes:
+    """Return the record that opens a segment and says who wrote it."""
+    fields = {
+        "software": software,
+        "format": "WARC File Format 1.1",
+        "conformsTo": CONFORMS_TO,
+        "http-header-user-agent": agent,
+    }
+    block = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in fields.items()).encode()
+    head = (
+        f"{VERSION}\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:{record_id(noise)}>\r\n"
+        f"WARC-Date: {iso_date(at)}\r\nWARC-Filename: {filename}\r\n"
+        f"Content-Type: application/warc-fields\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return pack(head.encode() + block + _END)
+
+
+def visit_records(entry: Entry, noise: bytes, digest: str = "") -> tuple[bytes, bytes]:
+    """Return the request record (empty where the request's bytes are not known) and the response or revisit record.
+
+    Parameters
+    ----------
+    entry
+        What to keep.
+    noise
+        32 random bytes: the names of the two records.
+    digest
+        `payload_digest` of the body, where it is worked out already.
+    """
+    exchange = entry.exchange
+    assert exchange.head, "only an answer can be archived"
+    names = noise.hex()
+    name, request_name = _record_id(names[: 2 * ID_BYTES]), _record_id(names[2 * ID_BYTES :])
+    shared = f"WARC-Date: {iso_date(exchange.at)}\r\nWARC-Target-URI: {exchange.request.url}\r\n"
+    if exchange.ip:
+        shared += f"WARC-IP-Address: {exchange.ip}\r\n"
+    if exchange.sent:
+        sent = _as_http_1(exchange.sent, _NEWER_REQUEST)[0]
+        request = pack(
+            f"{VERSION}\r\nWARC-Type: request\r\nWARC-Record-ID: <urn:uuid:{request_name}>\r\n{shared}"
+            f"WARC-Concurrent-To: <urn:uuid:{name}>\r\n"
+            f"Content-Type: application/http; msgtype=request\r\nContent-Length: {len(sent)}\r\n\r\n".encode()
+            + sent
+            + _END,
+            _QUICK,
+        )
+        shared += f"WARC-Concurrent-To: <urn:uuid:{request_name}>\r\n"
+    else:
+        request = b""
+    return request, _answer(entry, name, shared, digest)
+
+
+def _answer(entry: Entry, name: str, shared: str, digest: str) -> bytes:
+    exchange = entry.exchange
+    block, protocol = _as_http_1(_closed(exchange.head), _NEWER_STATUS)
+    revisit = entry.kind is not Kind.RESPONSE
+    body = b"" if revisit else exchange.wire
+    fields = [
+        f"{VERSION}\r\nWARC-Type: {'revisit' if revisit else 'response'}\r\nWARC-Record-ID: <urn:uuid:{name}>\r\n"
+    ]
+    fields.append(shared)
+    if protocol:
+        fields.append(f"WARC-Protocol: {protocol}\r\n")
+    fields.append(_about_original(entry) if revisit else f"WARC-Payload-Digest: {digest or payload_digest(body)}\r\n")
+    if exchange.truncated and not revisit:
+        fields.append(f"WARC-Truncated: {_TRUNCATED.get(exchange.error, 'disconnect')}\r\n")
+    fields.append(
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block) + len(body)}\r\n\r\n"
+    )
+    head = "".join(fields).encode() + block
+    if not body:
+        return pack(head + _END, _QUICK)
+    if _is_dense(exchange.headers):
+        return pack_stored(head, body + _END, _QUICK)
+    return pack(head + body + _END, _SMALL)
+
+
+def _about_original(entry: Entry) -> str:
+    """Return the fields that lead from a revisit to its content; only a 304 may leave out the digest."""
+    original, digest = entry.refers_to, ""
+    fields = f"WARC-Profile: {_PROFILES}{entry.kind.value}\r\n"
+    if original is not None:
+        fields += f"WARC-Refers-To-Target-URI: {original.url}\r\nWARC-Refers-To-Date: {iso_date(original.at)}\r\n"
+        digest = original.digest
+    if not digest and entry.kind is Kind.SAME_CONTENT:
+        digest = payload_digest(entry.exchange.wire)
+    return fields + (f"WARC-Payload-Digest: {digest}\r\n" if digest else "")
+
+
+def _is_dense(headers: dict[str, str]) -> bool:
+    """Tell whether a body with these headers is compressed already."""
+    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        return True
+    kind = headers.get("content-type", "").strip().lower()
+    return kind.startswith(_DENSE) and "svg" not in kind
+
+
+def _closed(head: bytes) -> bytes:
+    """Return the header block with the empty line that ends it, even where the far end never sent one."""
+    if head.endswith((_END, b"\n\n")):
+        return head
+    return head + (b"\r\n" if head.endswith(b"\n") else _END)
+
+
+def _as_http_1(head: bytes, first_line: re.Pattern[bytes]) -> tuple[bytes, str]:
+    """Return the header block as HTTP/1.1 would write it, and what the protocol was, "" for HTTP/1.
+
+    Readers take no other version in the first line; a field of the record tells the truth.
+    """
+    newer = first_line.match(head)
+    if newer is None:
+        return head, ""
+    return newer[1] + b"HTTP/1.1" + head[newer.end() :], f"h{newer[2].decode('ascii')}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

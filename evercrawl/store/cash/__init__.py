@@ -1,0 +1,1 @@
+"""Cash accounts, and how events move cash."""

@@ -1,0 +1,191 @@
+"""How cash moves as events say, between pages, their sites and the virtual page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.store.cash import transfers
+from evercrawl.store.journal.codec import encode_slot
+from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, Event, Passed, Visit
+from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evercrawl.store.cash.accounts import Accounts
+    from evercrawl.store.records.records import Records
+    from evercrawl.store.table.known import KnownLog
+    from evercrawl.store.table.table import Saved, Table
+    from evercrawl.types import Slots
+
+UNNOTICED: Final = 1e-6  # of all cash: what may be missing before it counts as lost
+
+
+class Cashbook:
+    """Moves the cash of a state, the same way when events happen and when they are read back.
+
+    How much moves is in the events, and no scheme is asked.
+
+    Parameters
+    ----------
+    table, records, accounts
+        Where cash is, and what is kept of pages.
+    known
+        All URLs.
+    site_of
+        Index of each host's site, u32 by host.
+    lost
+        Slot -> index of the record of a page whose content was lost.
+    read
+        Journal pointer -> its event; without a journal nobody can look back.
+
+    Attributes
+    ----------
+    saved
+        What the snapshot had that the state was restored from, while the journal is folded from there; else None.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        records: Records,
+        accounts: Accounts,
+        known: KnownLog,
+        site_of: Slots,
+        lost: Mapping[int, int],
+        read: Callable[[int], Event] | None,
+    ) -> None:
+        self._table, self._records, self._accounts = table, records, accounts
+        self._known, self._site_of, self._lost, self._read = known, site_of, lost, read
+        self.saved: Saved | None = None
+
+    def settle(self, event: Visit, number: int, held: Visit | None) -> None:
+        """Move the cash that a visit moved."""
+        if event.flags & JOINS:
+            self.join(event.slot, event.host, number)
+        if event.flags & LEAVES:
+            given = self._accounts.leave(int(self._site_of[event.host]))
+            self._accounts.virtual += given - self._pay(event.slot, given, number)
+        if not event.transfer:
+            return
+        moved = transfers.unpack(event.transfer)
+        own = event if event.flags & HAS_LINKS else None
+        if held is None and event.links and (own is None or moved.takes_back):
+            held = self._recall(event.links)
+        self._hand_on(own or held, event.joined)
+        arrived = self._pay(event.slot, -moved.moved, number)
+        arrived += self._pay_along(own or held, moved.internal, moved.external, number)
+        if moved.takes_back:
+            arrived += self._pay_along(held, -moved.back_internal, -moved.back_external, number)
+        self._accounts.virtual -= arrived
+        self._accounts.total += moved.moved
+        self._accounts.spend()
+
+    def passed(self, event: Passed, number: int, held: Visit | None) -> None:
+        """Move the cash that a page passed on without a visit."""
+        moved = transfers.unpack(event.transfer)
+        index = self._table.record.item(event.slot)
+        if index & NO_RECORD:
+            index = self._lost[event.slot]
+        row = self._records.rows[index]
+        row["importance"], row["mark"] = moved.history, moved.mark
+        self.keep(index, event.kept)
+        if held is None and event.links:
+            held = self._recall(event.links)
+        self._hand_on(held, event.joined)
+        arrived = self._pay(event.slot, -moved.moved, number)
+        arrived += self._pay_along(held, moved.internal, moved.external, number)
+        self._accounts.virtual -= arrived
+        self._accounts.total += moved.moved
+        self._accounts.spend()
+
+    def keep(self, index: int, kept: bytes) -> None:
+        """Keep in a page's record what the scheme says, beside history and mark."""
+        if kept:
+            self._records.kept[index] = transfers.unpack_numbers(kept)
+
+    def join(self, slot: int, host: int, number: int) -> None:
+        """Let a page be a member of its host's site; what the site has for each goes to it too."""
+        given = self._accounts.join(int(self._site_of[host]))
+        if given:
+            self._accounts.virtual -= self._pay(slot, -given, number) + given
+        self._accounts.spend()
+
+    def begin_anew(self, *, handout: bool, trusted: list[bool]) -> None:
+        """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile.
+
+        Parameters
+        ----------
+        handout, trusted
+            See `Accounts.begin`.
+        """
+        rows = self._records.rows[: self._records.count]
+        rows["importance"] = rows["mark"] = 0.0
+        self._table.cash[: self._known.count] = 0.0
+        self._accounts.begin(handout=handout, trusted=trusted)
+        self._accounts.spend()
+
+    def owed(self) -> float:
+        """Return the sum of all cash, the virtual page's included, less what there should be: 0, by the law of cash.
+
+        That is 1 where the virtual page spends. Else it is 0, because cells do not hold the constant sources.
+        """
+        cells = float(self._table.cash[: self._known.count].sum(dtype=np.float64))
+        return cells + self._accounts.held() - (1.0 if self._accounts.handout else 0.0)
+
+    def audit(self) -> None:
+        """Assert the law of cash; what may be missing is what rounding explains."""
+        owed = self.owed()
+        assert abs(owed) <= UNNOTICED * self._all_cash(), f"{owed:.3g} of {self._all_cash():g} cash came from nowhere"
+
+    def balance(self) -> bool:
+        """Let the virtual page have what rounding left over; return False where more is missing than that.
+
+        Of payments that a snapshot has already, it is not known any more what of them was rounded away, in cells that
+        may hold more than all cash there is, less than nothing among them.
+        """
+        owed = self.owed()
+        cells = float(np.abs(self._table.cash[: self._known.count]).sum(dtype=np.float64))
+        if not abs(owed) <= UNNOTICED * (self._all_cash() + cells):
+            return False
+        self._accounts.virtual -= owed
+        return True
+
+    def _hand_on(self, links: Visit | None, joined: bytes) -> None:
+        """Keep of the page that another leads to what the scheme says, where it has got that one's window."""
+        if joined:
+            assert links is not None, "a window goes where a link leads"
+            index = self._table.record.item(links.alias)
+            if index & NO_RECORD:
+                index = self._lost[links.alias]
+            history, mark, *kept = transfers.unpack_numbers(joined)
+            row = self._records.rows[index]
+            row["importance"], row["mark"] = history, mark
+            if kept:
+                self._records.kept[index] = kept
+
+    def _pay(self, slot: int, amount: float, number: int) -> float:
+        """Add to the cash of one page; return what arrived."""
+        if self.saved is None:
+            return self._table.give(slot, amount)
+        return self._table.pay_links(encode_slot(slot), b"", amount, 0.0, number + 1, self.saved)
+
+    def _pay_along(self, links: Visit | None, internal: float, external: float, number: int) -> float:
+        """Pay each of the links of an event; return what arrived."""
+        if links is None or not (internal or external):
+            return 0.0
+        if links.alias != NO_SLOT:
+            return self._pay(links.alias, external, number)
+        return self._table.pay_links(links.targets, links.external, internal, external, number + 1, self.saved)
+
+    def _recall(self, pointer: int) -> Visit:
+        assert self._read is not None, "a state without a journal cannot look back"
+        event = self._read(pointer)
+        assert isinstance(event, Visit), "links are those of a visit"
+        return event
+
+    def _all_cash(self) -> float:
+        return max(self._accounts.sources(), 1.0)

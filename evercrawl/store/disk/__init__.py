@@ -1,0 +1,1 @@
+"""Files of a crawl directory: locks, snapshots, and errors in words."""

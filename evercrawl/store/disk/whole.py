@@ -1,0 +1,75 @@
+"""A file that a person asked for: it appears under its name once it is whole, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.store.disk.trouble import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+TEMPORARY: Final = ".part"  # added to the name while a file is being written
+_REMEDY: Final = {
+    errno.EACCES: "give this user access to it, or name another file",
+    errno.EPERM: "give this user access to it, or name another file",
+    errno.ENOENT: "make its folder first, or name another file",
+    errno.EISDIR: "it is a folder; name a file",
+}
+
+
+@contextlib.contextmanager
+def appearing(path: Path) -> Generator[Path]:
+    """Give the name to write to; what was written there appears as `path` once all went well.
+
+    What is no plain file, such as a pipe, is written to directly.
+
+    Raises
+    ------
+    StoreError
+        It cannot be written; `NoRoomError` for want of room.
+    """
+    target = path.resolve()  # a link stays, and leads to the new content
+    direct = target.exists() and not target.is_file()
+    temporary = target if direct else target.with_name(target.name + TEMPORARY)
+    try:
+        yield temporary
+        if not direct:
+            temporary.replace(target)
+    except OSError as error:
+        raise _in_words(error, path) from error
+    finally:
+        if not direct:
+            with contextlib.suppress(OSError):  # where nothing can be written nothing lies about either
+                temporary.unlink()
+
+
+def placed(path: Path) -> None:
+    """Refuse a name that nothing can be written to; asked before the work whose outcome is to be there.
+
+    Raises
+    ------
+    StoreError
+        There is no such folder, no access to it, or it is a folder itself.
+    """
+    target = path.resolve()
+    wrong = (
+        (errno.EISDIR, target.is_dir()),
+        (errno.ENOENT, not target.parent.is_dir()),
+        (errno.EACCES, not os.access(target if target.exists() else target.parent, os.W_OK)),
+    )
+    number = next((number for number, there in wrong if there), None)
+    if number is not None:
+        raise _in_words(OSError(number, os.strerror(number)), path)
+
+
+def _in_words(error: OSError, path: Path) -> StoreError:
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    if isinstance(in_words(error, "write", path), NoRoomError):
+        return NoRoomError(f"no room to write {path}: {reason}; make room there, or name another file")
+    return StoreError(f"cannot write {path}: {reason}; {_REMEDY.get(error.errno or 0, 'name another file')}")

@@ -1,0 +1,76 @@
+"""Sets of slots as few bytes: sorted, and the gaps between them as variable-length numbers (LEB128).
+
+A gap of 0 means the very next slot, so a run of new URLs costs a byte each.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Slots
+
+_KERNELS: Final = Library("evercrawl.store.journal._codec_kernels")
+
+
+def encode_slots(slots: Slots) -> bytes:
+    """Return the distinct numbers of `slots`, shape (n,), as bytes.
+
+    >>> encode_slots(np.array([7, 8, 3, 3, 300], np.uint32)).hex(" ")
+    '03 03 00 a3 02'
+    """
+    ascending = np.sort(slots).astype(np.uint32, copy=False)
+    out = np.empty(5 * len(ascending), np.uint8)
+    size = _KERNELS["encode"](pointer(ascending), len(ascending), pointer(out))
+    return out[:size].tobytes()
+
+
+def encode_links(slots: Slots, own: int, external: Sequence[int]) -> tuple[bytes, bytes, int]:
+    """Return those of distinct `slots`, shape (n,), that are known and not `own`; and how many are not `own`.
+
+    They come as `encode_slots` makes them, and with a bit for each, the low bits first, that says whether it is among
+    `external`, ascending places in `slots`; without any bits where none is.
+
+    >>> targets, bits, others = encode_links(np.array([9, 0xFFFFFFFF, 2, 4], np.uint32), 4, [0])
+    >>> targets.hex(" "), bits.hex(" "), others
+    ('02 06', '02', 3)
+    """
+    n = len(slots)
+    marked, room, out = array("q", external), np.empty(n + 3, np.uint64), np.empty(6 * n + 1, np.uint8)
+    wanted = pointer(slots), n, own, pointer(marked), len(marked)
+    _KERNELS["encode_links"](*wanted, pointer(room), pointer(out))
+    size, bits, others = room[n:].tolist()
+    data = out[: size + bits].tobytes()
+    return data[:size], data[size:], others
+
+
+def encode_slot(slot: int) -> bytes:
+    """Return `encode_slots` of a single slot.
+
+    >>> encode_slot(300).hex(" ")
+    'ac 02'
+    """
+    data = bytearray()
+    while slot >= 128:
+        data.append(slot & 127 | 128)
+        slot >>= 7
+    data.append(slot)
+    return bytes(data)
+
+
+def decode_slots(data: bytes) -> Slots:
+    """Return the slots in ascending order, shape (n,), that `encode_slots` made `data` of.
+
+    >>> decode_slots(bytes.fromhex("03 03 00 a3 02"))
+    array([  3,   7,   8, 300], dtype=uint32)
+    """
+    out = np.empty(len(data), np.uint32)
+    count = _KERNELS["decode"](data, len(data), pointer(out))
+    return out[:count]

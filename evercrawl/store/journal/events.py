@@ -1,0 +1,274 @@
+"""What the journal remembers: everything that ever happened to a crawl, in order.
+
+All state is a fold over these. Slots and host numbers are given out in the order of the journal, so a new URL's slot is
+not stored but counted from `first_slot`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec decodes it
+from evercrawl.types import NO_SLOT
+
+CHANGED: Final = 1  # the content differs from the last visit's
+UNCHANGED: Final = 2  # the content is the last visit's: a 304, or the same digest
+TLS_BAD: Final = 4  # the certificate did not verify
+HAS_LINKS: Final = (
+    8  # `targets`, validators and title are this event's own; otherwise those of the last event that has them
+)
+NOINDEX: Final = 32  # the page asks not to be found by searching
+MEMBER: Final = 64  # from now on, its site's virtual cash goes to this page too
+JOINS: Final = 128  # and it did not before
+LEAVES: Final = 256  # it did before, and does not any more
+VALIDATED: Final = 512  # the server sent validators, and has not been seen to ignore them
+DATE_TRUE: Final = 1024  # its Last-Modified agrees with what the visit saw
+DATE_FALSE: Final = 2048  # its Last-Modified contradicts it
+LISTED_TRUE: Final = 4096  # a sitemap or feed had said that it changed, and it had
+LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it had not
+NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; until a visit says otherwise
+PARTIAL: Final = 32_768  # not all of its links could be let in, so the same content is read anew next time
+MISSED: Final = 65_536  # it had changed and nothing had been said of that, on a site that does announce changes
+KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
+
+
+class Discovery(msgspec.Struct, array_like=True, frozen=True):
+    """URLs that became known, and the hosts that came with them.
+
+    Attributes
+    ----------
+    first_slot, urls, hosts
+        URL i has slot `first_slot + i` and lives on host `hosts[i]`.
+    source
+        Slot of the page that named them; NO_SLOT for seeds.
+    depth, hops
+        Links followed from a seed, and redirects followed in a row to get here; the same for all of them.
+    first_host, new_hosts
+        Name i is that of host `first_host + i`.
+    thin
+        How much thinner than usual the source of their site is at them; see `spread`.
+    said
+        Mark of the words that were looked for and stood at the link to URL i, by i; see `model.focus`.
+    """
+
+    first_slot: int
+    urls: list[str]
+    hosts: list[int]
+    first_host: int
+    new_hosts: list[str]
+    source: int = NO_SLOT
+    depth: int = 0
+    hops: int = 0
+    thin: int = 0
+    said: dict[int, int] = {}
+
+
+class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
+    """One fetch of one page.
+
+    Attributes
+    ----------
+    slot, host
+        Which page.
+    at, interval_s, fetch_s
+        Start in seconds since the epoch; seconds since the last visit, 0 for the first; duration.
+    outcome, status, flags
+        `Outcome`, HTTP status (0 = no answer), and the bits above.
+    visits, changes
+        How many there have been, this one included.
+    size_bytes, wire_bytes
+        Body after and before content decoding.
+    digest, simhash, words
+        64-bit exact and similarity hash of the content; 32 bits of the digest of its text; 0 where there is none.
+    alias
+        Slot of the redirect's target, or of the page whose content this is; NO_SLOT where it is neither.
+    archive
+        Segment number, offset and length of the response (or revisit) record; None where nothing was archived.
+    retry_at
+        The host is to be left alone until then (Retry-After, back-off); 0 = no wish.
+    changed_at
+        When the content last changed, as far as is known; 0 where the visit brought no new content.
+    targets
+        Slots of the followed links, new ones included, sorted and delta-coded (`codec.encode_slots`); never the page's
+        own.
+    error
+        "" or the failure's class and sentence.
+    content
+        Journal pointer of the visit whose archive record has the body, for one with links of its own whose record is a
+        revisit; 0 where the body is in its own.
+    links
+        Journal pointer of the event whose links held before this visit; 0 where there is none, or no cash moved.
+    out
+        Distinct links to other pages, whether they are followed or not.
+    external
+        A bit for each of `targets`, the low bits first: whether it is on another site and counts as such, which from a
+        page that a program makes on demand none does; empty where none is.
+    transfer
+        The cash that moved, packed by `transfers.pack`; empty where none did.
+    evidence
+        What the visits so far say about the page's rate of change, packed by `transfers.pack_evidence`; empty where
+        this visit said nothing new.
+    misses
+        Visits in a row that found the page gone or in trouble, this one included.
+    near
+        Slot of the page that said nearly the same before this one did; NO_SLOT where none did.
+    kept
+        What the scheme keeps of the page from now on beside history and mark, packed by `transfers.pack_numbers`; empty
+        where that is nothing, or no cash moved.
+    joined
+        History, mark and what else is kept from now on of the page that this one leads to, which has this one's window
+        beside its own since this visit; packed like `kept`, empty where nothing is handed on.
+    said
+        How likely the copy was said to be fresh before the visit, and whether it was, packed by `said.pack`; 0 where
+        there was no copy, or the visit does not tell.
+    heard
+        How many changes were to be expected since the visit before, or until one was announced, and how many there were
+        to be found, packed by `heard.pack`; 0 where the site never announced one.
+    anchors
+        Of each of `targets`, how many bytes the words of the links to it have, up to 255; empty where the crawl's
+        policy does not ask, or the page was read without its words.
+    text
+        How many bytes the visible text of the content has, and what the search index takes in of it, in UTF-8; of an
+        event with links of its own. None elsewhere, and where nobody counted them.
+    """
+
+    slot: int
+    host: int
+    at: float
+    outcome: int
+    status: int
+    flags: int = 0
+    visits: int = 0
+    changes: int = 0
+    interval_s: float = 0.0
+    fetch_s: float = 0.0
+    size_bytes: int = 0
+    wire_bytes: int = 0
+    digest: int = 0
+    simhash: int = 0
+    alias: int = NO_SLOT
+    archive: tuple[int, int, int] | None = None
+    retry_at: float = 0.0
+    changed_at: float = 0.0
+    targets: bytes = b""
+    etag: str = ""
+    last_modified: str = ""
+    mime: str = ""
+    title: str = ""
+    language: str = ""
+    error: str = ""
+    found: Discovery | None = None
+    content: int = 0
+    links: int = 0
+    out: int = 0
+    external: bytes = b""
+    transfer: bytes = b""
+    evidence: bytes = b""
+    misses: int = 0
+    words: int = 0
+    near: int = NO_SLOT
+    kept: bytes = b""
+    joined: bytes = b""
+    said: int = 0
+    heard: int = 0
+    anchors: bytes = b""
+    text: tuple[int, int] | None = None
+
+
+class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
+    """URLs that no page told us about: seeds."""
+
+    at: float
+    found: Discovery
+
+
+class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
+    """Cash that a page passed on without being visited.
+
+    Attributes
+    ----------
+    slot, at
+        Which page; seconds since the epoch.
+    links
+        Journal pointer of the event whose links it went along; 0 where there is none.
+    transfer, kept, joined
+        The cash that moved, what the scheme keeps of the page from now on, and of the one it leads to; packed as in a
+        visit.
+    """
+
+    slot: int
+    at: float
+    links: int
+    transfer: bytes
+    kept: bytes = b""
+    joined: bytes = b""
+
+
+class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):
+    """Importance is learned otherwise from now on: all cash, history and what else was kept of pages is forgotten.
+
+    The virtual page begins anew, and so does the clock G. What the past comes to by the new scheme follows, event by
+    event; see `crawl.switching`.
+    """
+
+    at: float
+    scheme: Scheme
+
+
+class Drawn(msgspec.Struct, array_like=True, tag="d", frozen=True):
+    """A page whose copy was drawn at random, to see whether it is fresh; the next visit of the page tells.
+
+    It changes nothing that is known. See `crawl.probes.random_probes` and `ask.measured`.
+
+    Attributes
+    ----------
+    slot, at
+        Which page; when it was drawn, in seconds since the epoch.
+    by_importance
+        Whether it was drawn with a probability in proportion to importance; else every copy was as likely.
+    fresh
+        How likely it was said to be fresh at that instant.
+    age_s
+        How old it was expected to be: 0 as long as it is fresh, else since the first change that it misses.
+    alone_s
+        Time since the last visit that saw the content.
+    """
+
+    slot: int
+    at: float
+    by_importance: bool
+    fresh: float
+    age_s: float
+    alone_s: float
+
+
+class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
+    """An archive record went with a damaged disk; its page counts as never fetched, and `why` says how it was found."""
+
+    slot: int
+    host: int
+    at: float
+    archive: tuple[int, int, int]
+    why: str
+
+
+class Noted(msgspec.Struct, array_like=True, tag="n", frozen=True):
+    """What a policy noted when it had planned, which visits are made by from now on; it comes before the first of them.
+
+    Snapshots keep notes too, and are minutes apart: a policy that has to keep to its plan could not, after a crash.
+
+    Attributes
+    ----------
+    at
+        When the first visit by the plan began, in seconds since the epoch.
+    notes
+        Numbers by name, as in the state; others that are there stay.
+    """
+
+    at: float
+    notes: dict[str, float]
+
+
+Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted

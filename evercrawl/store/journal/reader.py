@@ -1,0 +1,86 @@
+"""Frames of the journal, read back from the disk: one at a time by offset, or many in order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import StoreError
+from evercrawl.store.journal.frame import Frame, Press, parse
+from evercrawl.store.journal.segment import HEADER_BYTES, frames, read_frame, segment_name, segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evercrawl.store.disk.disk import Disk
+
+CACHED_FRAMES: Final = 512  # some 3 MB; pages come up for refresh nearly in the order in which they were visited
+
+
+class Reader:
+    """Reads frames that are on the disk; the last few stay unpacked in memory."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._starts: list[int] = []
+        self._cache: OrderedDict[int, list[bytes]] = OrderedDict()
+        self.press = Press()
+
+    def events(self, offset: int, data: bytes = b"") -> list[bytes]:
+        """Return the encoded events of the frame at `offset`; `data` is the frame where it is not on the disk yet.
+
+        Raises
+        ------
+        StoreError
+            No sound frame is there.
+        """
+        cached = self._cache.get(offset)
+        if cached is None:
+            frame = parse(data, 0, offset) or self._frame(offset)
+            return self.remember(offset, self.press.unpack(frame))
+        self._cache.move_to_end(offset)
+        return cached
+
+    def remember(self, offset: int, events: list[bytes]) -> list[bytes]:
+        """Keep the events of a frame in memory for a while, and return them."""
+        self._cache[offset] = events
+        if len(self._cache) > CACHED_FRAMES:
+            self._cache.popitem(last=False)
+        return events
+
+    def walk(self, start: int, limit: int | None) -> Iterator[Frame]:
+        """Yield the frames from offset `start` to `limit`; without a limit, up to what is not whole yet.
+
+        Raises
+        ------
+        StoreError
+            No frame starts at `start`, or one before `limit` is not sound.
+        """
+        files = segments(self._disk)
+        for segment in files:
+            offset, end = max(start, segment.start), segment.end if limit is None else min(segment.end, limit)
+            if offset >= end:
+                continue
+            if offset == segment.start:
+                offset += HEADER_BYTES
+            for frame in frames(self._disk, segment.start, offset):
+                if limit is not None and frame.offset >= limit:
+                    break
+                yield frame
+                offset += frame.size
+            if offset < end and not (limit is None and segment is files[-1]):
+                raise segment.damaged(offset, "no sound frame is there")
+
+    def _frame(self, offset: int) -> Frame:
+        number = bisect_right(self._starts, offset) - 1
+        frame = read_frame(self._disk, self._starts[number], offset) if number >= 0 else None
+        if frame is None:  # perhaps in a file that is newer than our list
+            self._starts = [segment.start for segment in segments(self._disk)]
+            start = self._starts[bisect_right(self._starts, offset) - 1] if self._starts else 0
+            frame = read_frame(self._disk, start, offset)
+            if frame is None:
+                place = f"{segment_name(start)}, byte {offset - start} (journal offset {offset})"
+                message = f"the journal has no sound frame at {place}"
+                raise StoreError(f"{message}; run `evercrawl verify` to see what else is wrong")
+        return frame

@@ -1,0 +1,118 @@
+"""Where the journal ends, and whether what stands there is a torn write or damage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.store.journal.frame import FOOTER, MAGIC, OVERHEAD, Frame, footer_size
+from evercrawl.store.journal.segment import HEADER_BYTES, Segment, frames, read_frame, read_header, segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evercrawl.store.disk.disk import Disk
+
+_CHUNK_BYTES: Final = 4 << 20
+
+
+class End(NamedTuple):
+    """The end of what is sound.
+
+    Attributes
+    ----------
+    offset
+        Of the byte after the last sound frame; that of the file's first byte where not even its header is sound.
+    sequence
+        Events before it.
+    start
+        Offset of the first byte of the last file.
+    torn_bytes
+        What stands behind it, of a write that never ended.
+    """
+
+    offset: int
+    sequence: int
+    start: int
+    torn_bytes: int
+
+
+def find_end(disk: Disk, good: int = 0) -> End:
+    """Return where the journal ends, reading and checking it from `good` on.
+
+    Parameters
+    ----------
+    good
+        Offset of a frame up to which the journal is known to be sound; where it does not fit, all of it is read.
+
+    Raises
+    ------
+    StoreError
+        Something is wrong that an interrupted write does not explain, or the format is a newer one.
+    """
+    files = segments(disk)
+    if not files:
+        return End(0, 0, 0, 0)
+    first, offset, sequence = _anchor(disk, files, good) or (0, 0, 0)
+    for segment in files[first:]:
+        offset, sequence = _walk(disk, segment, max(offset, segment.start), sequence)
+        while offset < segment.end:
+            if _is_torn(disk, segment, offset, last=segment is files[-1]):
+                return End(offset, sequence, segment.start, segment.end - offset)
+            # A reader may have met a write that was under way; what is sound by now was never damaged.
+            came_far, sequence = _walk(disk, segment, offset, sequence)
+            if came_far == offset:
+                raise segment.damaged(offset, "what stands there is not what was written")
+            offset = came_far
+    return End(offset, sequence, files[-1].start, 0)
+
+
+def _anchor(disk: Disk, files: list[Segment], good: int) -> tuple[int, int, int] | None:
+    """Return file number, offset and sequence of `good`; None where no frame ends or begins there."""
+    if good == files[-1].end + HEADER_BYTES:  # where a file was about to begin
+        good = files[-1].end
+    number = max((i for i, segment in enumerate(files) if segment.start <= good), default=0)
+    segment = files[number]
+    if good > segment.end or good <= segment.start:
+        return None
+    if good == segment.start + HEADER_BYTES:
+        sequence = read_header(disk, segment)
+        return None if sequence is None else (number, segment.start, sequence)
+    size = footer_size(disk.read(segment.name, max(good - segment.start - FOOTER, 0), FOOTER))
+    before = read_frame(disk, segment.start, good - size) if OVERHEAD <= size <= good - segment.start else None
+    if before is None or before.offset + before.size != good:
+        return None
+    return number, good, before.sequence + before.events
+
+
+def _walk(disk: Disk, segment: Segment, offset: int, sequence: int) -> tuple[int, int]:
+    """Return offset and sequence at the end of the sound frames of one file."""
+    if offset == segment.start:
+        before = read_header(disk, segment)
+        if before is None:
+            return offset, sequence
+        if before != sequence:
+            raise segment.damaged(offset, f"it begins with event {before} where {sequence} comes next")
+        offset += HEADER_BYTES
+    for frame in frames(disk, segment.start, offset):
+        if frame.sequence != sequence:
+            raise segment.damaged(offset, f"event {frame.sequence} stands where {sequence} comes next")
+        offset, sequence = offset + frame.size, sequence + frame.events
+    return offset, sequence
+
+
+def _is_torn(disk: Disk, segment: Segment, offset: int, last: bool) -> bool:
+    """Whether a write that ended too early explains what stands at `offset`: nothing behind it had to wait for it."""
+    return last and all(frame.batch <= offset for frame in _later(disk, segment, offset))
+
+
+def _later(disk: Disk, segment: Segment, offset: int) -> Iterator[Frame]:
+    """Yield the sound frames that stand anywhere behind `offset` in the file."""
+    place = offset + 1 - segment.start
+    while len(data := disk.read(segment.name, place, _CHUNK_BYTES)) >= OVERHEAD:
+        at = data.find(MAGIC, FOOTER)
+        while at >= 0:
+            frame = read_frame(disk, segment.start, segment.start + place + at - FOOTER)
+            if frame is not None:
+                yield frame
+            at = data.find(MAGIC, at + (frame.size if frame else 1))
+        place += len(data) - OVERHEAD + 1

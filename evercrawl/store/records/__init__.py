@@ -1,0 +1,1 @@
+"""One record for each page that was visited."""

@@ -1,0 +1,35 @@
+"""Which pages are retired: gone so often, and for so long, that they are asked for no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.store.table.known import TICKS_PER_S
+from evercrawl.types import RETIRED, RETIRED_S, Outcome
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+
+def retired(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return which records are of retired pages, shape (n,): gone six times in a row, and not there for thirty days.
+
+    Of a page that was never there the six are enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evercrawl.store.records.records import RECORD
+    >>> rows = np.zeros(4, RECORD)
+    >>> rows["outcome"], rows["misses"] = Outcome.GONE, [6, 6, 6, 5]
+    >>> rows["seen"] = [0, 1, 1, 0]
+    >>> rows["visited"] = np.array([9, 9, 31 * 86_400, 9]) * TICKS_PER_S
+    >>> retired(rows).tolist()
+    [True, False, True, False]
+    """
+    gone = (rows["outcome"] == Outcome.GONE) & (rows["misses"] >= RETIRED)
+    since = rows["visited"].astype("i8") - rows["seen"].astype("i8")
+    found: NDArray[Any] = gone & ((rows["seen"] == 0) | (since >= RETIRED_S * TICKS_PER_S))
+    return found

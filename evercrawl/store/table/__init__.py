@@ -1,0 +1,1 @@
+"""All known URLs, by key and by slot."""

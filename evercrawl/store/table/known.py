@@ -1,0 +1,133 @@
+"""What never changes about a known URL: its key, host, and how it was found; 24 bytes each, in order of discovery.
+
+The file is derived from the journal and only ever grows, so a snapshot has to say no more than how long it was, and
+the digest of what it held, by which damage is found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import xxhash
+
+from evercrawl.errors import StoreError
+from evercrawl.store.table.found_at import FoundAt
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.store.disk.disk import Disk
+
+FILE: Final = "known.bin"
+KNOWN: Final = np.dtype(
+    [
+        ("key", "<u8"),
+        ("host", "<u4"),
+        ("found", "<u4"),
+        ("source", "<u4"),
+        ("depth", "u1"),
+        ("hops", "u1"),
+        ("spread", "u1"),  # see `spread`
+        ("said", "u1"),  # mark of the words that were looked for, and stood at the link that made it known; or 0
+    ]
+)
+TICKS_PER_S: Final = 16  # instants are kept as u32 ticks since the crawl's epoch: 8.5 years
+assert KNOWN.itemsize == 24
+_READ_ROWS: Final = 1 << 20  # at once, to digest them
+
+
+class KnownLog:
+    """The append-only file of `KNOWN` rows, with what is not written yet in memory.
+
+    Attributes
+    ----------
+    count
+        How many rows there are.
+    found_at
+        About when slots were found, in ticks, without looking into the file.
+    """
+
+    def __init__(self, disk: Disk, count: int, *, writable: bool = True) -> None:
+        size = disk.size(FILE)
+        if size < count * KNOWN.itemsize:
+            raise StoreError(f"{FILE} holds {size // KNOWN.itemsize} URLs where the snapshot says {count}")
+        if writable and size > count * KNOWN.itemsize:
+            disk.truncate(FILE, count * KNOWN.itemsize)
+        self._disk = disk
+        self._writable = writable
+        self._written = count
+        self._waiting: list[NDArray[Any]] = []
+        self._firsts: list[int] = []  # slots with which those begin
+        self.count = count
+        self.found_at = FoundAt()
+        self._digest = xxhash.xxh3_64()
+        for start in range(0, count, _READ_ROWS):
+            rows = self.rows(start, min(start + _READ_ROWS, count))
+            self._digest.update(rows.tobytes())
+            self.found_at.see(start, rows["found"])
+
+    def digest(self) -> int:
+        """Return the XXH3-64 of all rows, written or not, as they were when they were added."""
+        return self._digest.intdigest()
+
+    def append(
+        self,
+        keys: NDArray[np.uint64],
+        hosts: list[int],
+        found: int,
+        source: int,
+        depth: int,
+        hops: int,
+        spreads: NDArray[np.uint8] | int = 0,
+        said: NDArray[np.uint8] | int = 0,
+    ) -> None:
+        """Add one row for each key; `found` in ticks, `source` a slot or NO_SLOT."""
+        rows = np.zeros(len(keys), KNOWN)
+        rows["key"], rows["host"], rows["found"], rows["source"] = keys, hosts, found, source
+        rows["depth"], rows["hops"] = min(depth, 255), min(hops, 255)
+        rows["spread"], rows["said"] = spreads, said
+        self._digest.update(rows.tobytes())
+        self._waiting.append(rows)
+        self._firsts.append(self.count)
+        self.found_at.see(self.count, rows["found"])
+        self.count += len(rows)
+
+    def flush(self) -> None:
+        """Write what waits; on NoRoomError it goes on waiting."""
+        if self._waiting and self._writable:
+            rows = np.concatenate(self._waiting)
+            self._disk.append(FILE, rows.tobytes())
+            self._waiting.clear()
+            self._firsts.clear()
+            self._written += len(rows)
+
+    def sync(self) -> None:
+        """Put what is written on the disk for good; may run in another thread than `append` and `flush`."""
+        if self._written:
+            self._disk.sync(FILE)
+
+    def rows(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Return rows [start, stop) as a `KNOWN` array."""
+        stop = self.count if stop is None else min(stop, self.count)
+        size = KNOWN.itemsize
+        parts: list[NDArray[Any]] = []
+        if start < self._written:
+            upto = min(stop, self._written)
+            parts.append(np.frombuffer(self._disk.read(FILE, start * size, (upto - start) * size), KNOWN))
+        if stop > self._written:
+            tail = np.concatenate(self._waiting)
+            parts.append(tail[max(start - self._written, 0) : stop - self._written])
+        return np.concatenate(parts) if parts else np.zeros(0, KNOWN)
+
+    def row(self, slot: int) -> Any:
+        """Return the row of one slot."""
+        place = bisect_right(self._firsts, slot) - 1
+        return self._waiting[place][slot - self._firsts[place]] if place >= 0 else self.rows(slot, slot + 1)[0]
+
+    def seeds(self) -> NDArray[np.int64]:
+        """Return the slots of depth 0 that no page named."""
+        rows = self.rows()
+        return np.flatnonzero((rows["depth"] == 0) & (rows["source"] == NO_SLOT))

@@ -1,0 +1,446 @@
+"""What a policy is told of visits: the same, visit by visit or read back from the journal, and what of it is kept."""
+
+import os
+from dataclasses import fields
+from email.utils import formatdate
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from evercrawl.ask.plan.outlook import outlook
+from evercrawl.ask.status import expectations
+from evercrawl.ask.why.why import why
+from evercrawl.config import Config
+from evercrawl.crawl.learn import visit_event
+from evercrawl.errors import NoRoomError
+from evercrawl.model.policy import lessons, lessons_file
+from evercrawl.model.policy.lessons import Lessons
+from evercrawl.model.stored.reader import opened
+from evercrawl.model.view import View
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site
+from evercrawl.schedule import Pages, Policy, Price, Visits
+from evercrawl.schedule.policies.price_gamma import PriceGamma
+from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
+from evercrawl.store.disk import stamped
+from evercrawl.store.disk.pieces import pieces
+from evercrawl.store.partition import Partition
+from evercrawl.types import Floats
+
+SITE, OTHER = "http://example.org", "http://other.example"
+
+
+class Listener(Policy):
+    """Remembers what it is told."""
+
+    learns = True
+
+    def __init__(self) -> None:
+        self.told: list[Visits] = []
+
+    def value(self, pages: Pages, now: float) -> Floats:
+        return np.zeros(len(pages.slot))
+
+    def learn(self, visits: Visits) -> None:
+        assert len(set(visits.slot.tolist())) == len(visits), "no page is there twice"
+        self.told.append(visits)
+
+    def column(self, name: str) -> list:
+        return [value for visits in self.told for value in getattr(visits, name).tolist()]
+
+
+@pytest.fixture
+def listener(made):
+    policy = Listener()
+    policy.lessons = made.teach(policy)
+    return policy
+
+
+def told(policy: Listener) -> dict[str, list]:
+    policy.lessons.flush()
+    return {each.name: policy.column(each.name) for each in fields(Visits)}
+
+
+def test_what_a_visit_says(made, listener):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    made.visit(f"{SITE}/", made.page("House", "/a", "/c"))
+    made.visit(f"{SITE}/", status=304)
+    made.visit(f"{SITE}/a", status=404)
+    found = told(listener)
+    assert found["slot"] == [0, 0, 0, 0, 1]
+    assert found["read"] == [True] * 4 + [False]
+    assert found["gone"] == [False] * 4 + [True]
+    assert found["changed"] == [False, False, True, False, False]
+    assert found["relinked"] == [False, False, True, False, False]
+    assert found["links"] == [2, 2, 2, 2, 0]
+    assert found["found"] == [2, 0, 1, 0, 0]
+    assert found["interval_s"][1:4] == [10.0, 10.0, 10.0]
+    assert np.isnan([found["interval_s"][0], found["interval_s"][4]]).all()
+    assert found["size"] == [len("Home to /a to /b")] * 2 + [len("House to /a to /c")] * 2 + [0]
+    assert len(set(found["site"])) == 1
+    assert len(set(found["host"])) == 1
+    assert np.diff(found["at"]).tolist() == [10.0] * 4
+
+
+def test_where_nobody_counted_the_text_the_size_is_that_of_the_content(made, listener, monkeypatch):
+    made.seed(f"{SITE}/")
+    monkeypatch.setattr(visit_event, "text_of", lambda *_: None)
+    made.visit(f"{SITE}/", made.page("Home"), etag='"1"')
+    made.visit(f"{SITE}/", status=304, etag='"2"')
+    monkeypatch.undo()
+    made.visit(f"{SITE}/", made.page("House"))
+    made.visit(f"{SITE}/", made.page("House"))
+    assert told(listener)["size"] == [len(made.page("Home"))] * 2 + [len("House")] * 2
+
+
+def test_a_page_of_many_links_and_few_words_is_index_like_whatever_its_markup(made):
+    made.seed(f"{SITE}/")
+    policy = Tianwang()
+    lessons = made.teach(policy)
+    for day in range(2):
+        items = "".join(f"<li class='item {'wide ' * 100}'><a href=/{day}/{i}>{i}</a>" for i in range(40))
+        made.visit(f"{SITE}/", f"<title>News</title><ul>{items}</ul>".encode())
+    lessons.flush()
+    assert policy.tables(made.now)["ParsedURLs"]["index_like"].tolist() == [True]
+
+
+def test_a_date_that_is_believed_says_how_long_ago_the_change_was(made, listener):
+    made.seed(f"{SITE}/")
+    for number in range(30):
+        made.visit(f"{SITE}/", made.page(f"page {number}"), last_modified=formatdate(made.now + 3.0, usegmt=True))
+    ages = told(listener)["age_s"]
+    assert ages[0] == pytest.approx(7.0), "of the first visit, for nothing speaks against it yet"
+    assert np.isnan(ages[1])
+    assert ages[-1] == pytest.approx(7.0)
+
+
+def first_dated(made, path: str, age_s: float) -> None:
+    """Read a page for the first time, with a date."""
+    made.seed(f"{SITE}{path}")
+    made.visit(f"{SITE}{path}", made.page(path), last_modified=formatdate(made.now + 10.0 - age_s, usegmt=True))
+
+
+def contradict(made, times: int) -> None:
+    """Visit a page that stays as it is under new dates."""
+    for number in range(times):
+        date = formatdate(made.now + number - 1000.0, usegmt=True)
+        made.visit(f"{SITE}/", made.page("/"), last_modified=date)
+
+
+def test_the_date_of_a_page_that_was_never_read_before_says_how_old_it_is(made, listener):
+    first_dated(made, "/", 1000.0)
+    first_dated(made, "/of-the-answer", 1.0)
+    made.seed(f"{SITE}/no-date")
+    made.visit(f"{SITE}/no-date", made.page("none"))
+    assert told(listener)["age_s"] == pytest.approx([1000.0, np.nan, np.nan], abs=1.0, nan_ok=True)
+
+
+def test_where_most_dates_were_false_that_of_a_new_page_says_nothing_also_to_who_goes_on(made, listener):
+    first_dated(made, "/", 1000.0)
+    contradict(made, 4)
+    first_dated(made, "/b", 1000.0)
+    live = told(listener)
+    assert live["changed"] == [False] * 6
+    assert np.isnan(live["age_s"]).tolist() == [False] + [True] * 5
+    made.save()
+    again = Listener()
+    Lessons(again, made.partition)
+    np.testing.assert_array_equal(again.column("age_s"), live["age_s"])
+
+
+def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):
+    made.seed(f"{SITE}/")
+    for page, said in (("Home", np.nan), ("Home", 0.25), ("House", 0.75)):
+        made.visit(f"{SITE}/", made.page(page), said=said)
+    assert told(listener)["predicted_fresh"] == pytest.approx([np.nan, 0.25, 0.75], nan_ok=True)
+
+
+def test_it_is_time_to_tell_of_many_visits_or_of_one_that_was_a_while_ago(made, listener, monkeypatch):
+    monkeypatch.setattr(lessons, "MANY", 3)
+    told_soon = made.teach(listener, patience_s=0.25)
+    made.seed(f"{SITE}/")
+    assert not told_soon.due(made.now + 1e6)
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    began = made.state.last_at()
+    assert [told_soon.due(began + after_s) for after_s in (0.0, 0.24, 0.25)] == [False, False, True]
+    told_soon.flush()
+    assert len(listener.column("slot")) == 1
+    assert not told_soon.due(began + 1e6)
+    patient = made.teach(listener, patience_s=1e9)
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b"))
+    made.visit(f"{SITE}/a", made.page("A"))
+    assert not patient.due(made.now)
+    made.visit(f"{SITE}/b", made.page("B"))
+    assert patient.due(made.now)
+
+
+def test_a_visit_in_vain_does_not_begin_an_interval(made, listener):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home"))
+    made.visit(f"{SITE}/", error="timeout", status=0)
+    made.visit(f"{SITE}/", made.page("House"))
+    found = told(listener)
+    assert found["read"] == [True, False, True]
+    assert found["changed"] == [False, False, True]
+    assert found["interval_s"][2] == 20.0
+
+
+def wander(made, visits: int) -> None:
+    draw = np.random.default_rng(1)
+    made.seed(f"{SITE}/", f"{OTHER}/")
+    for _ in range(visits):
+        urls = made.state.urls.get_many(range(made.state.known.count))
+        url = urls[draw.integers(len(urls))]
+        kind = draw.random()
+        if kind < 0.1:
+            made.visit(url, status=404)
+        elif kind < 0.2:
+            made.visit(url, error="reset", status=0)
+        else:
+            links = [f"{[SITE, OTHER][int(i) % 2]}/{i}" for i in draw.integers(40, size=3)]
+            made.visit(url, made.page(f"{url} {int(kind * 5)}", *links), said=kind)
+
+
+def test_read_back_it_is_the_same(made, listener, monkeypatch):
+    wander(made, 120)
+    live = told(listener)
+    made.save()
+    monkeypatch.setattr(lessons, "BATCH", 7)
+    again = Listener()
+    Lessons(again, made.partition)
+    assert any(live["changed"])
+    assert any(live["relinked"])
+    for each in fields(Visits):
+        np.testing.assert_array_equal(again.column(each.name), live[each.name], err_msg=each.name)
+
+
+@pytest.fixture
+def taught(made):
+    """A crawl whose policy learns as it goes: two folders of a site, of which each changes as a whole now and then."""
+    made.policy, made.texts = Price(), [0, 0]
+    made.teach(made.policy)
+    made.seed(*(f"{SITE}/{folder}/{page}" for folder in "ab" for page in range(8)))
+    draw = np.random.default_rng(1)
+    for _ in range(8):
+        for folder in range(2):
+            made.texts[folder] += draw.random() < 0.2
+            look(made, folder)
+    return made
+
+
+def look(made, folder: int, pages: int = 8) -> None:
+    for page in range(pages):
+        made.now += 5000.0
+        url = f"{SITE}/{'ab'[folder]}/{page}"
+        made.visit(url, made.page(f"{url} {made.texts[folder]}"))
+
+
+def keep(made) -> Path:
+    """Keep what was learned as a snapshot does: copied, then written when the journal is."""
+    written = made.lessons.copied()
+    made.save()
+    assert written is not None
+    written()
+    return made.directory / stamped.stamped(stamped.LESSONS, made.partition.journal.sequence)
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Events that lessons read from the journal."""
+    found, whole = [], lessons.events
+    monkeypatch.setattr(lessons, "events", lambda *of: (found.append(each) or each for each in whole(*of)))
+    return found
+
+
+def learned(made, read: list) -> tuple[Lessons, dict[str, np.ndarray], int]:
+    """Return what a start learns, and how many events it reads for it."""
+    read.clear()
+    again = Lessons(policy := Price(), made.partition)
+    return again, policy.state(), len(read)
+
+
+def same(memory: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
+    assert memory.keys() == other.keys()
+    for name, rows in memory.items():
+        np.testing.assert_array_equal(rows, other[name], err_msg=name)
+
+
+def test_what_was_kept_spares_the_journal(taught, read):
+    """What a policy kept is taken up with all that came since."""
+    keep(taught)
+    taught.texts[0] += 1
+    look(taught, 0, pages=3)
+    taught.lessons.flush()
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, again.troubles, events) == (True, [], 3)
+    same(memory, taught.policy.state())
+
+
+def test_a_copy_is_of_the_instant_at_which_it_was_made(taught, read):
+    written = taught.lessons.copied()
+    look(taught, 1)
+    taught.save()
+    written()
+    taught.lessons.flush()
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, events) == (True, 8)
+    same(memory, taught.policy.state())
+
+
+def damaged(file: Path, how: str) -> None:
+    data = bytearray(file.read_bytes())
+    if how == "flip":
+        data[len(data) // 2] ^= 0x10
+    elif how == "cut":
+        del data[len(data) * 2 // 3 :]
+    else:
+        data = bytearray()
+    file.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("how", ["flip", "cut", "empty"])
+def test_damage_gives_way_to_the_older_and_that_to_the_journal(taught, read, how):
+    older, all_of_it = keep(taught), taught.partition.journal.sequence
+    look(taught, 1)
+    newer = keep(taught)
+    expected = taught.policy.state()
+    damaged(newer, how)
+    again, memory, events = learned(taught, read)
+    assert events == 8
+    same(memory, expected)
+    assert [newer.name in trouble for trouble in again.troubles] == ([] if how == "empty" else [True])
+    damaged(older, how)
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, events) == (False, all_of_it + 8)
+    assert len(again.troubles) == (0 if how == "empty" else 2)
+    same(memory, expected)
+
+
+def test_two_generations_are_kept(taught):
+    files = []
+    for _ in range(3):
+        look(taught, 0, pages=1)
+        files.append(keep(taught))
+    assert [file.exists() for file in files] == [False, True, True]
+
+
+def test_what_another_policy_learned_is_none_of_ours(taught, read):
+    keep(taught)
+
+    class Other(Price):
+        pass
+
+    again = Lessons(Other(), taught.partition)
+    assert (again.recalled, again.troubles) == (False, [])
+    assert len(read) == taught.partition.journal.sequence
+
+
+def test_of_sites_that_are_grouped_otherwise_nothing_is_taken_up(taught, read):
+    keep(taught)
+    taught.state.sites[0] = "another.example"
+    again, _, _ = learned(taught, read)
+    assert (again.recalled, again.troubles) == (False, [])
+
+
+def test_a_journal_that_lost_its_end_has_its_lessons_deleted(taught):
+    older = keep(taught)
+    look(taught, 1)
+    newer = keep(taught)
+    file = next(taught.directory.glob("journal-*"))
+    taught.partition.close()
+    file.write_bytes(file.read_bytes()[:-30])
+    again = Partition(taught.directory, keys, os.urandom, now=taught.now, site=site)
+    assert again.repairs
+    assert older.exists()
+    assert not newer.exists()
+    again.close()
+
+
+def test_lessons_of_another_history_do_not_fit(taught, read):
+    """The number of events is right, the place in the journal is not."""
+    file = keep(taught)
+    head = msgspec.msgpack.decode(pieces(file.read_bytes(), lessons_file.MAGIC)[0], type=lessons_file.Head)
+    look(taught, 0)
+    taught.save()
+    fewer, memory = head.sequence - 2, taught.policy.state()
+    other = lessons_file.file_of(msgspec.structs.replace(head, sequence=fewer), memory)
+    lessons_file.keep(taught.partition.disk, fewer, other)
+    file.unlink()
+    assert stamped.names(taught.partition.disk, stamped.LESSONS)
+    assert not learned(taught, read)[0].recalled
+
+
+def test_where_there_is_no_room_nothing_is_kept(taught, monkeypatch):
+    older = keep(taught)
+    look(taught, 1)
+
+    def full(name: str, chunks: object) -> None:
+        raise NoRoomError("the disk is full")
+
+    monkeypatch.setattr(taught.partition.disk, "replace", full)
+    newer = keep(taught)
+    assert (older.exists(), newer.exists()) == (True, False)
+
+
+def by_rates(view: View, pages: Pages, taught) -> Floats:
+    """Return P(fresh) without clocks; all policies know by then how fast pages vanish."""
+    plain = PriceGamma()
+    plain.deaths_per_s = taught.policy.deaths_per_s = view.policy.deaths_per_s
+    return plain.fresh(pages, view.now)
+
+
+def test_questions_believe_what_the_clocks_say(taught, read):
+    """Half a folder was found changed: of its other pages a question believes less than their rates say, of those of
+    another folder about as much. It knows what was learned up to the last snapshot, and what came since."""
+    look(taught, 1)
+    keep(taught)
+    taught.texts[0] += 1
+    look(taught, 0, pages=4)
+    taught.lessons.flush()
+    taught.stop()
+    crawl = opened(taught.directory)
+    view = View(crawl, Config(), taught.now + 100.0)
+    pages = view.columns(np.arange(16, dtype=np.uint32))
+    found, plain = view.fresh(pages), by_rates(view, pages, taught)
+    assert len(read) == 4
+    assert (found[4:8] < 0.6 * plain[4:8]).all()
+    assert (found[8:] > 0.8 * plain[8:]).all()
+    np.testing.assert_array_equal(found, taught.policy.fresh(pages, view.now))
+    fresh, _ = expectations(view)
+    assert fresh.fresh == pytest.approx(found.mean())
+    by_worth = np.average(found, weights=view.candidates(pages.slot).importance)
+    assert outlook(view).fresh == pytest.approx(by_worth)
+    assert why(view, f"{SITE}/a/7").change.fresh == pytest.approx(found[7])
+    assert view.informed.fresh(pages, view.now).tolist() == found.tolist()
+    assert len(read) == 4, "what was kept is read once"
+    crawl.close()
+
+
+def test_where_nothing_was_kept_questions_believe_the_rates_until_they_have_read_the_journal(taught, read):
+    taught.lessons.flush()
+    taught.stop()
+    crawl = opened(taught.directory)
+    view = View(crawl, Config(), taught.now + 100.0)
+    pages = view.columns(np.arange(16, dtype=np.uint32))
+    np.testing.assert_array_equal(view.fresh(pages), by_rates(view, pages, taught))
+    assert not read
+    assert view.informed is view.policy
+    np.testing.assert_array_equal(view.fresh(pages), taught.policy.fresh(pages, view.now))
+    crawl.close()
+
+
+def test_a_question_to_a_crawl_that_runs_sees_no_further_than_its_own_pages(taught, read):
+    """Lessons that are newer than what the question has read are passed over, for the older."""
+    keep(taught)
+    crawl = opened(taught.directory)
+    look(taught, 0)
+    keep(taught)
+    view = View(crawl, Config(), taught.now)
+    view.fresh(view.columns(np.arange(16, dtype=np.uint32)))
+    assert view.believing.state()["pages"].tolist() != taught.policy.state()["pages"].tolist()
+    assert not read, "nothing had come since, as far as it knows"
+    crawl.close()

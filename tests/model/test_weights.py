@@ -1,0 +1,175 @@
+"""What a page is worth follows what people do as far as there is enough of it, and leaves none out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from weighing import SITE, columns, every, importance, tell, url, worth
+
+from evercrawl.config import Config
+from evercrawl.model.focus import wanted
+from evercrawl.model.view import View
+from evercrawl.model.worth.usage import Question
+from evercrawl.model.worth.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
+from evercrawl.schedule import Pages
+from evercrawl.simulate.living import comparison
+from evercrawl.simulate.living.lives import relive
+from evercrawl.types import Slots
+
+OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality"))
+
+
+def test_importance_itself_needs_nobody(ten):
+    assert weight_of("importance", ten.partition) is None
+
+
+@pytest.mark.parametrize("name", OF_USE)
+def test_without_use_a_page_is_worth_its_importance_and_that_is_said(ten, name):
+    assert worth(ten, name).tolist() == importance(ten).tolist()
+    assert "evercrawl usage" in weight_of(name, ten.partition).message
+    tell(ten, Question(1.0, "page", (url(1),), (url(1),)))
+    assert weight_of(name, ten.partition).message == ""
+
+
+@pytest.mark.parametrize("name", OF_USE)
+def test_no_page_is_worth_less_than_a_tenth_of_its_importance(ten, name):
+    tell(ten, *(Question(float(i), "page 3", (url(3), url(5)), (url(3),)) for i in range(3000)))
+    assert (worth(ten, name) >= FLOOR * importance(ten) * (1 - 1e-9)).all()
+    assert (importance(ten) > 0).all()
+
+
+@pytest.mark.parametrize("name", OF_USE)
+def test_what_is_used_most_is_worth_more_and_a_running_crawl_sees_it_at_once(ten, name):
+    seen = columns(ten, weight_of(name, ten.partition))
+    before = seen(every(ten)).importance
+    tell(ten, *(Question(float(i), "page 3", (url(3),), (url(3),)) for i in range(200)))
+    after = seen(every(ten)).importance
+    assert (after / before).argmax() == 4  # after the front page
+    assert after[4] > 1.5 * before[4]
+
+
+def test_by_access_all_worth_goes_where_pages_are_opened(ten):
+    opened = {1: 300, 5: 500, 8: 200}
+    tell(ten, *(Question(float(i), "", (), (url(page),)) for page, times in opened.items() for i in range(times)))
+    total = importance(ten).sum()
+    expected = FLOOR * importance(ten)
+    for page, times in opened.items():
+        expected[page + 1] += (1 - FLOOR) * total * times / 1000
+    assert worth(ten, "access") == pytest.approx(expected)
+    assert worth(ten, "access").sum() == pytest.approx(total)
+
+
+def test_scattered_openings_tell_little(ten):
+    tell(ten, *(Question(1.0, "", (), (url(i),)) for i in range(9)))
+    assert worth(ten, "access").tolist() == importance(ten).tolist()
+
+
+def test_where_nobody_tells_of_anything_opened_being_shown_counts(ten):
+    tell(ten, *(Question(float(i), "x", (url(2), url(3))) for i in range(50)))
+    found = worth(ten, "access")
+    assert found[3] - FLOOR * importance(ten)[3] == pytest.approx(found[4] - FLOOR * importance(ten)[4])
+    assert found[3] > found[1]
+
+
+def test_cash_goes_with_the_worth(ten):
+    tell(ten, *(Question(float(i), "", (), (url(5),)) for i in range(500)))
+    plain, weighed = columns(ten)(every(ten)), columns(ten, weight_of("access", ten.partition))(every(ten))
+    assert weighed.cash == pytest.approx(plain.cash * weighed.importance / plain.importance)
+    assert weighed.cash[6] > plain.cash[6] > 0
+
+
+def test_embarrassment_goes_by_where_a_page_was_shown_not_by_whether_it_was_opened(ten):
+    first, last = (url(2), url(3), url(4)), (url(4), url(3), url(2))
+    tell(ten, *(Question(float(i), "x", first, (first[0],) if i % 2 else ()) for i in range(300)))
+    tell(ten, *(Question(float(i), "y", (url(7), url(8)), ()) for i in range(100)), Question(0.0, "z", last))
+    weight = Embarrassment(ten.partition)
+    found = columns(ten, weight)(every(ten)).importance
+    shown, opened = np.zeros(PLACES), np.zeros(PLACES)
+    shown[:3], opened[0] = (401, 401, 301), 150
+    chance = click_chances(opened, shown)
+    assert chance[0] == pytest.approx((150 + 4) / 411)
+    expected = {2: 300 * chance[0] + chance[2], 3: 301 * chance[1], 4: 300 * chance[2] + chance[0],
+                7: 100 * chance[0], 8: 100 * chance[1]}  # fmt: skip
+    whole = importance(ten).sum() * (1 - FLOOR) / sum(expected.values())
+    for page, times in expected.items():
+        assert found[page + 1] == pytest.approx(FLOOR * importance(ten)[page + 1] + whole * times)
+    assert found[8] > found[4]  # a third as often, at the first place, and never opened
+
+
+def test_what_people_ask_about_multiplies_importance(ten):
+    ten.visit(url(5), ten.page("Green tea"))
+    ten.visit(url(6), ten.page("Tea"))
+    tell(ten, *(Question(float(i), "green tea") for i in range(100)))
+    ratio = worth(ten, "query_match") / importance(ten)
+    assert ratio[6] == pytest.approx(FLOOR + (1 - FLOOR) * 1.0 / 0.5)
+    assert ratio[7] == pytest.approx(FLOOR + (1 - FLOOR) * 0.5 / 0.5)
+    assert ratio[1] == pytest.approx(FLOOR)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_questions_about_a_crawl_see_the_same_worth(ten, name):
+    tell(ten, *(Question(float(i), "page 3", (url(3),), (url(3),)) for i in range(200)))
+    slots = every(ten)
+    ten.save()
+    view = View(ten.partition, Config(weight=name, newcomers="alone"), ten.now)
+    plain = View(ten.partition, Config(newcomers="alone"), ten.now)
+    asked = view.candidates(slots).importance / plain.candidates(slots).importance
+    assert asked.argmax() == (0 if name in ("importance", "quality") else 4)
+    assert view.importance.tolist() == plain.importance.tolist()
+
+
+@pytest.mark.parametrize("name", WEIGHTS[1:])
+@pytest.mark.filterwarnings("error")
+def test_importance_without_measure_is_left_as_it_is(made, name):
+    """What AOPIC says before any cash has moved."""
+    made.seed(f"{SITE}/", f"{SITE}/a", f"{SITE}/b")
+    tell(made, *(Question(float(i), "a", (f"{SITE}/a",), (f"{SITE}/a",)) for i in range(50)))
+    weight, plain = weight_of(name, made.partition), columns(made)
+
+    def measureless(slots: Slots) -> Pages:
+        pages = plain(slots)
+        return replace(pages, importance=np.full(len(slots), 1e308))
+
+    weight.begin(measureless)
+    found = [weight.worth(every(made), measureless(every(made)).importance)]
+    made.now += 1000.0
+    made.visit(f"{SITE}/", made.page("Home"))
+    weight.begin(plain)
+    found += [weight.worth(every(made), plain(every(made)).importance) for _ in range(2)]
+    assert np.isfinite(found).all()
+    assert max(found[1].max(), found[2].max()) < 10.0
+
+
+def test_why_tells_that_the_weight_has_a_say(ten):
+    tell(ten, *(Question(float(i), "", (), (url(3),)) for i in range(200)))
+    ten.save()
+    view = View(ten.partition, Config(weight="access", newcomers="alone"), ten.now)
+    times, because = wanted(view, 4, never=False)
+    assert times > 1.5
+    assert because == "weight = access"
+    assert wanted(view, 5, never=True)[0] == pytest.approx(FLOOR)
+
+
+def test_why_tells_that_a_policy_does_not_ask_for_the_weight(ten):
+    tell(ten, *(Question(float(i), "", (), (url(3),)) for i in range(200)))
+    ten.save()
+    settings = {"policy": "cycle", "newcomers": "alone"}
+    view = View(ten.partition, Config(weight="access", **settings), ten.now)
+    sentence = "cycle does not ask what pages are worth, so weight = access changes nothing"
+    assert wanted(view, 4, never=False) == (1.0, sentence)
+    assert wanted(View(ten.partition, Config(**settings), ten.now), 4, never=False) == (1.0, "")
+
+
+def test_what_people_open_is_kept_fresher():
+    """As bench/weights.py, smaller: demand that has nothing to do with links, and no page that is most of it."""
+    fresh = np.zeros(2)
+    for seed in (1, 2, 3):
+        world, draw = comparison.World(seed, 120, 6.0, 10.0, 50.0), np.random.default_rng(seed)
+        web = world.web(endless=False)
+        asked = np.array([min(draw.zipf(1.5), 30) * np.isinf(web.vanishes_at(number)) for number in range(120)], float)
+        opened = draw.choice(120, 2000, p=asked / asked.sum())
+        usage = [Question(float(at), "", (), (web.urls[page],)) for at, page in enumerate(opened)]
+        for row, weight in enumerate(("importance", "access")):
+            life = relive(world.web(endless=False), 10.0, 50.0, usage=usage, weight=weight)
+            fresh[row] += life.freshness(asked, life.ended_at - 20.0, life.ended_at)
+    assert fresh[1] > 1.1 * fresh[0]

@@ -1,0 +1,424 @@
+"""The frontier offers only pages of rested hosts, the most valuable first."""
+
+import numpy as np
+import pytest
+
+from evercrawl.schedule.base import Pages, Policy
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
+from evercrawl.schedule.policies.greedy import Greedy
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.types import Slots
+
+
+class World:
+    """A frontier over a few hosts, and a table of visits."""
+
+    def __init__(self, hosts: int = 3, policy: Policy | None = None, **settings: float) -> None:
+        self.visited = np.full(100, np.nan)
+        self.importance, self.cash = np.ones(100), np.zeros(100)
+        politeness: dict[str, float] = {"delay_s": 1.0, "refresh_after_s": 100.0} | settings
+        self.frontier = Frontier(
+            policy or BreadthFirst(),
+            self.columns,
+            lambda slot: float(self.visited[slot]),
+            **politeness,  # type: ignore[arg-type]
+        )
+        for number in range(hosts):
+            host = self.frontier.add_host(f"h{number}")
+            self.frontier.locate(host, (f"10.0.0.{number}",), 0.0)
+
+    def columns(self, slots: Slots) -> Pages:
+        one, none = np.ones(len(slots)), np.zeros(len(slots))
+        importance, cash = self.importance[slots], self.cash[slots]
+        return Pages(slots, self.visited[slots], importance, cash, one, 1000 * one, one, none, none)
+
+    def slots(self, now: float, most: int = 10) -> list[int]:
+        return [slot for _, slot, _ in self.frontier.choose(now, most)]
+
+    def visit(self, number: int, slot: int, now: float, took_s: float = 0.0) -> None:
+        host = self.frontier.hosts[number]
+        self.frontier.began(host, now)
+        self.visited[slot] = now
+        self.frontier.ended(host, now + took_s)
+        self.frontier.add_seen(number, slot)
+
+
+def test_pages_come_in_order_of_discovery_one_of_a_host() -> None:
+    world = World()
+    for number, slots in ((2, [0, 5]), (0, [1, 4]), (1, [2, 3])):
+        world.frontier.add_new(number, slots)
+    assert world.slots(0.0, most=2) == [0, 1]
+    assert world.slots(0.0, most=2) == [2]
+
+
+def test_a_host_rests_from_the_end_of_its_visit() -> None:
+    world = World()
+    world.frontier.add_new(0, [7, 8])
+    assert world.slots(0.0) == [7]
+    world.visit(0, 7, 0.0, took_s=5.0)
+    assert world.slots(5.9) == []
+    assert world.frontier.next_at() == pytest.approx(6.0)
+    assert world.slots(6.0) == [8]
+
+
+def test_a_busy_host_offers_nothing_until_its_visit_ends() -> None:
+    world = World()
+    world.frontier.add_new(0, [7, 8])
+    [(host, _, new)] = world.frontier.choose(0.0, 5)
+    assert new
+    world.frontier.began(host, 0.0)
+    assert world.slots(50.0) == []
+    world.frontier.ended(host, 50.0)
+    assert world.slots(51.0) == [8]
+
+
+def test_several_connections_a_host_keep_the_gap_between_starts() -> None:
+    world = World(connections_per_host=3)
+    world.frontier.add_new(0, [1, 2, 3, 4])
+    host = world.frontier.hosts[0]
+    for now, expected in ((0.0, [1]), (0.5, []), (1.0, [2]), (2.0, [3]), (3.0, [])):
+        assert world.slots(now) == expected
+        if expected:
+            world.frontier.began(host, now)
+    world.frontier.ended(host, 3.5)
+    assert world.slots(3.5) == [4]
+
+
+def test_names_that_share_an_address_share_its_connections() -> None:
+    world = World(connections_per_ip=1)
+    first, second = world.frontier.hosts[:2]
+    world.frontier.locate(second, ("10.0.0.0",), 0.0)
+    world.frontier.add_new(0, [1])
+    world.frontier.add_new(1, [2])
+    assert world.slots(0.0, most=1) == [1]
+    world.frontier.began(first, 0.0)
+    assert world.slots(1.0) == []
+    world.frontier.ended(first, 2.0)
+    assert world.slots(2.0) == [2]
+
+
+def test_a_page_is_refreshed_when_it_is_due_and_not_before() -> None:
+    world = World()
+    world.visit(0, 7, 0.0)
+    assert world.slots(99.0) == []
+    assert world.frontier.next_at() == pytest.approx(100.0)
+    assert world.slots(100.0) == [7]
+
+
+def test_new_pages_go_before_old_ones_and_the_longest_waiting_of_these_first() -> None:
+    world = World()
+    world.visit(0, 7, 0.0)
+    world.visit(1, 8, 50.0)
+    world.frontier.add_new(2, [9])
+    assert world.slots(500.0) == [9, 7, 8]
+
+
+def test_a_new_page_is_not_held_up_by_a_refresh_that_is_far_away() -> None:
+    world = World()
+    world.visit(0, 7, 0.0)
+    world.frontier.add_new(0, [9])
+    assert world.frontier.next_at() == pytest.approx(1.0)
+    assert world.slots(1.0) == [9]
+
+
+def test_a_page_put_back_first_is_offered_next() -> None:
+    world = World()
+    world.frontier.add_new(0, [1, 2])
+    [(host, slot, new)] = world.frontier.choose(0.0, 1)
+    world.frontier.put_first(host, slot, new=new)
+    assert world.frontier.new_count == 2
+    assert world.slots(0.0) == [1]
+
+
+def test_failures_make_a_host_rest_twice_as_long_each_time_and_success_forgives() -> None:
+    world = World()
+    host = world.frontier.hosts[0]
+    waits = [host.failed(0.0) for _ in range(14)]
+    assert waits[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert waits[-1] == 3600.0
+    assert host.away(0.0)
+    host.succeeded()
+    assert host.failed(10_000.0) == 10_001.0
+
+
+def test_filling_at_once_is_adding_one_by_one() -> None:
+    numbers, slots = np.array([2, 0, 2, 1, 0, 2], np.uint32), np.array([9, 4, 1, 7, 3, 5], np.uint32)
+    at_once, one_by_one = World(), World()
+    for world in (at_once, one_by_one):
+        world.visited[[20, 21]] = 0.0, 5.0
+    at_once.frontier.fill(numbers, slots, new=True)
+    at_once.frontier.fill(np.array([1, 1], np.uint32), np.array([20, 21], np.uint32), new=False)
+    for number, slot in zip(numbers.tolist(), slots.tolist(), strict=True):
+        one_by_one.frontier.add_new(number, (slot,))
+    one_by_one.frontier.add_seen(1, 20)
+    one_by_one.frontier.add_seen(1, 21)
+    assert at_once.frontier.new_count == 6
+    for now in (0.0, 1.0, 2.0, 200.0, 201.0, 202.0):
+        offers = [{slot for _, slot, _ in world.frontier.choose(now, 9)} for world in (at_once, one_by_one)]
+        assert offers[0] == offers[1]
+        for world in (at_once, one_by_one):
+            for host in world.frontier.hosts:
+                world.frontier.release(host)
+
+
+def test_idle_means_nothing_new_but_on_hosts_that_are_away() -> None:
+    world = World()
+    assert world.frontier.idle(0.0)
+    world.frontier.add_new(0, [1])
+    assert not world.frontier.idle(0.0)
+    world.frontier.hosts[0].stay_away(3600.0, "robots.txt")
+    assert world.frontier.idle(0.0)
+    assert world.frontier.waiting(0.0) == {"robots.txt": 1}
+    assert not world.frontier.idle(3599.0)
+
+
+class Dearest(Policy):
+    """The most important page first, new ones included."""
+
+    def value(self, pages: Pages, now: float) -> np.ndarray:
+        return pages.importance
+
+
+def visit_all(world: World, times: int, step_s: float = 1.0) -> list[int]:
+    order = []
+    for i in range(times):
+        for host, slot, _ in world.frontier.choose(200.0 + i * step_s, 1):
+            world.visit(host.number, slot, 200.0 + i * step_s)
+            order.append(slot)
+    return order
+
+
+def test_within_a_host_the_policy_decides_among_new_pages_and_those_to_be_refreshed() -> None:
+    world = World(1, Dearest())
+    world.importance[:6] = 3, 9, 1, 7, 5, 8
+    world.visited[:3] = 0.0
+    for slot in range(3):
+        world.frontier.add_seen(0, slot)
+    world.frontier.add_new(0, [3, 4, 5])
+    assert visit_all(world, 6) == [1, 5, 3, 4, 0, 2]
+
+
+def test_the_best_of_many_new_pages_is_found_although_few_are_ranked() -> None:
+    world = World(1, Dearest())
+    world.importance[:] = np.random.default_rng(1).permutation(100)
+    world.frontier.fill(np.zeros(100, np.uint32), np.arange(100, dtype=np.uint32), new=True)
+    assert visit_all(world, 100) == np.argsort(-world.importance).tolist()
+
+
+def test_new_pages_that_become_important_later_come_forward() -> None:
+    world = World(1, Dearest())
+    world.importance[:] = np.arange(100)
+    world.frontier.fill(np.zeros(100, np.uint32), np.arange(100, dtype=np.uint32), new=True)
+    visit_all(world, 1)
+    world.importance[3] = 1000.0
+    assert 3 in visit_all(world, 50)[:40]
+
+
+def test_a_page_is_not_offered_before_the_instant_that_was_asked_for() -> None:
+    world = World(1, Dearest())
+    world.visited[7] = 0.0
+    world.frontier.add_seen(0, 7, 500.0)
+    assert world.slots(499.0) == []
+    assert world.frontier.next_at() == 500.0
+    assert world.slots(500.0) == [7]
+
+
+def test_filling_with_instants_keeps_them() -> None:
+    world = World(1)
+    world.visited[[1, 2]] = 0.0
+    slots = np.array([1, 2], np.uint32)
+    world.frontier.fill(np.zeros(2, np.uint32), slots, new=False, not_before=np.array([300.0, 0.0]))
+    assert world.slots(200.0) == [2]
+    world.frontier.release(world.frontier.hosts[0])
+    assert world.slots(299.0) == []
+    assert world.slots(300.0) == [1]
+
+
+def test_of_rested_hosts_the_most_valuable_page_is_chosen_first() -> None:
+    world = World(40, Dearest())
+    world.importance[:40] = np.random.default_rng(2).permutation(40)
+    for slot in range(40):
+        world.frontier.add_new(slot, [slot])
+    best = np.argsort(-world.importance[:40]).tolist()
+    assert world.slots(0.0, most=3) == best[:3]
+    assert world.slots(0.0, most=50) == best[3:]
+
+
+def test_many_names_of_one_address_all_get_their_turn_a_few_at_a_time() -> None:
+    world = World(60, connections_per_ip=1)
+    for number, host in enumerate(world.frontier.hosts):
+        world.frontier.locate(host, ("10.9.9.9",), 0.0)
+        world.frontier.add_new(number, [number])
+    seen, now, idle = list[int](), 0.0, 0
+    while len(seen) < 60 and idle < 200:
+        chosen = world.frontier.choose(now, 10)
+        assert len(chosen) <= 1
+        idle += not chosen
+        for host, slot, _ in chosen:
+            world.visit(host.number, slot, now)
+            seen.append(slot)
+            assert len(world.frontier._rested) <= 20  # not all that wait
+        now = max(now + 0.01, min(world.frontier.next_at(), now + 1.0))
+    assert sorted(seen) == list(range(60))
+    assert now < 30.0
+
+
+def test_nobody_is_left_waiting_for_an_address_when_those_offered_again_are_held() -> None:
+    world = World(40, connections_per_ip=1)
+    for number, host in enumerate(world.frontier.hosts):
+        world.frontier.locate(host, ("10.9.9.9",), 0.0)
+        world.frontier.add_new(number, [number])
+    [(host, slot, _)] = world.frontier.choose(0.0, 10)
+    world.frontier.began(host, 0.0)
+    assert world.frontier.choose(0.0, 10) == []  # all others wait for the address now
+    for other in world.frontier.hosts[1:30]:
+        other.held = "robots.txt"
+    world.frontier.ended(host, 1.0)
+    later = [slot for now in (1.0, 2.1, 3.2, 4.3) for slot in world.slots(now)]
+    assert later, "hosts 30 to 39 can be asked"
+    assert slot == 0
+
+
+def test_the_page_to_give_up_is_a_new_one_if_there_is_one() -> None:
+    world = World(1)
+    world.visited[7] = 0.0
+    world.frontier.add_seen(0, 7)
+    world.frontier.add_new(0, [8, 9])
+    host = world.frontier.hosts[0]
+    assert [world.frontier.take_first(host) for _ in range(4)] == [(8, True), (9, True), (7, False), None]
+    assert world.frontier.new_count == world.frontier.seen_count == 0
+    assert world.frontier.waiting_on() == (0, 0)
+
+
+def test_unread_pages_take_little_memory() -> None:
+    frontier = World(50).frontier
+    before = frontier._queues.size_bytes()
+    draw = np.random.default_rng(3)
+    frontier.fill(draw.integers(0, 50, 200_000).astype(np.uint32), np.arange(200_000, dtype=np.uint32), new=True)
+    assert (frontier._queues.size_bytes() - before) / 200_000 < 5
+
+
+def test_a_host_with_more_new_pages_than_are_ranked_at_once() -> None:
+    count = 100_000
+    world = World(1, Dearest())
+    world.visited = np.full(count, np.nan)
+    world.importance = np.random.default_rng(4).random(count)
+    world.cash = np.zeros(count)
+    world.frontier.fill(np.zeros(count, np.uint32), np.arange(count, dtype=np.uint32), new=True)
+    order = visit_all(world, 300, step_s=1.0)
+    assert len(set(order)) == 300 or min(order) >= 0
+    ranks = np.argsort(np.argsort(-world.importance))[order[:300]]
+    assert np.median(ranks) < count / 50
+
+
+def test_a_host_that_moves_while_it_is_asked_stays_where_it_is_until_the_end() -> None:
+    """Else its next request would go to the new machine, and count for the old one."""
+    frontier = World(2, connections_per_host=2).frontier
+    moving, (old, new) = frontier.hosts[0], (("10.0.0.0",), ("10.0.0.1",))
+    frontier.began(moving, 1.0)
+    frontier.locate(moving, new, 2.0)
+    assert (moving.addresses, moving.address) == (old, frontier.addresses[old[0]])
+    frontier.ended(moving, 3.0)
+    frontier.locate(moving, new, 4.0)
+    assert (moving.addresses, moving.address) == (new, frontier.addresses[new[0]])
+    assert frontier.addresses[old[0]].in_flight == 0
+
+
+def test_what_is_worth_less_than_asked_for_waits() -> None:
+    world = World(policy=Greedy())
+    world.cash[[1, 2, 3]] = 4.0, 2.0, 0.5
+    for number in range(3):
+        world.frontier.add_new(number, [number + 1])
+    chosen = world.frontier.choose(0.0, 10, 1.0)
+    assert [slot for _, slot, _ in chosen] == [1, 2]
+    assert world.frontier.choose(0.0, 10, 1.0) == []
+    assert world.slots(0.0) == [3]
+
+
+class Patient(Policy):
+    """A policy that leaves a page alone for 500 s, and new pages until 700."""
+
+    min_value = 0.0
+
+    def value(self, pages: Pages, now: float) -> np.ndarray:
+        return np.where(np.isnan(pages.visited_at), now - 700.0, now - pages.visited_at - 500.0)
+
+    def due(self, pages: Pages, now: float) -> np.ndarray:
+        return pages.visited_at + 500.0
+
+
+def test_what_a_policy_leaves_alone_waits_until_it_says_and_the_frontier_with_it() -> None:
+    world = World(2, Patient())
+    world.visit(0, 7, 0.0)
+    world.visit(1, 8, 30.0)
+    assert world.slots(200.0) == []
+    assert world.frontier.next_at() == 260.0, "it looks again after a minute at the latest"
+    assert world.slots(470.0) == []
+    assert world.frontier.next_at() == 500.0
+    assert world.slots(500.0) == [7]
+    assert world.slots(500.0) == []
+    assert world.frontier.next_at() == 530.0
+    assert world.slots(530.0) == [8]
+    assert world.frontier.next_at() == np.inf
+
+
+def test_what_awakes_meanwhile_is_not_held_up_by_what_is_left_alone() -> None:
+    world = World(1, Patient())
+    world.visit(0, 7, 400.0)
+    world.visit(0, 8, 450.0)
+    assert world.slots(510.0) == []
+    assert world.frontier.next_at() == 550.0, "page 8 may be refreshed, so it is looked at"
+    assert world.slots(550.0) == []
+    assert world.frontier.next_at() == 610.0
+
+
+def test_new_pages_that_are_left_alone_are_looked_at_again_soon_and_at_once_when_more_come() -> None:
+    world = World(2, Patient())
+    world.frontier.add_new(0, [1])
+    assert world.slots(600.0) == []
+    assert world.frontier.next_at() == 601.0
+    world.frontier.add_new(1, [2])
+    assert world.frontier.next_at() <= 600.0
+    assert world.slots(600.5) == []
+    assert sorted(world.slots(700.0)) == [1, 2]
+
+
+class Told(BreadthFirst):
+    """Remembers which visits it was told of: values, instant, and how many were new."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[list[float], float, int]] = []
+
+    def chosen(self, values, now, known, new=0) -> None:
+        self.told.append((values.tolist(), now, new))
+
+
+def test_the_policy_is_told_of_visits_and_not_of_what_was_put_back_or_given_up() -> None:
+    policy = Told()
+    world = World(policy=policy)
+    for number, slot in enumerate((7, 8, 9)):
+        world.frontier.add_new(number, [slot])
+    chosen = world.frontier.choose(0.0, 3)
+    (first, _, _), (second, _, _), _ = chosen
+    world.frontier.put_first(first, 7, new=True)
+    world.frontier.give_up(second, 8)
+    assert policy.told == []
+    world.visit(2, 9, 0.0)
+    assert world.slots(0.5) == [7]
+    [(values, now, new)] = policy.told
+    assert (len(values), now, new) == (1, 0.0, 1)
+    world.visit(0, 7, 0.5)
+    assert world.slots(101.0, most=1) == [9]
+    assert world.slots(102.0) == [7]
+    assert [(len(values), now, new) for values, now, new in policy.told[1:]] == [(1, 0.5, 1), (1, 101.0, 0)]
+
+
+@pytest.mark.parametrize(("pause_s", "dear"), [(10.0, True), (40.0, False)])
+def test_only_a_host_that_is_asked_as_often_as_it_allows_has_a_price_of_its_own(pause_s, dear) -> None:
+    world = World(1, Price(), delay_s=10.0, refresh_after_s=0.0)
+    world.frontier.add_new(0, range(30))
+    for k in range(60):
+        for slot in world.slots(k * pause_s, most=1):
+            world.visit(0, slot, k * pause_s)
+    assert (world.frontier._queues._lots["dear"][0] != 0.0) == dear

@@ -1,0 +1,82 @@
+"""Copies are no good either once their pages are gone: lam + d in place of lam, in what a visit is worth and when."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evercrawl.lab.polling.polling import Conditions, poll
+from evercrawl.lab.polling.population import population
+from evercrawl.schedule import Pages
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.policies.price_gamma import PriceGamma
+
+YEAR_S = 365.25 * 86_400.0
+DEATHS = [0.0, 0.5 / YEAR_S, 1 / YEAR_S, 4 / YEAR_S]
+
+
+def pages(shape: float, rate_per_year: float, count: int = 1) -> Pages:
+    one, none = np.ones(count), np.zeros(count)
+    scale = shape / rate_per_year * YEAR_S * one
+    return Pages(np.arange(count, dtype=np.uint32), none, one, none, shape * one, scale, one, none, none)
+
+
+def told(deaths_per_s: float, price: float = 0.01 * YEAR_S) -> PriceGamma:
+    policy = PriceGamma()
+    policy._close, policy.price, policy.deaths_per_s = 1e-7, price, deaths_per_s
+    return policy
+
+
+@pytest.mark.parametrize("shape", [0.4, 3.0, 1e12])
+@pytest.mark.parametrize("rate_per_year", [0.1, 1.0])
+def test_the_sooner_pages_vanish_the_more_a_visit_is_worth_and_the_sooner_it_falls_due(shape, rate_per_year) -> None:
+    held = pages(shape, rate_per_year)
+    values = [told(deaths).value(held, 0.2 * YEAR_S).item() for deaths in DEATHS]
+    dues = [told(deaths).due(held, 0.0).item() for deaths in DEATHS]
+    assert values == sorted(set(values))
+    assert dues == sorted(set(dues), reverse=True)
+
+
+@pytest.mark.parametrize("deaths_per_s", DEATHS)
+@pytest.mark.parametrize("shape", [0.4, 3.0, 1e12])
+def test_when_it_is_due_a_visit_is_worth_the_price(shape, deaths_per_s) -> None:
+    held, policy = pages(shape, 1.0), told(deaths_per_s)
+    due = policy.due(held, 0.0).item()
+    assert policy.value(held, due).item() == pytest.approx(policy.price, rel=1e-5)
+    assert policy.due(held, due / 2).item() == pytest.approx(due, rel=1e-6)
+
+
+@pytest.mark.parametrize(("shape", "within"), [(0.4, 0.07), (1.4, 0.01), (1e9, 1e-6)])
+@pytest.mark.parametrize("rate_per_year", [0.1, 1.0, 10.0, 50.0])
+def test_a_visit_is_worth_what_the_probability_of_freshness_says(shape, within, rate_per_year) -> None:
+    """By V = int S - t S, S as `fresh` has it, up to a tenth of the time for which pages last."""
+    policy, count = told(1 / YEAR_S), 2001
+    age_s = np.linspace(0.0, 0.1, count) ** 2 / 0.1 * YEAR_S
+    held = pages(shape, rate_per_year, count)
+    likely = policy.fresh(Pages(held.slot, -age_s, *(getattr(held, name) for name in (
+        "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged"))), 0.0)  # fmt: skip
+    expected = np.trapezoid(likely, age_s) - age_s[-1] * likely[-1]
+    found = policy.value(pages(shape, rate_per_year), float(age_s[-1])).item()
+    assert found == pytest.approx(expected, rel=within + 1e-5)
+
+
+def test_a_page_that_never_changes_is_looked_at_where_pages_vanish() -> None:
+    still = pages(1e12, 1e-12)
+    assert told(0.0).due(still, 0.0).item() == np.inf
+    assert told(1 / YEAR_S).due(still, 0.0).item() < YEAR_S
+
+
+class Untold(Price):
+    """Price, as it would be if nobody told it how fast pages vanish."""
+
+    deaths_per_s = property(lambda _: 0.0, lambda _, told: None)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(("known", "gains"), [(True, 0.005), (False, -0.005)])
+def test_who_is_told_how_fast_pages_vanish_does_no_worse(known, gains) -> None:
+    """One page in twenty vanishes in a cycle; a copy of one that is gone counts as long as nobody found out."""
+    web = replace(population(300, seed=1), weight=np.ones(300))
+    conditions = Conditions(known=known, deaths=0.05, ticks=50, steps=1)
+    policies = Price(harmonic=0.0), Untold(harmonic=0.0)
+    told, untold = (poll(each, web, 0.3, cycles=6, measured_from=3, conditions=conditions).value for each in policies)
+    assert told > untold + gains
