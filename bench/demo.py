@@ -10,8 +10,8 @@ visits a page.
 
 What was chosen, and how: the rates (`simulate/living/plan.py`) on worlds 100 to 105, before any crawl, so that there is
 something to be won: knowing everything is worth 1.25 to 1.4 times the freshness of even intervals, where the mean page
-changes three times a cycle. The crawl's own constants (`store/cash/spread.py`, `change/prior.py`) on worlds 100 to 103. The
-worlds counted here, 0 to 9, had no part in it. A cycle takes a minute rather than the demonstration's six seconds,
+changes three times a cycle. The crawl's own constants (`store/cash/spread.py`, `change/prior.py`) on worlds 100 to 103.
+The worlds counted here, 0 to 9, had no part in it. A cycle takes a minute rather than the demonstration's six seconds,
 because the crawl keeps instants in sixteenths of a second and some pages are fetched dozens of times a cycle. It runs
 for twenty, the first ten of which are not counted as freshness, but in the share of the calendars they are.
 """

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evercrawl.ask.content import answer_of, exchange_of, is_html
+from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
 from evercrawl.parse import html
 from evercrawl.parse.digest import keys
 from evercrawl.search.schema import words_of

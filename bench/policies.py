@@ -64,7 +64,7 @@ def main() -> int:
 def policies() -> Iterable[str]:
     """Return the names of all there are."""
     base: type[Any] = Policy
-    return catalog.find(schedule, base)
+    return catalog.find(schedule.policies, base)
 
 
 def replayed(o: argparse.Namespace, policies: Sequence[str], sample: int | None) -> list[list[Mean]]:

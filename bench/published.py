@@ -104,7 +104,7 @@ def main() -> int:
 
 def freshness(history: History, label: str, budget: float, *, begun: bool) -> float:
     """Replay one history under one policy."""
-    kind: type[Any] = catalog.pick(schedule, Policy, ALL[label].policy)
+    kind: type[Any] = catalog.pick(schedule.policies, Policy, ALL[label].policy)
     made = (Begun if begun else Replay)(history, kind(**ALL[label].options), Setting(budget))
     if label == KNOWN:
         made.held.beliefs = Beliefs(made.world.host, rates_per_s(made), forget=0.0, cycle_s=1.0)

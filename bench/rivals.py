@@ -135,7 +135,7 @@ def duels(
 
 
 def _replayed(history: History, policy: str, setting: Setting) -> tuple[Replayed, Floats]:
-    kind: type[Any] = catalog.pick(schedule, Policy, policy)
+    kind: type[Any] = catalog.pick(schedule.policies, Policy, policy)
     made = Quarterly(history, kind(), setting)
     made.run()
     return made.replayed(history.name, policy, 0.0), made.quarters()

@@ -267,7 +267,7 @@ def main() -> int:
     parser.add_argument("--cycle-days", type=float, default=20.0, help="the budget: days to visit every page once")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     o = parser.parse_args()
-    picked: type[Any] = catalog.pick(schedule, Policy, o.policy)
+    picked: type[Any] = catalog.pick(schedule.policies, Policy, o.policy)
     policy = picked()
     start = time.process_time()
     world = World(policy, o.pages, o.hosts, o.batch, o.new, o.cycle_days * DAY)

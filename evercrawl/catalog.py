@@ -1,4 +1,4 @@
-"""Find the strategy that a name stands for: the name of its file, or `package.module:Class` from outside the tree."""
+"""Find the strategy that a name stands for: its file's or folder's name, or `package.module:Class` from elsewhere."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
     Examples
     --------
     >>> from evercrawl import schedule
-    >>> {"breadth_first", "price"} < set(find(schedule, schedule.Policy))
+    >>> {"breadth_first", "price"} < set(find(schedule.policies, schedule.Policy))
     True
     """
     found = {name: _in_file(package, base, name) for name in names(package)}
@@ -51,7 +51,7 @@ def pick(package: ModuleType, base: type[T], name: str, offered: Callable[[type[
     Examples
     --------
     >>> from evercrawl import schedule
-    >>> pick(schedule, schedule.Policy, "breadth-first").__name__
+    >>> pick(schedule.policies, schedule.Policy, "breadth-first").__name__
     'BreadthFirst'
     """
     if ":" in name:
@@ -67,7 +67,7 @@ def pick(package: ModuleType, base: type[T], name: str, offered: Callable[[type[
 def _in_file(package: ModuleType, base: type[T], stem: str) -> type[T] | None:
     module = importlib.import_module(f"{package.__name__}.{stem}")
     for value in vars(module).values():
-        if _is_strategy(value, base) and value.__module__ == module.__name__:
+        if _is_strategy(value, base) and f"{value.__module__}.".startswith(f"{module.__name__}."):
             return value
     return None
 

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from evercrawl.clock import SystemClock
 from evercrawl.errors import EvercrawlError
-from evercrawl.fetch.answer import unwrap
 from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.scope import Scope
+from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.reader import visits
 from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import origin
 from evercrawl.store.archive.archive import Pointer
-from evercrawl.store.archive.warc import Kind
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Visit
-from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
+from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
-    from evercrawl.store.archive.answer import Stored
     from evercrawl.store.partition import Partition
 
 MOST_HOPS: Final = 20  # redirects followed from page to page
-HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 class NotHeldError(EvercrawlError):
@@ -146,55 +142,6 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
         page=partition.state.urls.get(slot),
         fresh=_fresh(View(partition, config, SystemClock().now() if now is None else now), slot),
     )
-
-
-def answer_of(partition: Partition, event: Visit) -> Stored:
-    """Return the archived answer that has the content of a visit; a revisit record leads to an earlier one.
-
-    Raises
-    ------
-    StoreError
-        It is damaged, or missing.
-    """
-    assert event.archive is not None, "a visit without an answer has no content"
-    found = partition.archive.read(Pointer(*event.archive))
-    if found.kind is Kind.RESPONSE or not event.content:
-        return found
-    earlier = partition.journal.read(event.content)
-    assert isinstance(earlier, Visit), "content lies with a visit"
-    return replace(answer_of(partition, earlier), headers=found.headers)
-
-
-def exchange_of(event: Visit, answer: Stored, most_bytes: int | None = None) -> Exchange:
-    """Return what an archived answer was before it was archived, its body decoded as far as the visit read it.
-
-    Of a longer body than `most_bytes` no more than that is decoded.
-    """
-    size_bytes = event.size_bytes if most_bytes is None else min(event.size_bytes, most_bytes)
-    request = Request(answer.url, max_wire_bytes=max(len(answer.wire), 1), max_body_bytes=size_bytes)
-    exchange = Exchange(
-        request, answer.at, status=answer.status, head=answer.head, wire=answer.wire, headers=answer.headers
-    )  # fmt: skip
-    unwrap(exchange)
-    return exchange
-
-
-def is_html(mime: str, body: bytes) -> bool:
-    """Whether a body is read as HTML: its type says so, or it has none and begins like it.
-
-    >>> is_html("text/html", b""), is_html("", b" <p>"), is_html("text/plain", b"<p>")
-    (True, True, False)
-    """
-    return mime in HTML or (not mime and body.lstrip()[:1] == b"<")
-
-
-def instant(at: float) -> str:
-    """Return seconds since the epoch as people read them.
-
-    >>> instant(86400.9)
-    '1970-01-02 00:00:00 UTC'
-    """
-    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _followed(partition: Partition, slot: int) -> tuple[int, list[str]]:

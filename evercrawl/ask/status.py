@@ -10,8 +10,8 @@ import numpy as np
 from evercrawl import __version__
 from evercrawl.ask.measured import measured
 from evercrawl.clock import SystemClock
-from evercrawl.crawl.switching import unswitched
 from evercrawl.model.policy.followed import sentence, stored
+from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.rules.budgets import REFUSED
 from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
 from evercrawl.model.stored.reader import opened

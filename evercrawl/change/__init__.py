@@ -22,7 +22,8 @@ much of that stays, and which pages go to and fro), `locality` and `bursts` (whe
 in time), `dates` (whose word on them to take). `quality`: what a page's popularity will come to.
 """
 
+from evercrawl.change import estimators
 from evercrawl.change.estimators.base import Estimator
 from evercrawl.change.prior import SitePriors
 
-__all__ = ["Estimator", "SitePriors"]
+__all__ = ["Estimator", "SitePriors", "estimators"]

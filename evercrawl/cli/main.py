@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evercrawl import __version__, cli
+from evercrawl import __version__
+from evercrawl.cli import verbs
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError
@@ -75,14 +76,14 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"evercrawl {__version__}")
-    verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
+    choices = top.add_subparsers(title="verbs", metavar="VERB", required=True)
     for name in modules():
-        add = getattr(importlib.import_module(f"{cli.__name__}.{name}"), "add", None)
+        add = getattr(importlib.import_module(f"{verbs.__name__}.{name}"), "add", None)
         if add is not None:
-            add(verbs)
+            add(choices)
     return top
 
 
 def modules() -> list[str]:
-    """Return the files of this package that may hold a verb, sorted."""
-    return sorted(module.name for module in pkgutil.iter_modules(cli.__path__) if module.name not in ("main", "screen"))
+    """Return the names of the verbs, which are those of their files, sorted."""
+    return sorted(module.name for module in pkgutil.iter_modules(verbs.__path__))

@@ -99,7 +99,7 @@ def _refetch(directory: Path, page: str) -> None:
     StoreError
         Another process is at the crawl.
     """
-    from evercrawl.cli.show.live import Lines
+    from evercrawl.cli.show.lines import Lines
     from evercrawl.progress import Limits
     from evercrawl.store.disk.lock import holder, lock_for_crawl
 

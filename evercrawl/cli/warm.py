@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evercrawl.cli.show.live import Watcher
+    from evercrawl.cli.show.lines import Watcher
 
 MESSAGE = (
     "compiling the inner loops for this machine; it takes some seconds, up to a minute where it is busy, and the next "
@@ -34,6 +34,6 @@ def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:
 
 def before_reading(engine: str) -> None:
     """Do the same for a question, whose answer alone goes to standard output."""
-    from evercrawl.cli.show.live import Lines
+    from evercrawl.cli.show.lines import Lines
 
     up(Lines(sys.stderr), engine)

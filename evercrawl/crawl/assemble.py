@@ -31,7 +31,7 @@ from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
-from evercrawl.model.worth.weights import weight_of
+from evercrawl.model.worth.choice import weight_of
 from evercrawl.schedule.frontier.frontier import Frontier
 
 if TYPE_CHECKING:

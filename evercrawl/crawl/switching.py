@@ -38,18 +38,6 @@ TOLD_S: Final = 2.0
 """Time between two words about the progress."""
 
 
-_UNSWITCHED: Final = (
-    "importance was being switched to {} when the crawl ended; the next start judges {}, and until then importance is "
-    "that of a part of it"
-)
-
-
-def unswitched(partition: Partition) -> str:
-    """Return what there is to say of a crawl that was left in the midst of a switch."""
-    rest = "its past anew" if partition.birth.judged is None else "the rest of its past"
-    return _UNSWITCHED.format(partition.scheme.name, rest)
-
-
 def due(partition: Partition, goal: Scheme) -> bool:
     """Whether a crawl learns importance otherwise than by `goal`, or was left in the midst of a switch."""
     return goal != partition.birth.scheme or partition.unswitched

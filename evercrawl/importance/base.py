@@ -13,10 +13,26 @@ import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from evercrawl.importance.windows.base import Past
-
 if TYPE_CHECKING:
     from evercrawl.types import Floats
+
+
+class Past(NamedTuple):
+    """What a window keeps of a page.
+
+    Attributes
+    ----------
+    history
+        The cash that still counts, in units in which `Window.now` divides by the window's length.
+    mark
+        The clock G at the last visit.
+    kept
+        Whatever else, as many numbers as the window's `width`.
+    """
+
+    history: float
+    mark: float
+    kept: tuple[float, ...] = ()
 
 
 class Account(NamedTuple):

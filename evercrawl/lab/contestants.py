@@ -50,7 +50,7 @@ class Contestant(NamedTuple):
         """Return the policy, for a budget of so many visits a page and day."""
         cycle_s = f"{round(_DAY_S / budget)}s"
         options = {name: cycle_s if value == "{cycle}" else value for name, value in self.options.items()}
-        kind: type[Any] = catalog.pick(schedule, Policy, self.policy)
+        kind: type[Any] = catalog.pick(schedule.policies, Policy, self.policy)
         made: Policy = kind(**options)
         return made
 
@@ -67,7 +67,7 @@ class Contestant(NamedTuple):
     def there(self) -> bool:
         """Whether there is a policy of this name."""
         try:
-            catalog.pick(schedule, Policy, self.policy)  # type: ignore[type-abstract]
+            catalog.pick(schedule.policies, Policy, self.policy)  # type: ignore[type-abstract]
         except ConfigError:
             return False
         return True

@@ -77,7 +77,7 @@ def estimators() -> dict[str, Callable[[int], Estimator]]:
     >>> sorted(estimators())[:3]
     ['classes', 'irregular', 'last_modified']
     """
-    kinds: dict[str, Any] = catalog.find(change, Estimator)
+    kinds: dict[str, Any] = catalog.find(change.estimators, Estimator)
     return kinds
 
 

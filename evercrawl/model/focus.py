@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.config import Config, Focus
-    from evercrawl.model.view import View
     from evercrawl.schedule.base import Policy
     from evercrawl.store.journal.events import Event
     from evercrawl.store.state import State
@@ -48,7 +47,6 @@ _ALL: Final = 0xFFFF
 EVEN: Final = 0.5
 """The `discovery` with which all pages count what they are worth, read or not."""
 _UNASKED: Final = "{} does not ask what pages are worth, so {} {} nothing"
-_NAMES: Final = ("url", "type", "words")
 
 
 def discovery_weight(discovery: float) -> float:
@@ -190,41 +188,6 @@ def weighs(config: Config) -> bool:
     (False, True)
     """
     return config.weight != IMPORTANCE or config.lasting
-
-
-def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
-    """Return how many times as much as its importance says a page counts, and why.
-
-    Parameters
-    ----------
-    view, slot
-        The crawl, and the page.
-    never
-        Whether it was never read.
-    """
-    if not view.policy.weighs:
-        return 1.0, unasked(view.config, view.policy)
-    times, reasons = 1.0, list[str]()
-    place = int(view.focus.entries(np.array([slot], np.uint32))[0]) if view.focus is not None else -1
-    if place >= 0:
-        entry = view.config.focus[place]
-        times *= entry.weight
-        reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
-    if weighs(view.config):
-        times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
-        reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
-        reasons += ["what lasts of its changes"] if view.config.lasting else []
-    if never and view.config.discovery != EVEN:
-        times *= discovery_weight(view.config.discovery)
-        reasons.append(f"it was never read, and discovery = {view.config.discovery:g}")
-    return times, "; ".join(reasons)
-
-
-def _named(entry: Focus) -> str:
-    words = ", ".join(entry.words)
-    return "; ".join(
-        f"{name} {said}" for name, said in zip(_NAMES, (entry.url, entry.content_type, words), strict=True) if said
-    )
 
 
 def _bits(found: Any) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.config import FILE_NAME, Config, load
-from evercrawl.crawl.learn.changes import NO_COPY, comebacks_of, deaths_of, priors_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.focus import Focusing, discovery_weight
@@ -18,10 +17,11 @@ from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.planning import Planning
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, priors_of
 from evercrawl.model.rules.waits import again_at
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
-from evercrawl.model.worth.weights import weight_of
+from evercrawl.model.worth.choice import weight_of
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.store.records.retired import retired

@@ -12,7 +12,7 @@ from evercrawl.change.estimators.classes import Classes
 from evercrawl.change.estimators.log_corrected import LogCorrected
 from evercrawl.change.estimators.posterior import Posterior
 
-ESTIMATORS = catalog.find(change, Estimator)  # type: ignore[type-abstract]
+ESTIMATORS = catalog.find(change.estimators, Estimator)  # type: ignore[type-abstract]
 N = 300
 ROWS = np.arange(N)
 SPANS = {

@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.cli import main as cli
 from evercrawl.cli import warm
-from evercrawl.cli.show import live
+from evercrawl.cli.show import lines
 from evercrawl.progress import Progress
 
 
@@ -74,7 +74,7 @@ def test_a_site_whose_robots_txt_cannot_be_had_is_named_wherever_one_looks(tmp_p
 
 
 def test_what_is_said_before_a_run_is_no_state_of_it(capsys):
-    watch = live.Lines(sys.stdout)
+    watch = lines.Lines(sys.stdout)
     watch(Progress(at=5.0, message="one record was lost"))
     assert capsys.readouterr().out == "one record was lost\n"
 

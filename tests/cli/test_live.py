@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from evercrawl.cli.show.live import JsonLines, Lines, Watcher, closing, watcher
+from evercrawl.cli.show.lines import JsonLines, Lines, Watcher, closing
+from evercrawl.cli.show.live import watcher
 from evercrawl.cli.show.screen import Screen, picture
 from evercrawl.progress import Progress, Summary
 

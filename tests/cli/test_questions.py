@@ -15,7 +15,7 @@ from evercrawl.ask.export import files as export_file
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.cli import warm
 from evercrawl.cli.main import main
-from evercrawl.cli.show.live import size
+from evercrawl.cli.show.lines import size
 from evercrawl.cli.verbs import get, verify
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.types import Outcome

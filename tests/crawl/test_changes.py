@@ -8,7 +8,8 @@ import pytest
 from evercrawl.change import gamma
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.prior import SHAPE, SitePriors
-from evercrawl.crawl.learn.changes import Changes, priors_of
+from evercrawl.crawl.learn.changes import Changes
+from evercrawl.model.rates import priors_of
 from evercrawl.store.cash.transfers import unpack_evidence
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
 

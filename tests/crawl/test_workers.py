@@ -71,7 +71,7 @@ def alive(pids):
 def environment(tmp_path):
     """Return what makes workers stumble over some bodies."""
     (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(TROUBLE))
-    root = str(Path(module.__file__).parents[2])
+    root = str(Path(module.__file__).parents[3])
     return {"PYTHONPATH": os.pathsep.join((str(tmp_path), root, os.environ.get("PYTHONPATH", "")))}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.crawl.learn.changes import NO_COPY
+from evercrawl.model.rates import NO_COPY
 from evercrawl.simulate.living.plan import Kind
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.state import HELD

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from evercrawl.crawl.learn.changes import priors_of
 from evercrawl.importance.base import Importance
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
 from evercrawl.model.notices import Notices
+from evercrawl.model.rates import priors_of
+from evercrawl.model.worth.choice import weight_of
 from evercrawl.model.worth.usage import Question, UsageWriter
-from evercrawl.model.worth.weights import Weight, weight_of
+from evercrawl.model.worth.weights import Weight
 from evercrawl.types import Floats, Slots
 
 SITE = "http://example.org"

@@ -46,7 +46,7 @@ def test_every_contestant_whose_policy_is_there_can_be_made(each):
 
 
 def test_every_policy_that_learns_is_compared():
-    policies = catalog.find(schedule, schedule.Policy)
+    policies = catalog.find(schedule.policies, schedule.Policy)
     learning = {name for name, kind in policies.items() if kind.learns or kind.plans or kind.clairvoyant}
     assert learning <= {each.policy for each in SYSTEMS}
     assert {"price", "price_gamma", "cycle"} <= {each.policy for each in SYSTEMS}

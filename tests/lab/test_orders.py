@@ -30,7 +30,7 @@ class Slowly:
     """A crawl that asks a policy for the value of every page that waits, before each visit."""
 
     def __init__(self, web, name) -> None:
-        self.policy = catalog.pick(schedule, schedule.Policy, name)()  # type: ignore[type-abstract]
+        self.policy = catalog.pick(schedule.policies, schedule.Policy, name)()  # type: ignore[type-abstract]
         self.web, self.found, self.read = web, list(SEEDS.tolist()), list[int]()
         self.in_links, self.rank = np.zeros(web.pages), np.zeros(web.pages)
         self.cash = {page: 1 / len(SEEDS) for page in self.found}

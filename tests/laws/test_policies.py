@@ -15,7 +15,7 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.shared.discovery import Discovery
 from evercrawl.types import Floats, Slots
 
-POLICIES = catalog.find(schedule, schedule.Policy)  # type: ignore[type-abstract]
+POLICIES = catalog.find(schedule.policies, schedule.Policy)  # type: ignore[type-abstract]
 N = 8
 
 
@@ -178,7 +178,7 @@ def test_a_policy_from_outside_needs_only_a_value(monkeypatch: pytest.MonkeyPatc
     module = types.ModuleType("elsewhere")
     module.Smallest = Smallest  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "elsewhere", module)
-    world = World(catalog.pick(schedule, Policy, "elsewhere:Smallest")(), 1, 200, 1)  # type: ignore[type-abstract]
+    world = World(catalog.pick(schedule.policies, Policy, "elsewhere:Smallest")(), 1, 200, 1)  # type: ignore[type-abstract]
     world.find(0, 200)
     order = []
     for _ in range(200):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evercrawl.change.comebacks import Comebacks
-from evercrawl.crawl.learn.changes import priors_of
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import HEAD_BYTES, Columns
 from evercrawl.model.notices import Notices
 from evercrawl.model.policy.schemes import scheme_of, stored
+from evercrawl.model.rates import priors_of
 from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, thinner
 from evercrawl.store.cash.transfers import unpack
 from evercrawl.store.journal.events import Switched

@@ -8,17 +8,17 @@ import pytest
 from evercrawl.ask.why.why import why
 from evercrawl.cli.verbs.why import rows as told
 from evercrawl.config import Config
-from evercrawl.crawl.learn.changes import priors_of
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
 from evercrawl.model.focus import unasked
 from evercrawl.model.notices import Notices
 from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.rates import priors_of
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
+from evercrawl.model.worth.choice import weight_of
 from evercrawl.model.worth.lasting_weight import ENOUGH, counted, parts
 from evercrawl.model.worth.usage import Question, UsageWriter
-from evercrawl.model.worth.weights import weight_of
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.store.partition import Partition

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from evercrawl.config import SETTINGS
-from evercrawl.crawl.learn.changes import priors_of
 from evercrawl.importance.newcomers import RULES
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
 from evercrawl.model.newcomers import ALONE, Guess
 from evercrawl.model.notices import Notices
 from evercrawl.model.policy.schemes import scheme_of, stored
+from evercrawl.model.rates import priors_of
 from evercrawl.store.journal.events import Switched
 
 SITE = "http://example.org"

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from weighing import SITE, columns, every, importance, tell, url, worth
 
+from evercrawl.ask.why.interest import wanted
 from evercrawl.config import Config
-from evercrawl.model.focus import wanted
 from evercrawl.model.view import View
+from evercrawl.model.worth.choice import weight_of
 from evercrawl.model.worth.usage import Question
-from evercrawl.model.worth.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances, weight_of
+from evercrawl.model.worth.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances
 from evercrawl.schedule import Pages
 from evercrawl.simulate.living import comparison
 from evercrawl.simulate.living.lives import relive

@@ -12,7 +12,7 @@ from evercrawl.schedule.base import Facts, Pages, Policy, Visits
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.types import Slots
 
-FOUND = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+FOUND = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 EVERY = pytest.mark.parametrize("name", sorted(FOUND))
 BEGINS_ANEW = {"chile": "the batch that was picked is not remembered; the next run picks one"}
 LEARNING = pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from evercrawl import catalog, schedule
 from evercrawl.schedule.base import Pages, Policy
 
-FOUND = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+FOUND = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 NOW = 1_000_000.0
 
 

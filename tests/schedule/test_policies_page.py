@@ -11,7 +11,7 @@ from evercrawl.lab.contestants import SYSTEMS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "POLICIES.md").read_text("utf-8")
-POLICIES = catalog.find(schedule, schedule.Policy)
+POLICIES = catalog.find(schedule.policies, schedule.Policy)
 
 
 def row(name: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from evercrawl.ask.content import HTML, answer_of, exchange_of, is_html
 from evercrawl.change.gamma import rate
 from evercrawl.clock import SystemClock
 from evercrawl.model.focus import weighs
+from evercrawl.model.stored.answers import HTML, answer_of, exchange_of, is_html
 from evercrawl.model.stored.reader import events
 from evercrawl.model.view import View, settings
 from evercrawl.parse import html

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.ask.content import answer_of, exchange_of, is_html
 from evercrawl.ask.rank.top import known
+from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
 from evercrawl.parse.encoding import utf8
 from evercrawl.parse.html import read_text
 from evercrawl.parse.scan import scan

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
-from evercrawl.ask.content import exchange_of
 from evercrawl.errors import StoreError
+from evercrawl.model.stored.answers import exchange_of
 from evercrawl.parse.digest import digest
 from evercrawl.store.archive.answer import stored
 from evercrawl.store.archive.archive import COVERED, FOLDER

@@ -14,8 +14,8 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.index import inspect_index
 from evercrawl.ask.verify.state import EventCheck, compare
 from evercrawl.config import FILE_NAME, load
-from evercrawl.crawl.switching import unswitched
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.stored.reader import opened, sound
 from evercrawl.store.disk import snapshot
 from evercrawl.store.disk.lock import holder, last_begun

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.ask.content import instant
 from evercrawl.fetch.robots import parse
 from evercrawl.model.rules.robots import ROBOTS_FILE, stored, unreachable
+from evercrawl.model.stored.answers import instant
 from evercrawl.model.web.mirrors import SAMPLED
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.store.resuming import unanswered

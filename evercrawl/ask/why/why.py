@@ -11,11 +11,11 @@ import numpy as np
 from evercrawl.ask.rank.top import known
 from evercrawl.ask.why.explanation import Announcing, Belief, History, Origin, Weighed, Weight, Why, Worth
 from evercrawl.ask.why.feeders import Feeder, feeders
+from evercrawl.ask.why.interest import wanted
 from evercrawl.ask.why.outside import outside
 from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
-from evercrawl.model.focus import wanted
 from evercrawl.model.notices import Notices
 from evercrawl.model.stored.reader import visits
 from evercrawl.parse.digest import keys

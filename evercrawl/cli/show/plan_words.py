@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli.plan_budget import DAY_S
-from evercrawl.cli.show.live import size
+from evercrawl.cli.show.lines import size
 
 if TYPE_CHECKING:
     from evercrawl.ask.plan.curve import Point

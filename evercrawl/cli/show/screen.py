@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from evercrawl.cli.show.live import Watcher, advised, clock, closing, counts, size
+from evercrawl.cli.show.lines import Watcher, advised, clock, closing, counts, size
 from evercrawl.cli.show.plain import plain
 
 if TYPE_CHECKING:

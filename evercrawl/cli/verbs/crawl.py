@@ -16,7 +16,7 @@ from evercrawl.progress import Limits
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.cli.show.live import Watcher
+    from evercrawl.cli.show.lines import Watcher
 
 _MORE = (
     "Without SEED it goes on where it was; with SEED it also takes those up. It runs until stopped: Ctrl-C and SIGTERM "

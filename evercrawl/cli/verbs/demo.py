@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import asyncio
     from pathlib import Path
 
-    from evercrawl.cli.show.live import Watcher
+    from evercrawl.cli.show.lines import Watcher
     from evercrawl.progress import Summary
     from evercrawl.simulate.living.comparison import Comparison, World
     from evercrawl.simulate.living.learned import Learned

@@ -121,7 +121,7 @@ def _as_text(found: Content, form: str) -> str:
     EvercrawlError
         It has none.
     """
-    from evercrawl.ask.content import is_html
+    from evercrawl.model.stored.answers import is_html
     from evercrawl.parse import html
     from evercrawl.parse.encoding import decode
 
@@ -135,7 +135,7 @@ def _as_text(found: Content, form: str) -> str:
 
 
 def _has_text(found: Content) -> bool:
-    from evercrawl.ask.content import is_html
+    from evercrawl.model.stored.answers import is_html
 
     texts = ("json", "xml", "javascript")
     return is_html(found.mime, found.body) or found.mime.startswith("text/") or found.mime.endswith(texts)

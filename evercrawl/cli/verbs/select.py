@@ -158,6 +158,6 @@ def _amount(count: int, unit: str) -> str:
 
 
 def _size(size_bytes: float) -> str:
-    from evercrawl.cli.show.live import size
+    from evercrawl.cli.show.lines import size
 
     return size(size_bytes)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli import arguments, warm
-from evercrawl.cli.show.live import clock, size
+from evercrawl.cli.show.lines import clock, size
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many, plain
 from evercrawl.cli.show.words import percent, span

@@ -6,9 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.change import announcements, dates, extent, gamma
-from evercrawl.change.comebacks import Comebacks
-from evercrawl.change.deaths import Deaths
-from evercrawl.change.prior import SitePriors
+from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, fit, priors_of
 from evercrawl.parse.digest import keys
 from evercrawl.store.cash import transfers
 from evercrawl.store.journal.events import (
@@ -27,14 +25,10 @@ from evercrawl.store.state import HELD
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from evercrawl.model.notices import Notices
     from evercrawl.model.stored.reading import Before, Reading
     from evercrawl.store.state import State
 
-NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
-"""After a visit with one of these there is no copy of the page any more."""
 FORGET: Final = 0.05
 """Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
 _FIRST_CYCLE_S: Final = 86_400.0
@@ -211,7 +205,7 @@ class Changes:
 
     def _evidence(self, before: Before, site: int, changed: bool, interval_s: float, past: Past) -> tuple[float, float]:
         held = (before.shape, before.scale_s)
-        self._fit()
+        self.fit()
         self._intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
         weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
@@ -221,7 +215,7 @@ class Changes:
         self.priors.learn(site, held if any(held) else None, after)
         return after
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
         """Read all evidence anew, in the light of what it has shown, when there is a good deal more of it.
 
         Visit by visit the priors follow what changes. What they are measured against moves only here, and from the
@@ -230,7 +224,7 @@ class Changes:
         if self._intervals >= self._fit_at:
             growth = _FIT_GROWTH if self._intervals < _FIT_OFTEN else 1.0
             self._fit_at = self._intervals + max(int(growth * self._intervals), 1)
-            _fit(self.priors, self._state)
+            fit(self.priors, self._state)
 
     def _truth(
         self, reading: Reading, site: int, changed: bool, interval_s: float, date_at: float | None, said_at: float
@@ -259,30 +253,6 @@ class Changes:
 
     def _grow(self) -> None:
         self.priors.grow(len(self._state.sites))
-
-
-def priors_of(state: State) -> SitePriors:
-    """Return the priors that the evidence of all records makes."""
-    priors = SitePriors(len(state.sites))
-    _fit(priors, state)
-    return priors
-
-
-def deaths_of(state: State) -> Deaths:
-    """Return how fast pages vanish, by what an earlier run noted."""
-    return Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
-
-
-def comebacks_of(state: State) -> Comebacks:
-    """Return how fast pages come back, by what an earlier run noted."""
-    return Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
-
-
-def _fit(priors: SitePriors, state: State) -> None:
-    rows: Any = state.records.rows[: state.records.count]
-    shape, scale_s = rows["rate_shape"], rows["rate_scale_s"]
-    seen = (shape != 0) | (scale_s != 0)
-    priors.fit(state.site_of[rows["host"]].astype("int64"), shape, scale_s, seen, len(state.sites))
 
 
 def _date(reading: Reading, changed: bool) -> float | None:

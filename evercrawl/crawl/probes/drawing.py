@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.crawl.learn.changes import NO_COPY
+from evercrawl.model.rates import NO_COPY
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:

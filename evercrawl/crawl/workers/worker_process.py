@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from evercrawl.model.stored.reading import Fetched
 
 BUFFER_BYTES: Final = 1 << 20  # what the kernel holds each way, so that neither side waits while the other is busy
-_CODE: Final = "import sys; sys.path[:] = sys.argv[4:]; from evercrawl.crawl.workers.worker import main; main(*map(int, sys.argv[1:4]))"
+_CODE: Final = (
+    "import sys; sys.path[:] = sys.argv[4:]; "
+    "from evercrawl.crawl.workers.worker import main; main(*map(int, sys.argv[1:4]))"
+)
 
 
 class WorkerProcess:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.importance.base import Past
+
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
     from evercrawl.types import Floats
@@ -25,24 +27,6 @@ of them are ever read, a turn is that of the pages that hold the cash.
 
 LEAST: Final = 2.0**-10
 """The least part of a window that an estimate is made from: what came in no time at all says nothing of a rate."""
-
-
-class Past(NamedTuple):
-    """What a window keeps of a page.
-
-    Attributes
-    ----------
-    history
-        The cash that still counts, in units in which `Window.now` divides by the window's length.
-    mark
-        The clock G at the last visit.
-    kept
-        Whatever else, as many numbers as the window's `width`.
-    """
-
-    history: float
-    mark: float
-    kept: tuple[float, ...] = ()
 
 
 class Window(ABC):

@@ -53,11 +53,11 @@ def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict
 
 def _names() -> list[str]:
     base: type[Any] = Policy
-    return list(catalog.find(schedule, base))
+    return list(catalog.find(schedule.policies, base))
 
 
 def _kind(name: str) -> type[Any]:
-    return catalog.pick(schedule, Policy, name)
+    return catalog.pick(schedule.policies, Policy, name)
 
 
 def _is_for(option: str, policy: str, kind: type[Policy]) -> bool:

@@ -60,7 +60,7 @@ def replay(
     ConfigError
         Where there is no such policy, no budget, or nothing in the part of the history that is asked for.
     """
-    kind: type[Any] = catalog.pick(schedule, Policy, policy)
+    kind: type[Any] = catalog.pick(schedule.policies, Policy, policy)
     began_s = time.process_time()
     made = Replay(history, kind(**(options or {})), setting)
     made.run(tell)

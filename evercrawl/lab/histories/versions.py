@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evercrawl.ask.content import answer_of
 from evercrawl.change.extent import changed
 from evercrawl.change.shingles import shingles, word_keys
+from evercrawl.model.stored.answers import answer_of
 from evercrawl.model.stored.indexed import content_of
 from evercrawl.model.stored.reader import events, opened
 from evercrawl.parse.digest import keys

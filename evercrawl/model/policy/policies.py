@@ -54,7 +54,7 @@ def kind_of(name: str) -> type[Policy]:
     ConfigError
         There is none; the message says which there are.
     """
-    kind = catalog.pick(schedule, Policy, name, _followed)  # type: ignore[type-abstract]
+    kind = catalog.pick(schedule.policies, Policy, name, _followed)  # type: ignore[type-abstract]
     if kind.clairvoyant:
         raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
     return kind
@@ -66,7 +66,7 @@ def names() -> list[str]:
     >>> "price" in names()
     True
     """
-    found = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+    found = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
     return sorted(name for name, kind in found.items() if _followed(kind))
 
 
@@ -114,7 +114,7 @@ def _check(owner: str, options: Sequence[str]) -> None:
     if ":" in owner:
         return
     try:
-        kind: type[Any] = catalog.pick(schedule, Policy, owner, _followed)
+        kind: type[Any] = catalog.pick(schedule.policies, Policy, owner, _followed)
     except ConfigError as error:
         raise ConfigError(f"{options[0]!r} is for no policy there is: {error}") from error
     kind(**values_of(owner, kind, options))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.importance.base import Importance
     from evercrawl.importance.windows import Window
+    from evercrawl.store.partition import Partition
 
 LASTING: Final = ("importance", "window", "internal", "trusted", "suspects")
 """Settings that say how importance is learned."""
@@ -24,6 +25,10 @@ INTERNAL: Final = 0.1
 """Weight of a link within a site, in a crawl of several."""
 FIRST_WINDOW: Final = "interpolation"
 """The window of crawls that were begun before there was a choice, and do not name theirs."""
+_UNSWITCHED: Final = (
+    "importance was being switched to {} when the crawl ended; the next start judges {}, and until then importance is "
+    "that of a part of it"
+)
 
 
 def kind_of(name: str) -> type[Importance]:
@@ -146,3 +151,9 @@ def _has_windows(kind: type[Importance]) -> bool:
 def _default_window(kind: type[Importance]) -> str:
     window = kind().window  # type: ignore[attr-defined]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportAttributeAccessIssue]
     return type(window).__module__.rpartition(".")[2]  # pyright: ignore[reportUnknownArgumentType]
+
+
+def unswitched(partition: Partition) -> str:
+    """Return what there is to say of a crawl that was left in the midst of a switch."""
+    rest = "its past anew" if partition.birth.judged is None else "the rest of its past"
+    return _UNSWITCHED.format(partition.scheme.name, rest)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.ask.content import answer_of, exchange_of
+from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.model.stored.contents import Body, Content, contents, spans
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.search.index import Page

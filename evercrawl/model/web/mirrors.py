@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.model.web.near import SLIGHT_BYTES
-from evercrawl.model.web.site_graph import HELD
 from evercrawl.parse.digest import key
 from evercrawl.parse.simhash import distance
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.store.journal.events import KEEP
+from evercrawl.store.state import HELD
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Outcome
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.arrays.rows import grown
-from evercrawl.model.web.known_graph import InLinks
+from evercrawl.model.web.link_counts import InLinks
 from evercrawl.model.worth.query_match import Similarity
 from evercrawl.model.worth.query_words import QueryWords
 from evercrawl.model.worth.usage_counts import Following

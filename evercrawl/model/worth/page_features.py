@@ -38,8 +38,8 @@ def features(urls: Sequence[str], depths: Sequence[int], kinds: Sequence[int] | 
     urls, depths
         Normalised addresses, and how many links led there from a seed.
     kinds
-        What kind of thing each is by its media type (`store.records.media_kind`); where that is unknown the address's ending
-        tells.
+        What kind of thing each is by its media type (`store.records.media_kind`); where that is unknown the
+        address's ending tells.
 
     Examples
     --------

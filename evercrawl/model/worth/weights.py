@@ -72,36 +72,6 @@ class Weight(ABC):
         """Return what it goes by for a page of that importance, by name."""
 
 
-def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weight | None:
-    """Return the weight that is called `name`, one of `WEIGHTS`; None for importance itself.
-
-    With `lasting`, pages count less of which changes leave next to nothing; see `lasting_weight`.
-    """
-    if lasting:
-        from evercrawl.model.worth.lasting_weight import Lasting
-
-        return Lasting(partition, weight_of(name, partition))
-    match name:
-        case "access":
-            return Access(partition)
-        case "embarrassment":
-            return Embarrassment(partition)
-        case "query_match":
-            from evercrawl.model.worth.query_weight import QueryMatch
-
-            return QueryMatch(partition)
-        case "learned":
-            from evercrawl.model.worth.learned_weight import Learned
-
-            return Learned(partition)
-        case "quality":
-            from evercrawl.model.worth.quality_weight import Quality
-
-            return Quality(partition)
-        case _:
-            return None
-
-
 def unseen(once: float, all_: float) -> float:
     """Return u, the part of the worth that stays with importance.
 

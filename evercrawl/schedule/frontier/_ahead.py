@@ -17,7 +17,7 @@ from evercrawl.schedule.frontier._memory import asleep, awake, short
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
-    from evercrawl.schedule.frontier._collect import Rows
+    from evercrawl.schedule.frontier._rows import Rows
 
 
 @compiled

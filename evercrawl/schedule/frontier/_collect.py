@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from evercrawl.schedule.frontier._memory import asleep, awake, bag_out, empty_sh
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
+    from evercrawl.schedule.frontier._rows import Rows
 
 BELOW: Final = 2  # entries of a heap below the first, one of which is the second
 POOL: Final = 15  # at most so many pages of a host are compared
@@ -38,21 +39,6 @@ POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
 WINDOW: Final = 1 << 15  # pages of a bag that are ranked at once: 5 to 10 ms
 RANK_ROWS: Final = 1 << 16  # rows a choice after which no other host is ranked
 REFILL: Final = 32  # pages that move from the bag to the short list at once where the order is that of discovery
-
-
-class Rows(NamedTuple):
-    """The candidates of one choice, and the hosts that they are of, each with its best row."""
-
-    slots: Any
-    of: Any
-    places: Any
-    kinds: Any
-    hosts: Any
-    best: Any
-    row: Any
-    next: Any  # of each host, the value of its second best row
-    dear: Any  # of each row, how many times the crawl's price a visit to its host costs
-    counts: Any  # hosts; rows to be valued, woken ones among them; hosts whose time came, from the far end of `hosts`
 
 
 @compiled

@@ -14,9 +14,9 @@ from evercrawl.schedule.frontier import _collect as collecting
 from evercrawl.schedule.frontier import _layout as layout
 from evercrawl.schedule.frontier import _settle as settling
 from evercrawl.schedule.frontier._blocks import Store
-from evercrawl.schedule.frontier._collect import Rows
 from evercrawl.schedule.frontier._heaps import Order, whole
 from evercrawl.schedule.frontier._layout import ADDED, CONTROL, DUES, MOST_HOSTS, MOST_ROWS, NEWS, PLACES, RESTING
+from evercrawl.schedule.frontier._rows import Rows
 
 _FLOATS, _INTS, _SLOTS, _BYTES = (pointer(kind) for kind in (np.float64, np.int64, np.uint32, np.uint8))
 _lots_at: Final = pointer_at(layout.LOT)

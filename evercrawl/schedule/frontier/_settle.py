@@ -32,7 +32,7 @@ from evercrawl.schedule.frontier._memory import (
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
-    from evercrawl.schedule.frontier._collect import Rows
+    from evercrawl.schedule.frontier._rows import Rows
 
 _STEP: Final = 0.1  # how much of what a visit shows a host's price takes in
 _SURPRISE: Final = 3.0  # at most, in the logarithm

@@ -45,7 +45,7 @@ class Estimated:
     """
 
     def __init__(self, name: str) -> None:
-        kind: type[Estimator] = catalog.pick(change, Estimator, name)  # type: ignore[type-abstract]
+        kind: type[Estimator] = catalog.pick(change.estimators, Estimator, name)  # type: ignore[type-abstract]
         self._estimator = kind(_ROWS)
 
     def learn(self, visits: Visits) -> None:
@@ -100,4 +100,4 @@ def names() -> list[str]:
     >>> {"irregular", "online_counts"} < set(names())
     True
     """
-    return sorted(catalog.find(change, Estimator))  # type: ignore[type-abstract]
+    return sorted(catalog.find(change.estimators, Estimator))  # type: ignore[type-abstract]

@@ -41,7 +41,7 @@ class Orders:
         """Return the pages in order; the crawl is interrupted after as many visits."""
         self.runs += 1
         run, visits = self.make(self.directory / str(self.runs)), []
-        policy = catalog.pick(schedule, schedule.Policy, name)  # type: ignore[type-abstract]
+        policy = catalog.pick(schedule.policies, schedule.Policy, name)  # type: ignore[type-abstract]
         for stop in stops:
             ran = run(
                 self.world, [f"{HOST}/0"], Limits(pages=stop - len(visits), seconds=9e9), policy=policy(),

@@ -20,7 +20,7 @@ PAGES, SECONDS = 120, 20.0
 OPTIONS = {"nutch_adaptive": ("start=1s",), "stormcrawler_adaptive": ("start=1s",)}
 """Of policies that leave every page alone for longer than these crawls last."""
 WORLD = World(2, PAGES, 6.0, 10.0, SECONDS)
-PAGE = (Path(__file__).parents[2] / "docs" / "POLICIES.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "POLICIES.md").read_text("utf-8")
 
 
 @cache
@@ -78,6 +78,6 @@ def test_a_policy_that_does_not_ask_says_so_once_when_a_crawl_begins(run, name, 
 
 def test_the_page_about_policies_names_those_that_do_not_ask():
     rows = [line for line in PAGE.splitlines() if line.startswith("These do not ask")]
-    policies = catalog.find(schedule, schedule.Policy)
+    policies = catalog.find(schedule.policies, schedule.Policy)
     assert len(rows) == 1
     assert sorted(rows[0].split("`")[1::2]) == sorted(name for name, kind in policies.items() if not kind.weighs)

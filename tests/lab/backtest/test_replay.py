@@ -18,7 +18,7 @@ from evercrawl.schedule.policies.price.price import Price
 
 DAY_S = 86_400.0
 WHOLE = Setting(0.1, since=0.0, warming=0.0)
-POLICIES = sorted(catalog.find(schedule, Policy))  # type: ignore[type-abstract]
+POLICIES = sorted(catalog.find(schedule.policies, Policy))  # type: ignore[type-abstract]
 LEAVE_SOME = {
     "nutch_adaptive": "it visits what is due, and leaves the rest of the budget unused",
     "tianwang": "it waits for its next cycle when all that is planned is done",

@@ -20,7 +20,7 @@ from evercrawl.schedule.policies.webfountain.webfountain import Webfountain
 
 DAY_S = 86_400.0
 DAILY = Setting(1.0, since=0.0, warming=0.0)
-POLICIES = catalog.find(schedule, Policy)  # type: ignore[type-abstract]
+POLICIES = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 
 
 class Told(Cycle):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hand_made import asked, begun, filled, made, ten  # noqa: F401 - fixtures
 
 from evercrawl.lab.histories import History, LinkLog
 
@@ -19,9 +20,9 @@ def made_up() -> Callable[..., History]:
         pages = max(page) + 1
         paths = tuple(paths or (f"page{i}" for i in range(pages)))
         at = (np.array(day) * DAY).astype(np.int64)
-        begun, source, target, there = zip(*links, strict=True) if links else ((), (), (), ())
+        days, source, target, there = zip(*links, strict=True) if links else ((), (), (), ())
         log = LinkLog(
-            (np.array(begun) * DAY).astype(np.int64), np.array(source, np.int64), np.array(target, np.int64),
+            (np.array(days) * DAY).astype(np.int64), np.array(source, np.int64), np.array(target, np.int64),
             np.array(there, np.bool_),
         )  # fmt: skip
         unknown = np.full(len(at), -1, np.int64)

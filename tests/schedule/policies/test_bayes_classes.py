@@ -227,7 +227,7 @@ def test_a_host_has_a_price_of_its_own_and_an_unread_page_is_as_old_as_it_has_wa
 
 @pytest.mark.golden
 def test_reference_values():
-    folder = Path(os.environ.get("EVERCRAWL_REFS") or Path(__file__).parents[1] / "golden" / "refs")
+    folder = Path(os.environ.get("EVERCRAWL_REFS") or Path(__file__).parents[2] / "golden" / "refs")
     for case in json.loads((folder / "freshness.json").read_text("utf-8"))["bayes_classes"]:
         if len(set(case["prior"])) > 1:
             continue

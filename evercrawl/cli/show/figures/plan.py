@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.cli.show.live import size
+from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plan_words import curve_words, here_words, period
 from evercrawl.cli.show.words import percent
 from evercrawl.lab.lettering import legend_below, titled

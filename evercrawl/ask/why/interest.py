@@ -1,0 +1,51 @@
+"""How much more than its importance says a page counts, and why: by `[[focus]]`, weights and `discovery`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.model.focus import EVEN, discovery_weight, unasked, weighs
+from evercrawl.model.worth.weights import IMPORTANCE
+
+if TYPE_CHECKING:
+    from evercrawl.config import Focus
+    from evercrawl.model.view import View
+
+_NAMES: Final = ("url", "type", "words")
+
+
+def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
+    """Return how many times as much as its importance says a page counts, and why.
+
+    Parameters
+    ----------
+    view, slot
+        The crawl, and the page.
+    never
+        Whether it was never read.
+    """
+    if not view.policy.weighs:
+        return 1.0, unasked(view.config, view.policy)
+    times, reasons = 1.0, list[str]()
+    place = int(view.focus.entries(np.array([slot], np.uint32))[0]) if view.focus is not None else -1
+    if place >= 0:
+        entry = view.config.focus[place]
+        times *= entry.weight
+        reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
+    if weighs(view.config):
+        times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
+        reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
+        reasons += ["what lasts of its changes"] if view.config.lasting else []
+    if never and view.config.discovery != EVEN:
+        times *= discovery_weight(view.config.discovery)
+        reasons.append(f"it was never read, and discovery = {view.config.discovery:g}")
+    return times, "; ".join(reasons)
+
+
+def _named(entry: Focus) -> str:
+    words = ", ".join(entry.words)
+    return "; ".join(
+        f"{name} {said}" for name, said in zip(_NAMES, (entry.url, entry.content_type, words), strict=True) if said
+    )

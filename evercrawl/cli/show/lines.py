@@ -1,0 +1,190 @@
+"""The state of a running crawl as lines: for people, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, TextIO
+
+from evercrawl.cli.show.advice import advice
+from evercrawl.cli.show.plain import fit, many
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from evercrawl.progress import Progress, Summary
+
+LINE_EVERY_S = 10.0
+JSON_EVERY_S = 1.0
+
+
+class Watcher:
+    """Shows nothing; the others show something.
+
+    The crawl calls it with each `Progress`; `finish` is called once, when it has ended.
+    """
+
+    def __call__(self, progress: Progress) -> None:
+        """Take note of a crawl's state."""
+
+    def finish(self, summary: Summary | None) -> None:
+        """Say what the run came to; None when it had to be cut short."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Put the terminal back as it was."""
+
+
+class Lines(Watcher):
+    """A line now and then, and one at the end."""
+
+    every_s = LINE_EVERY_S
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._shown_at = float("-inf")
+        self._last: Progress | None = None
+        self._message = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Write a line if it is time for one; a new message is written at once, before the run has begun alone."""
+        if progress.message and not (progress.elapsed_s or progress.outcomes):
+            self._write(self.notice(progress))
+            return
+        self._last = progress
+        progress, before = advised(progress), self._message
+        self._message = progress.message
+        if progress.message and progress.message != before:
+            self._write(self.notice(progress))
+        if progress.at - self._shown_at >= self.every_s:
+            self._show()
+
+    def finish(self, summary: Summary | None) -> None:
+        """Write the last state, if it was not shown yet, and the summary."""
+        self._show()
+        self._write(self.closing(summary))
+
+    def line(self, progress: Progress) -> str:
+        """Return one state as a line."""
+        return line(progress)
+
+    def notice(self, progress: Progress) -> str:
+        """Return the message as a line."""
+        return progress.message
+
+    def closing(self, summary: Summary | None) -> str:
+        """Return the summary as a line."""
+        return closing(summary)
+
+    def _show(self) -> None:
+        if self._last is not None:
+            self._shown_at = self._last.at
+            self._write(self.line(self._last))
+            self._last = None
+
+    def _write(self, text: str) -> None:
+        print(fit(text, self._out), file=self._out, flush=True)
+
+
+class JsonLines(Lines):
+    """The same as JSON objects, one a line; `event` is progress, message or end."""
+
+    every_s = JSON_EVERY_S
+
+    def line(self, progress: Progress) -> str:
+        """Return one state as JSON."""
+        return json.dumps({"event": "progress", **asdict(progress)})
+
+    def notice(self, progress: Progress) -> str:
+        """Return the message as JSON."""
+        return json.dumps({"event": "message", "at": progress.at, "message": progress.message})
+
+    def closing(self, summary: Summary | None) -> str:
+        """Return the summary as JSON."""
+        return json.dumps({"event": "end", **(asdict(summary) if summary else {"reason": "cut short"})})
+
+
+def advised(progress: Progress) -> Progress:
+    """Return the state with advice for its message, where it has none and there is need."""
+    return progress if progress.message else replace(progress, message=advice(progress))
+
+
+def line(progress: Progress) -> str:
+    """Return one state of a crawl as a line.
+
+    Examples
+    --------
+    >>> from evercrawl.progress import Progress
+    >>> line(Progress(at=0, elapsed_s=75, visits=12, rate_per_s=1.5, known=90, fetched=10, queue=70, bytes_in=44_000))
+    '0:01:15  1.5 visits/s  visits 12  known 90  fetched 10  changed 0  queue 70  44.0 kB in'
+    """
+    parts = [
+        clock(progress.elapsed_s),
+        f"{progress.rate_per_s:.1f} visits/s",
+        f"visits {progress.visits}" + (f" ({counts(progress.outcomes)})" if progress.outcomes else ""),
+        f"known {progress.known}",
+        f"fetched {progress.fetched}",
+        f"changed {progress.changed}",
+        f"queue {progress.queue}",
+        f"{size(progress.bytes_in)} in",
+    ]
+    if progress.errors:
+        parts.append(f"errors: {counts(progress.errors)}")
+    if progress.waiting:
+        parts.append(f"hosts waiting: {counts(progress.waiting)}")
+    if progress.disk_full:
+        parts.append("DISK FULL")
+    return "  ".join(parts)
+
+
+def closing(summary: Summary | None) -> str:
+    """Return the last words of a run."""
+    if summary is None:
+        return "cut short; nothing acknowledged is lost, and the next start tidies up"
+    return (
+        f"ended ({summary.reason}) after {clock(summary.elapsed_s)}: {many(summary.visits, 'visits')}; "
+        f"{many(summary.fetched, 'pages')} held of {many(summary.known, 'URLs')} known"
+    )
+
+
+def counts(of: dict[str, int]) -> str:
+    """Return counts as text, the greatest first.
+
+    Examples
+    --------
+    >>> counts({"dns": 1, "timeout": 3})
+    'timeout 3, dns 1'
+    """
+    return ", ".join(f"{name} {count}" for name, count in sorted(of.items(), key=lambda item: (-item[1], item[0])))
+
+
+def clock(duration_s: float) -> str:
+    """Return a duration as hours, minutes, seconds.
+
+    Examples
+    --------
+    >>> clock(3725.9)
+    '1:02:05'
+    """
+    minutes, seconds = divmod(int(duration_s), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
+
+
+def size(size_bytes: float) -> str:
+    """Return a size as people read it.
+
+    Examples
+    --------
+    >>> size(999), size(44_000), size(1.2e9)
+    ('999 B', '44.0 kB', '1.2 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size_bytes < 1000:
+            return f"{size_bytes:.0f} B" if unit == "B" else f"{size_bytes:.1f} {unit}"
+        size_bytes /= 1000
+    return f"{size_bytes:.1f} TB"

@@ -1,0 +1,68 @@
+"""Answers read back from the archive, their codings undone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.fetch.answer import unwrap
+from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.warc import Kind
+from evercrawl.store.journal.events import Visit
+from evercrawl.types import Exchange, Request
+
+if TYPE_CHECKING:
+    from evercrawl.store.archive.answer import Stored
+    from evercrawl.store.partition import Partition
+
+HTML: Final = ("text/html", "application/xhtml+xml")
+
+
+def answer_of(partition: Partition, event: Visit) -> Stored:
+    """Return the archived answer that has the content of a visit; a revisit record leads to an earlier one.
+
+    Raises
+    ------
+    StoreError
+        It is damaged, or missing.
+    """
+    assert event.archive is not None, "a visit without an answer has no content"
+    found = partition.archive.read(Pointer(*event.archive))
+    if found.kind is Kind.RESPONSE or not event.content:
+        return found
+    earlier = partition.journal.read(event.content)
+    assert isinstance(earlier, Visit), "content lies with a visit"
+    return replace(answer_of(partition, earlier), headers=found.headers)
+
+
+def exchange_of(event: Visit, answer: Stored, most_bytes: int | None = None) -> Exchange:
+    """Return what an archived answer was before it was archived, its body decoded as far as the visit read it.
+
+    Of a longer body than `most_bytes` no more than that is decoded.
+    """
+    size_bytes = event.size_bytes if most_bytes is None else min(event.size_bytes, most_bytes)
+    request = Request(answer.url, max_wire_bytes=max(len(answer.wire), 1), max_body_bytes=size_bytes)
+    exchange = Exchange(
+        request, answer.at, status=answer.status, head=answer.head, wire=answer.wire, headers=answer.headers
+    )  # fmt: skip
+    unwrap(exchange)
+    return exchange
+
+
+def is_html(mime: str, body: bytes) -> bool:
+    """Whether a body is read as HTML: its type says so, or it has none and begins like it.
+
+    >>> is_html("text/html", b""), is_html("", b" <p>"), is_html("text/plain", b"<p>")
+    (True, True, False)
+    """
+    return mime in HTML or (not mime and body.lstrip()[:1] == b"<")
+
+
+def instant(at: float) -> str:
+    """Return seconds since the epoch as people read them.
+
+    >>> instant(86400.9)
+    '1970-01-02 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%d %H:%M:%S} UTC"
