@@ -19,8 +19,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl import catalog, schedule
+from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
 from evercrawl.cli.show.plain import many
-from evercrawl.cli.show.replay_progress import Progress
 from evercrawl.lab.backtest.choices import choices
 from evercrawl.lab.backtest.report import CEILING, FLOOR, means, of_site
 from evercrawl.lab.backtest.runs import make, planned
@@ -72,7 +72,7 @@ def replayed(o: argparse.Namespace, policies: Sequence[str], sample: int | None)
     chosen = choices(list(dict.fromkeys([FLOOR, *policies, CEILING])))
     groups: list[tuple[Path, ...]] = [(path,) for path in o.paths]
     plan = planned(groups, chosen, o.budget, Setting(o.budget[0], sample=sample, validators=not o.no_validators))
-    with Progress(sys.stderr) as progress:
+    with Meter(sys.stderr, LINE_EVERY_S, "replays") as progress:
         coming = make([run for group in plan for run in group], tell=progress)
         made = [list(islice(coming, len(group))) for group in plan]
     every = means([of_site([each.replayed for each in group], group[0].cluster, seed=1) for group in made], seed=1)

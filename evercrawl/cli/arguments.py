@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.config import SETTINGS, Setting, as_toml
+from evercrawl.config import SETTINGS, Setting, as_written
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -98,5 +98,6 @@ def _form(setting: Setting) -> dict[str, Any]:
 def _help(setting: Setting) -> str:
     if isinstance(setting.default, tuple):
         return f"{setting.help}; may be repeated".replace("%", "%%")
-    shown = as_toml(setting, setting.default).strip('"')
-    return f"{setting.help} (default: {shown or 'none'})".replace("%", "%%")
+    shown = as_written(setting, setting.default)
+    shown = str(shown).lower() if isinstance(shown, bool) else shown
+    return f"{setting.help} (default: {'none' if shown == '' else shown})".replace("%", "%%")

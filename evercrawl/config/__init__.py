@@ -4,7 +4,7 @@ from evercrawl.config.amended import amend
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load, source_of
-from evercrawl.config.written import as_toml, save, to_toml
+from evercrawl.config.written import as_toml, as_written, save, to_toml
 
 __all__ = [
     "FILE_NAME",
@@ -14,6 +14,7 @@ __all__ = [
     "Setting",
     "amend",
     "as_toml",
+    "as_written",
     "load",
     "save",
     "source_of",

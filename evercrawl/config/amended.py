@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from evercrawl.config.settings import SETTINGS, Setting
+from evercrawl.config.settings import SETTINGS
 from evercrawl.config.sources import FILE_NAME, load
-from evercrawl.config.written import as_toml, save
-from evercrawl.errors import ConfigError
+from evercrawl.config.written import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+
+_BARE: Final = re.compile(r"(?<!\r)\n")
 
 
 def amend(directory: Path, changed: Mapping[str, object]) -> bool:
@@ -33,34 +35,42 @@ def amend(directory: Path, changed: Mapping[str, object]) -> bool:
     wanted = replace(now, **changed)  # type: ignore[arg-type]
     if wanted == now:
         return False
-    text = target.read_text(encoding="utf-8")
-    for name in changed:
-        text = _amended(text, SETTINGS[name], getattr(wanted, name))
+    text = target.read_bytes().decode()
     draft = target.with_suffix(".toml.new")
-    draft.write_text(text, encoding="utf-8")
-    try:
-        kept = load(draft) == wanted
-    except ConfigError:
-        kept = False
-    if kept:
-        draft.replace(target)
-    else:  # it was written in a way that lines do not tell
-        save(wanted, directory)
+    draft.write_bytes(_amended(text, {name: getattr(wanted, name) for name in changed}).encode())
+    assert load(draft) == wanted, "an amended file says what was asked, and all else as before"
+    draft.replace(target)
     return True
 
 
-def _amended(text: str, setting: Setting, value: object) -> str:
-    r"""Return TOML with another value of one setting, in its line, or in a new one under the head of its table.
+def _amended(text: str, changed: Mapping[str, object]) -> str:
+    r"""Return TOML with other values of some settings; comments, order and line ends stay.
 
     Examples
     --------
-    >>> print(_amended("[pace]\ndelay_s = 1  # polite\n", SETTINGS["delay_s"], 2.5), end="")
+    >>> print(_amended("[pace]\ndelay_s = 1  # polite\n", {"delay_s": 2.5}), end="")
     [pace]
-    delay_s = 2.5
+    delay_s = 2.5  # polite
     """
-    line = f"{setting.name} = {as_toml(setting, value)}"
-    found, count = re.subn(rf"(?m)^[ \t]*{setting.name}[ \t]*=.*$", lambda _: line, text, count=1)
-    if count:
-        return found
-    found, count = re.subn(rf"(?m)^[ \t]*\[{setting.section}\].*$", lambda head: f"{head[0]}\n{line}", text, count=1)
-    return found if count else f"{text.rstrip()}\n\n[{setting.section}]\n{line}\n"
+    import tomlkit
+
+    document: Any = tomlkit.parse(text)
+    for name, value in changed.items():
+        setting = SETTINGS[name]
+        table = document.setdefault(setting.section, tomlkit.table())
+        _put(table if isinstance(table, dict) else document, name, as_written(setting, value))
+    written = tomlkit.dumps(document)
+    return _BARE.sub("\r\n", written) if "\r\n" in text and not _BARE.search(text) else written
+
+
+def _put(table: Any, name: str, value: object) -> None:
+    """Give a key its value; of a list that is there, entries that stay keep their lines and comments."""
+    there = table.get(name)
+    if isinstance(there, list) and isinstance(value, list):
+        listed, entries = cast("list[object]", there), cast("list[object]", value)
+        for gone in [entry for entry in listed if entry not in entries]:
+            listed.remove(gone)
+        listed.extend(entry for entry in entries if entry not in listed)
+        if list(listed) == entries:
+            return
+    table[name] = value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,7 @@ def to_toml(config: Config) -> str:
 def _entry(entry: Focus) -> str:
     """Return an entry as TOML, without what it does not name."""
     given = [(name, getattr(entry, name)) for name in KINDS]
-    return "\n[[focus]]\n" + "".join(f"{name} = {_written(value)}\n" for name, value in given if value)
+    return "\n[[focus]]\n" + "".join(f"{name} = {_item(_plain(value))}\n" for name, value in given if value)
 
 
 def save(config: Config, directory: Path) -> Path:
@@ -68,40 +67,40 @@ def save(config: Config, directory: Path) -> Path:
     return target
 
 
-def as_toml(setting: Setting, value: object) -> str:
-    """Return a value of `setting` as TOML writes it.
+def as_written(setting: Setting, value: object) -> object:
+    """Return a value of `setting` as a person would write it: sizes with a unit, whole numbers without a point.
 
     Examples
     --------
-    >>> as_toml(SETTINGS["body_max_bytes"], 10 << 20), as_toml(SETTINGS["delay_s"], 1.0)
-    ('"10MiB"', '1')
+    >>> as_written(SETTINGS["body_max_bytes"], 10 << 20), as_written(SETTINGS["delay_s"], 1.0)
+    ('10MiB', 1)
     """
     if isinstance(value, int) and not isinstance(value, bool) and setting.kind.metavar == "SIZE":
-        return _size(value)
-    return _written(value)
+        for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+            if value and value % factor == 0:
+                return f"{value // factor}{unit}"
+    return _plain(value)
 
 
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
+def as_toml(setting: Setting, value: object) -> str:
+    """Return a value of `setting` as TOML writes it.
+
+    >>> as_toml(SETTINGS["body_max_bytes"], 10 << 20), as_toml(SETTINGS["trusted"], ("example.org",))
+    ('"10MiB"', '["example.org"]')
+    """
+    return _item(as_written(setting, value))
+
+
+def _plain(value: object) -> object:
     if isinstance(value, tuple):
-        return "[" + ", ".join(_quoted(str(entry)) for entry in value) + "]"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return _number(value) if isinstance(value, int | float) else _quoted(str(value))
+        return list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _size(size_bytes: int) -> str:
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size_bytes and size_bytes % factor == 0:
-            return f'"{size_bytes // factor}{unit}"'
-    return str(size_bytes)
+def _item(value: object) -> str:
+    """Return a value as TOML, a literal string where backslashes would double."""
+    import tomlkit
 
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
-
-
-def _quoted(text: str) -> str:
-    """Return `text` as a TOML string, a literal one where backslashes would double."""
-    if "\\" in text and "'" not in text and text.isprintable():
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, str) and "\\" in value and "'" not in value and value.isprintable():
+        return tomlkit.string(value, literal=True).as_string()
+    return tomlkit.item(value).as_string()

@@ -1,21 +1,22 @@
-"""How far long work has come: on one line of a terminal, and now and then on a line of its own elsewhere, if at all."""
+"""How far long work has come: a bar on a terminal, and now and then a line elsewhere, if at all."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
 EVERY_S: Final = 0.2
-_CLEAR: Final = "\r\x1b[2K"
+LINE_EVERY_S: Final = 10.0
+"""How often a line is written, of work that takes hours."""
 
 
-class Line:
-    """What is said last stands on the terminal until something else is, and is gone when the work has ended.
+class Meter:
+    """Called with what is being done, how much is done, and of how much; the bar is gone when the work has ended.
 
     Parameters
     ----------
@@ -23,29 +24,34 @@ class Line:
         Where it is shown.
     line_every_s
         How often a line is written where `out` is no terminal, the first after so long; by default never.
+    nouns
+        What is counted.
     """
 
-    def __init__(self, out: TextIO, line_every_s: float = math.inf) -> None:
-        self._out = out
-        self._live = out.isatty()
-        self._every_s = EVERY_S if self._live else line_every_s
-        self._shown_at = -math.inf if self._live else time.monotonic()
+    def __init__(self, out: TextIO, line_every_s: float = math.inf, nouns: str = "") -> None:
+        self._out, self._nouns = out, nouns and f" {nouns}"
+        self._bar: Any = _bar(out) if out.isatty() else None
+        self._every_s = line_every_s if self._bar is None else EVERY_S
+        self._due_at = time.monotonic() + line_every_s if self._bar is None else 0.0
 
-    def due(self) -> bool:
-        """Return whether the last word is old enough for another."""
-        return time.monotonic() >= self._shown_at + self._every_s
-
-    def show(self, text: str) -> None:
-        """Say it, in place of what was said before."""
-        self._shown_at = time.monotonic()
-        self._out.write(f"{_CLEAR}{text}" if self._live else f"{text}\n")
-        self._out.flush()
+    def __call__(self, what: str, done: float, total: int, nouns: str = "") -> None:
+        """Show it, if what was shown last is old enough."""
+        if time.monotonic() < self._due_at:
+            return
+        self._due_at = time.monotonic() + self._every_s
+        count = f"{done:,}" if isinstance(done, int) else f"{done:.1f}"
+        text = f"{what}: {count} of {total:,}{f' {nouns}' if nouns else self._nouns}"
+        if self._bar is None:
+            print(f"{text} ({done / max(total, 1):.0%})", file=self._out, flush=True)
+        else:
+            self._bar.update(self._bar.task_ids[0], description=text, completed=done, total=total)
+            self._bar.start()
+            self._bar.refresh()
 
     def hide(self) -> None:
-        """Leave the line empty, as something else is to be written."""
-        if self._live:
-            self._out.write(_CLEAR)
-            self._out.flush()
+        """Take the bar away, as something else is to be written."""
+        if self._bar is not None:
+            self._bar.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -53,14 +59,15 @@ class Line:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the line empty."""
+        """Take the bar away."""
         self.hide()
 
 
-class Meter(Line):
-    """Called with what is being done, how much is done, and of how much; shows it on `out` if that is a terminal."""
+def _bar(out: TextIO) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Show it, if the last word is old enough."""
-        if self.due():
-            self.show(f"{what}: {done:,} of {total:,} ({done / max(total, 1):.0%})")
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn()
+    bar = Progress(*columns, console=Console(file=out), auto_refresh=False, transient=True)
+    bar.add_task("")
+    return bar

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evercrawl.cli.backtest_asked import Asked
-    from evercrawl.cli.show.replay_progress import Progress
+    from evercrawl.cli.show.meter import Meter
     from evercrawl.lab.backtest.report import OfSite
     from evercrawl.lab.backtest.rows import Mean, Row
     from evercrawl.lab.backtest.runs import Made
@@ -121,12 +121,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _replayed(what: Asked, most: int | None) -> Iterator[Told]:
     """Yield what is said of each history, once all its replays are made, and of `most` of its sites, or of all."""
-    from evercrawl.cli.show.replay_progress import Progress
+    from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
     from evercrawl.lab.backtest.report import of_site
     from evercrawl.lab.backtest.runs import make, planned
 
     plan = planned(what.groups, what.policies, what.budgets, what.setting)
-    with Progress(sys.stderr) as progress:
+    with Meter(sys.stderr, LINE_EVERY_S, "replays") as progress:
         coming = make([each for group in plan for each in group], what.jobs, progress)
         for group in plan:
             made = list(islice(coming, len(group)))
@@ -137,7 +137,7 @@ def _replayed(what: Asked, most: int | None) -> Iterator[Told]:
             yield told
 
 
-def _parts(made: list[Made], seed: int, most: int | None, progress: Progress) -> tuple[list[OfSite], int]:
+def _parts(made: list[Made], seed: int, most: int | None, progress: Meter) -> tuple[list[OfSite], int]:
     """Return what is said of the largest sites of a history, and how many it has; nothing of one alone."""
     from evercrawl.lab.backtest.report import part, sites_of
 
@@ -146,8 +146,7 @@ def _parts(made: list[Made], seed: int, most: int | None, progress: Progress) ->
     found: list[OfSite] = []
     for number in sites[:most] if len(sites) > 1 else []:
         found.append(part(runs, cluster, site, number, names[number], seed))
-        if progress.due():
-            progress.show(f"{runs[0].site}: intervals of {len(found):,} of {len(sites[:most]):,} sites")
+        progress(f"{runs[0].site}: intervals", len(found), len(sites[:most]), "sites")
     return found, len(sites)
 
 
