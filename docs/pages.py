@@ -105,7 +105,7 @@ This page is written by `make docs`.
 
 
 def settings() -> str:
-    """Return docs/SETTINGS.md."""
+    """Return docs/guide/SETTINGS.md."""
     parts = [_SETTINGS]
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
         parts.append(f"\n## [{section}]\n\n| Name | Flag | Default | Meaning |\n|---|---|---|---|\n")
@@ -124,7 +124,7 @@ def _shown(setting: Setting) -> str:
 
 
 def policy_options() -> str:
-    """Return docs/POLICY_OPTIONS.md."""
+    """Return docs/guide/POLICY_OPTIONS.md."""
     return "".join([_OPTIONS, *(_of_policy(described(name, kind_of(name))) for name in names())])
 
 
@@ -158,4 +158,4 @@ def _shown_default(value: float | str) -> str:
 
 if __name__ == "__main__":
     for name, page in (("SETTINGS.md", settings()), ("POLICY_OPTIONS.md", policy_options())):
-        Path(__file__).with_name(name).write_text(page, encoding="utf-8")
+        (Path(__file__).parent / "guide" / name).write_text(page, encoding="utf-8")

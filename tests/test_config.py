@@ -191,7 +191,7 @@ def test_what_is_refused_says_what_to_write(name, raw, words):
         ("[pace]\nrate = 1\n", "did you mean rate_per_s?"),
         ("[scope]\ndelay_s = 1\n", "line 2: delay_s stands in the wrong place; write it under [pace]"),
         ("delay_s = 1\n", "line 1: delay_s stands in the wrong place; write it under [pace]"),
-        ("[pace]\nqqqqqqq = 1\n", "docs/SETTINGS.md lists them all"),
+        ("[pace]\nqqqqqqq = 1\n", "docs/guide/SETTINGS.md lists them all"),
         ("[pace\n", "is not TOML"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from evercrawl.cli import main
 
 ROOT = Path(__file__).parents[1]
-CLI = (ROOT / "docs" / "CLI.md").read_text(encoding="utf-8")
+CLI = (ROOT / "docs" / "guide" / "CLI.md").read_text(encoding="utf-8")
 
 
 def verbs() -> dict[str, argparse.ArgumentParser]:
@@ -30,7 +30,7 @@ def section(verb: str) -> str:
 
 
 def test_settings_are_as_the_code_has_them():
-    written = (ROOT / "docs" / "SETTINGS.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "guide" / "SETTINGS.md").read_text(encoding="utf-8")
     assert written == pages.settings(), "run `make docs`"
 
 
@@ -44,7 +44,7 @@ def test_every_flag_of_a_verb_has_its_row_and_no_other_has(verb):
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CHANGELOG.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+    "page", ["README.md", "CHANGELOG.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 )
 def test_links_between_pages_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -146,7 +146,7 @@ def _nearest(name: str) -> str:
     spellings = {s.flag.removeprefix("--").replace("-", "_"): s.name for s in SETTINGS.values()}
     spellings |= {known: known for known in SETTINGS}
     near = difflib.get_close_matches(name.lower().replace("-", "_"), list(spellings), n=1, cutoff=0.5)
-    return f"did you mean {spellings[near[0]]}?" if near else "docs/SETTINGS.md lists them all"
+    return f"did you mean {spellings[near[0]]}?" if near else "docs/guide/SETTINGS.md lists them all"
 
 
 def _lines(text: str) -> dict[tuple[str, str], int]:

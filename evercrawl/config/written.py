@@ -21,7 +21,7 @@ _HEAD = """\
 
 
 _HINT = """
-# What is wanted more than its importance says; several entries are possible. docs/SETTINGS.md tells all of it.
+# What is wanted more than its importance says; several entries are possible. docs/guide/SETTINGS.md tells all of it.
 # [[focus]]
 # url = "/news/"
 # weight = 4

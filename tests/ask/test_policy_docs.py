@@ -12,7 +12,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import kind_of, names
 from evercrawl.schedule import Policy
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "guide"
 EVERY = pytest.mark.parametrize("name", names())
 WORDS = [
     pytest.param(name, option, id=f"{name}-{option.name}")
@@ -139,5 +139,5 @@ def test_every_choice_is_told(name, option):
 
 
 def test_both_pages_about_policies_and_the_readme_lead_there():
-    for page in ("POLICIES.md", "CLI.md", "../README.md"):
+    for page in ("POLICIES.md", "CLI.md", "../../README.md"):
         assert "POLICY_OPTIONS.md)" in (DOCS / page).read_text("utf-8"), page

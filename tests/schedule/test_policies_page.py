@@ -9,14 +9,14 @@ from evercrawl import catalog, schedule
 from evercrawl.lab.catalogue import experiments
 from evercrawl.lab.contestants import SYSTEMS
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "guide"
 PAGE = (DOCS / "POLICIES.md").read_text("utf-8")
 POLICIES = catalog.find(schedule.policies, schedule.Policy)
 
 
 def row(name: str) -> str:
     found = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
-    assert len(found) == 1, f"docs/POLICIES.md needs one row for {name}"
+    assert len(found) == 1, f"docs/guide/POLICIES.md needs one row for {name}"
     return found[0]
 
 
@@ -24,14 +24,14 @@ def row(name: str) -> str:
 def test_every_policy_has_a_row_with_its_parameters(name: str) -> None:
     parameters = inspect.signature(POLICIES[name]).parameters.values()
     missing = [each.name for each in parameters if f"`{each.name}=" not in row(name)]
-    assert not missing, f"docs/POLICIES.md, {name}: {', '.join(missing)}"
+    assert not missing, f"docs/guide/POLICIES.md, {name}: {', '.join(missing)}"
     for each in parameters:
         if isinstance(each.default, int | float):
             assert f"`{each.name}={each.default:g}`" in row(name)
 
 
 def test_every_policy_and_no_other_has_a_row_of_what_it_reaches_on_real_pages() -> None:
-    page = (DOCS / "HISTORIES.md").read_text("utf-8")
+    page = (DOCS.with_name("research") / "HISTORIES.md").read_text("utf-8")
     table = page.partition("\n    python bench/policies.py HISTORIES\n\n")[2].partition("\n\n")[0]
     named = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
     assert sorted(named) == sorted(POLICIES)

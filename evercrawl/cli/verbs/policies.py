@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _MORE: Final = (
     "A policy decides which page is next: `evercrawl crawl URL --policy NAME`. With NAME it tells its parameters, for "
-    "--policy-option, and the tables it keeps, for `evercrawl export`. docs/POLICIES.md compares them, "
-    "docs/POLICY_OPTIONS.md tells all of this at once. Examples: `evercrawl policies`, `evercrawl policies tianwang`."
+    "--policy-option, and the tables it keeps, for `evercrawl export`. docs/guide/POLICIES.md compares them, "
+    "docs/guide/POLICY_OPTIONS.md tells all of this at once. "
+    "Examples: `evercrawl policies`, `evercrawl policies tianwang`."
 )
 _LEFT: Final = frozenset({"policy", "what it does"})
 _WIDTH: Final = 96

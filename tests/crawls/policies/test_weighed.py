@@ -20,7 +20,7 @@ PAGES, SECONDS = 120, 20.0
 OPTIONS = {"nutch_adaptive": ("start=1s",), "stormcrawler_adaptive": ("start=1s",)}
 """Of policies that leave every page alone for longer than these crawls last."""
 WORLD = World(2, PAGES, 6.0, 10.0, SECONDS)
-PAGE = (Path(__file__).parents[3] / "docs" / "POLICIES.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "guide" / "POLICIES.md").read_text("utf-8")
 
 
 @cache
