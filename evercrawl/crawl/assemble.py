@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
-from evercrawl.crawl.learn.learning import Learner
+from evercrawl.crawl.learn.learning import learner_of
 from evercrawl.crawl.learn.settling import Settling
 from evercrawl.crawl.leisure import Leisure
 from evercrawl.crawl.pace import Pace
@@ -160,21 +160,6 @@ class Parts:
         mirrors = Mirrors(state) if config.spare_mirrors else None
         cashier = Cashier(state, scheme)
         self.settling = Settling(partition, cashier) if scheme.settles else None
-        self.learner = Learner(
-            partition,
-            frontier,
-            self.scope,
-            cashier,
-            choosing.changes,
-            indexing,
-            budgets,
-            choosing.known,
-            mirrors,
-            choosing.lessons,
-            focus=config.focus,
-            max_redirects=config.max_redirects,
-            refresh_after_s=config.refresh_after_s,
-        )
         self.storing = Storing(
             partition,
             clock,
@@ -198,6 +183,35 @@ class Parts:
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
         )
+        soft404 = soft404 or Soft404Book(":memory:")
+        self.probes = Probes(
+            state,
+            soft404,
+            frontier,
+            self.access,
+            network,
+            self.host_of,
+            partition.random,
+            deadline_s=config.exchange_deadline_s,
+            max_bytes=min(config.body_max_bytes, PROBE_BYTES),
+        )
+        self.learner = learner_of(
+            partition,
+            frontier,
+            self.scope,
+            cashier,
+            choosing.changes,
+            budgets=budgets,
+            known=choosing.known,
+            mirrors=mirrors,
+            lessons=choosing.lessons,
+            probes=self.probes,
+            indexing=indexing,
+            random_probes=choosing.random_probes,
+            focus=config.focus,
+            max_redirects=config.max_redirects,
+            refresh_after_s=config.refresh_after_s,
+        )
         self.sitemaps = Sitemaps(
             self.learner,
             frontier,
@@ -209,18 +223,6 @@ class Parts:
             deadline_s=config.exchange_deadline_s,
             stored_until=state.last_at(),
         )
-        soft404 = soft404 or Soft404Book(":memory:")
-        self.probes = Probes(
-            soft404,
-            frontier,
-            self.access,
-            network,
-            self.host_of,
-            partition.random,
-            deadline_s=config.exchange_deadline_s,
-            max_bytes=min(config.body_max_bytes, PROBE_BYTES),
-        )
-        self.learner.watch(self.probes)
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self.leisure = Leisure(clock.now(), network.idle_s)
         self.parsers: Parsers = parsers or Inline(
@@ -244,7 +246,7 @@ class Parts:
         )
         self.telling = Telling(
             state,
-            self.learner,
+            self.learner.tally,
             frontier,
             network,
             self.pace,

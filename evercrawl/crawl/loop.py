@@ -194,7 +194,7 @@ class Crawl:
 
     @property
     def _visits(self) -> int:
-        return self._learner.visits + self._visiting.unlearned
+        return self._learner.tally.visits + self._visiting.unlearned
 
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
@@ -275,8 +275,6 @@ class Crawl:
             self._storing.no_room(now, error)
         else:
             self._storing.changed()
-            for reading in batch:
-                self._random_probes.visited(reading.slot)
 
     async def _finish(self) -> None:
         """Let what is under way end, then store everything."""
@@ -328,7 +326,7 @@ class Crawl:
     def _report(self, now: float) -> None:
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
-            self._pace.observed(now, self._learner.visits)
+            self._pace.observed(now, self._learner.tally.visits)
             self._policy.deaths_per_s = self._changes.deaths.per_s
             self._state.notes.update(self._policy.notes(), **self._changes.notes())
             self._watch(self._telling.progress(now))

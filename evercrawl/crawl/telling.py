@@ -1,15 +1,16 @@
-"""What a running crawl tells of itself."""
+"""What a running crawl tells of itself, and what it counts for that."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.progress import Progress
+from evercrawl.store.journal.events import CHANGED
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from evercrawl.crawl.learn.indexing import Indexing
-    from evercrawl.crawl.learn.learning import Learner
     from evercrawl.crawl.pace import Pace
     from evercrawl.crawl.ports import Network
     from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
@@ -17,8 +18,37 @@ if TYPE_CHECKING:
     from evercrawl.crawl.visit.access import Access
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.model.rules.budgets import Budgets
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.store.state import State
+
+_LABELS: Final[dict[int, str]] = {outcome: outcome.label for outcome in Outcome}
+
+
+class Tally:
+    """Counts the visits of a run.
+
+    Attributes
+    ----------
+    visits, outcomes, errors
+        Visits remembered in this run, refusals among them; by outcome; and by class of failure.
+    changed, bytes_in
+        Visits that brought new content to a known page, and bytes of bodies as on the wire.
+    """
+
+    def __init__(self) -> None:
+        self.visits = self.changed = self.bytes_in = 0
+        self.outcomes, self.errors = Counter[str](), Counter[str]()
+
+    def learned(self, visit: Remembered) -> None:
+        """Count a visit."""
+        event = visit.event
+        self.visits += 1
+        self.outcomes[_LABELS[event.outcome]] += 1
+        if event.error:
+            self.errors[event.error.partition(":")[0]] += 1
+        self.changed += 1 if event.flags & CHANGED else 0
+        self.bytes_in += event.wire_bytes
 
 
 class Telling:
@@ -26,7 +56,7 @@ class Telling:
 
     Parameters
     ----------
-    state, learner, frontier, network, pace, budgets, access, sitemaps, storing, parsers, indexing
+    state, tally, frontier, network, pace, budgets, access, sitemaps, storing, parsers, indexing
         The parts; without a search index there is no indexing.
     begun_at
         When the run began, in seconds since the epoch.
@@ -35,7 +65,7 @@ class Telling:
     def __init__(
         self,
         state: State,
-        learner: Learner,
+        tally: Tally,
         frontier: Frontier,
         network: Network,
         pace: Pace,
@@ -48,27 +78,27 @@ class Telling:
         *,
         begun_at: float,
     ) -> None:
-        self._state, self._learner, self._frontier, self._network = state, learner, frontier, network
+        self._state, self._tally, self._frontier, self._network = state, tally, frontier, network
         self._pace, self._budgets, self._access, self._sitemaps = pace, budgets, access, sitemaps
         self._storing, self._parsers, self._indexing = storing, parsers, indexing
         self.begun_at = begun_at
 
     def progress(self, now: float) -> Progress:
         """Return the crawl at this instant."""
-        learner, pages = self._learner, self._state.outcomes
+        tally, pages = self._tally, self._state.outcomes
         return Progress(
             at=now,
             elapsed_s=now - self.begun_at,
             known=self._state.known.count,
             fetched=sum(pages[outcome] for outcome in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)),
-            visits=learner.visits,
-            changed=learner.changed,
-            duplicates=learner.outcomes[Outcome.DUPLICATE.label],
+            visits=tally.visits,
+            changed=tally.changed,
+            duplicates=tally.outcomes[Outcome.DUPLICATE.label],
             queue=self._frontier.new_count,
             in_flight=self._network.in_flight,
-            rate_per_s=self._pace.rate_per_s(now, learner.visits),
-            bytes_in=learner.bytes_in,
-            outcomes=dict(learner.outcomes),
+            rate_per_s=self._pace.rate_per_s(now, tally.visits),
+            bytes_in=tally.bytes_in,
+            outcomes=dict(tally.outcomes),
             errors=self._errors(),
             waiting=self._frontier.waiting(now),
             robots_trouble=self._access.trouble,
@@ -84,4 +114,4 @@ class Telling:
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}
         sitemaps = {f"sitemap_{why}": count for why, count in self._sitemaps.trouble.items()}
-        return {**self._learner.errors, **closed, **sitemaps, **self._budgets.refused}
+        return {**self._tally.errors, **closed, **sitemaps, **self._budgets.refused}

@@ -162,9 +162,12 @@ def test_nobody_knows_of_an_original_by_default():
 
 
 def test_nothing_else_gives_a_visit_its_outcome():
-    """No file assigns to an `outcome`, but the fold that copies it from event to record; one file makes verdicts."""
+    """No file writes to an `outcome`, and none makes a verdict but the one whose task it is.
+
+    Records, in the store, have the outcome of the last event.
+    """
     root = Path(evercrawl.__file__).parent
-    for file in {*root.rglob("*.py")} - {root / "store" / "visit_fold.py"}:
+    for file in set(root.rglob("*.py")) - set((root / "store").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_bytes())):
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             names = {part.attr for target in targets if target for part in ast.walk(target)

@@ -2,7 +2,11 @@
 
 import pytest
 
+from evercrawl.crawl.learn.queueing import Queueing
+from evercrawl.crawl.telling import Tally
+from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.reading import no_page
+from evercrawl.model.web.near import NearDuplicates
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
 from evercrawl.types import NO_SLOT, Outcome
@@ -308,8 +312,22 @@ def test_counts(begun):
     begun.visit(f"{SITE}/b", ONE)
     begun.visit(f"{SITE}/a", TWO)
     begun.visit(f"{SITE}/c", b"", 0, error="dns")
-    learner = begun.learner
-    assert learner.outcomes == {"ok": 3, "duplicate": 1, "error": 1}
-    assert learner.errors == {"dns": 1}
-    assert learner.changed == 1
-    assert learner.bytes_in == sum(event.wire_bytes for event in events(begun) if isinstance(event, Visit))
+    tally = begun.learner.tally
+    assert tally.outcomes == {"ok": 3, "duplicate": 1, "error": 1}
+    assert tally.errors == {"dns": 1}
+    assert tally.changed == 1
+    assert tally.bytes_in == sum(event.wire_bytes for event in events(begun) if isinstance(event, Visit))
+
+
+def test_listeners_hear_of_each_visit_once_when_it_is_remembered_and_queues_come_after_what_pages_are_valued_by(
+    begun, monkeypatch
+):
+    heard = []
+    for kind in (Queueing, Budgets, NearDuplicates, Tally):
+        monkeypatch.setattr(kind, "learned", lambda self, visit: heard.append((type(self), visit)))
+    begun.visit(f"{SITE}/a", ONE)
+    assert [who for who, _ in heard] == [NearDuplicates, Budgets, Queueing, Tally]
+    assert len({id(visit) for _, visit in heard}) == 1
+    visit = heard[0][1]
+    assert (visit.event, visit.leads.found) == (last(begun), last(begun).found)
+    assert label(begun, "/a") == "ok"

@@ -12,7 +12,7 @@ import pytest
 from evercrawl.config import Config, Focus, save
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
-from evercrawl.crawl.learn.learning import Learner
+from evercrawl.crawl.learn.learning import learner_of
 from evercrawl.crawl.visit.recall import recall
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
@@ -85,9 +85,9 @@ class HandMade:
 
     def restart(self) -> None:
         """Have visits taken in from now on by a learner that knows what is stored, as after a restart."""
-        self.learner = Learner(
-            self.partition, self.frontier, self.scope, self._cashier, self.changes, None, self._budgets, self._known,
-            None, self.lessons, focus=self._focus, max_redirects=10, refresh_after_s=3600.0,
+        self.learner = learner_of(
+            self.partition, self.frontier, self.scope, self._cashier, self.changes, budgets=self._budgets,
+            known=self._known, lessons=self.lessons, focus=self._focus, max_redirects=10, refresh_after_s=3600.0,
         )  # fmt: skip
 
     def seed(self, *urls: str) -> None:

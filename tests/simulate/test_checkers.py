@@ -9,10 +9,10 @@ from evercrawl.config import Config
 from evercrawl.crawl import assemble as parts
 from evercrawl.crawl import loop
 from evercrawl.crawl.learn.indexing import Indexing
-from evercrawl.crawl.learn.learning import Learner
 from evercrawl.crawl.learn.visit_event import VisitEvents
 from evercrawl.crawl.pace import Pace
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper
+from evercrawl.model.web.near import NearDuplicates
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.simulate.simulation import simulate
@@ -158,13 +158,13 @@ def test_an_archive_that_is_not_synced(monkeypatch):
 
 
 def test_memory_that_goes_its_own_way(monkeypatch):
-    count = Learner._count
+    learned = NearDuplicates.learned
 
-    def careless(self: Any, event: Any) -> None:
-        count(self, event)
+    def careless(self: Any, visit: Any) -> None:
+        learned(self, visit)
         self._state.records.rows["changes"][0] += 1
 
-    monkeypatch.setattr(Learner, "_count", careless)
+    monkeypatch.setattr(NearDuplicates, "learned", careless)
     assert "journal = memory: memory's records: changes of row 0 is" in broken(life())
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from evercrawl.model.link_words import LinkWords
+from evercrawl.model.stored.remembered import Leads
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.cash.spread import COPIED
@@ -14,41 +15,19 @@ from evercrawl.store.journal.events import Discovery
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evercrawl.config import Focus
     from evercrawl.model.rules.budgets import Budgets
     from evercrawl.model.rules.scope import Scope
     from evercrawl.model.stored.contents import Content
     from evercrawl.model.stored.reading import Reading
-    from evercrawl.model.web.mirrors import Mirrors
     from evercrawl.model.web.near import NearDuplicates
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.store.state import State
     from evercrawl.types import Slots
 
-
 _NONE: Final = np.zeros(0, np.uint32)
-
-
-class Leads(NamedTuple):
-    """Where a visit leads.
-
-    Attributes
-    ----------
-    slots
-        Of its redirect, or of its followed links and then of its canonical URL, if that is another; NO_SLOT for what is
-        out of scope.
-    found
-        What of that is new.
-    partial, most_hops
-        As in `Knowledge`.
-    """
-
-    slots: Slots = _NONE
-    found: Discovery | None = None
-    partial: bool = False
-    most_hops: int = 0
 
 
 class Admission:
@@ -62,8 +41,8 @@ class Admission:
         How many URLs of a host and of a site are taken in.
     near
         Tells copies, whose links lead on to little.
-    mirrors
-        Told of what is new, where hosts are compared.
+    admitted
+        Told of what is new, in order.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
@@ -77,7 +56,7 @@ class Admission:
         scope: Scope,
         budgets: Budgets,
         near: NearDuplicates,
-        mirrors: Mirrors | None,
+        admitted: Sequence[Callable[[Discovery], None]],
         *,
         focus: Sequence[Focus],
         max_redirects: int,
@@ -87,7 +66,7 @@ class Admission:
         self._scope = scope
         self._budgets = budgets
         self._near = near
-        self._mirrors = mirrors
+        self._admitted = admitted
         self._words = LinkWords(focus)
         self._max_redirects = max_redirects
 
@@ -106,7 +85,7 @@ class Admission:
                 keys_of_all.append(keys_of([page.canonical]).tobytes())
             spans.append((start, len(urls)))
         if not urls:
-            return [Leads()] * len(readings)
+            return [Leads(_NONE)] * len(readings)
         keys = np.frombuffer(b"".join(keys_of_all), np.uint64)
         slots = self._state.table.find(keys)
         unknown = np.flatnonzero(slots == NO_SLOT)
@@ -115,35 +94,36 @@ class Admission:
         ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
         at = 0
         for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
-            leads = Leads(slots[start:stop])
-            if upto > at:
-                mine = unknown[at:upto]
-                leads = self._discover(reading, leads, [urls[i] for i in mine.tolist()], refused)
-                slots[mine] = self._state.table.find(keys[mine])
-                at = upto
-            result.append(leads)
+            own = slots[start:stop]
+            if upto == at:
+                result.append(Leads(own))
+                continue
+            mine = unknown[at:upto]
+            result.append(self._discover(reading, own, [urls[i] for i in mine.tolist()], refused))
+            slots[mine] = self._state.table.find(keys[mine])
+            at = upto
         return result
 
-    def _discover(self, reading: Reading, leads: Leads, urls: list[str], refused: dict[int, set[str]]) -> Leads:
-        """Return where a reading leads, with what is new of `urls`, to which it leads and which nobody knows."""
+    def _discover(self, reading: Reading, slots: Slots, urls: list[str], refused: dict[int, set[str]]) -> Leads:
+        """Return where a reading leads, of which nobody knows `urls`; of `slots`, theirs have yet to be written."""
         before = reading.before
         if reading.redirect:
             hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
             depth, hops = before.depth, hops + 1
             if hops > self._max_redirects:
-                return leads._replace(most_hops=self._max_redirects)
+                return Leads(slots, most_hops=self._max_redirects)
             if depth == 0:
                 self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
         else:
             depth, hops = before.depth + 1, 0
         inside = self._budgets.without_results(self.in_scope(urls, depth, refused))
         allowed = self._budgets.within(inside, reading.host.number) if depth else inside
-        leads = leads._replace(partial=len(allowed) < len(inside))
+        partial = len(allowed) < len(inside)
         if not allowed:
-            return leads
+            return Leads(slots, partial=partial)
         thin = COPIED if not reading.redirect and self._near.copied(reading) else 0
         found = self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
-        return leads._replace(found=found)
+        return Leads(slots, found, partial)
 
     def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
         """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
@@ -184,11 +164,6 @@ class Admission:
         said = self._words.marks(content, urls)
         found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
         self._state.admit(found, at, keys)
-        self._budgets.admitted(found)
-        if self._mirrors is not None:
-            self._mirrors.admitted(found)
+        for hear in self._admitted:
+            hear(found)
         return found
-
-    def queue(self, found: Discovery) -> None:
-        """Let new pages wait on their hosts."""
-        self._frontier.add_found(found.hosts, found.first_slot)

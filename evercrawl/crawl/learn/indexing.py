@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
     from evercrawl.clock import Clock
     from evercrawl.crawl.ports import Offload
-    from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.search.anchors import Anchors
     from evercrawl.search.index import Index, Page
-    from evercrawl.store.journal.events import Visit
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Slots
 
 TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
@@ -98,18 +96,11 @@ class Indexing:
         """Return how many pages have yet to be read from the archive."""
         return len(self._missing)
 
-    def learned(self, reading: Reading, event: Visit, slots: Slots) -> None:
-        """Take note of a visit that has just been remembered.
-
-        Parameters
-        ----------
-        reading, event
-            The visit.
-        slots
-            Of `reading.targets`, in their order; more may follow.
-        """
+    def learned(self, visit: Remembered) -> None:
+        """Take note of a visit that has just been remembered."""
         if self.message:
             return  # what the index lacks is found out when it can be written again
+        reading, event = visit.reading, visit.event
         slot, content, before = event.slot, reading.content, reading.before
         record = self._state.record_of(slot)
         now = record is not None and bool(self._state.records.rows["flags"][record] & FINDABLE)
@@ -124,7 +115,7 @@ class Indexing:
         else:
             url, hidden = reading.exchange.request.url, bool(event.flags & NOINDEX)
             page = page_of(self._state, slot, url, event.digest, content, hidden=hidden)
-            words = self._anchors.new(spans(content), slots_of_targets(content, slots), content.text)
+            words = self._anchors.new(spans(content), slots_of_targets(content, visit.leads.slots), content.text)
             self._take(page, words)
         self._changed()
 

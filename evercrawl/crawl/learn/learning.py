@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.config import Config
-from evercrawl.crawl.backoff import in_trouble
 from evercrawl.crawl.learn.admission import Admission
 from evercrawl.crawl.learn.archiving import archive
+from evercrawl.crawl.learn.queueing import Queueing
 from evercrawl.crawl.learn.retirees import Retirees
 from evercrawl.crawl.learn.visit_event import VisitEvents
+from evercrawl.crawl.telling import Tally
 from evercrawl.model.rules.budgets import Budgets
-from evercrawl.model.rules.waits import wait_s
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
-from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
-from evercrawl.store.state import RETRIES
+from evercrawl.store.journal.events import Found
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evercrawl.config import Focus
     from evercrawl.crawl.learn.cash import Cashier
     from evercrawl.crawl.learn.changes import Changes
     from evercrawl.crawl.learn.indexing import Indexing
     from evercrawl.crawl.probes.probes import Probes
+    from evercrawl.crawl.probes.random_probes import RandomProbes
     from evercrawl.model.policy.lessons import Lessons
     from evercrawl.model.rules.scope import Scope
     from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.stored.remembered import VisitListener
     from evercrawl.model.web.known_graph import KnownGraph
     from evercrawl.model.web.mirrors import Mirrors
     from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
@@ -41,37 +42,25 @@ LISTED_DEPTH: Final = 1  # of a page that a sitemap lists: as if the front page 
 
 
 class Learner:
-    """Takes in batches of readings.
+    """Takes in batches of readings, and tells its listeners of each visit.
 
     Parameters
     ----------
-    partition, frontier, scope
-        What is written to, queued in, and asked which links to follow.
-    cashier, changes
-        What a visit does to the cash, and what it teaches about change.
-    indexing
-        What is told of each visit, so that it can be searched for.
-    budgets
-        How many URLs of a host and of a site are taken in; the usual where none are given.
-    known
-        What is told of all links and pages, where the policy needs to know.
-    mirrors
-        What compares hosts by what is read on them; none are compared where it is not given.
-    lessons
-        Tells the policy of visits, where it learns from them.
-    focus
-        What the crawl is asked to focus on: words of it are looked for near links.
-    max_redirects
-        Redirects followed one after another.
-    refresh_after_s
-        Least time between two visits of a page; one that is gone waits for multiples of it.
+    partition, scope
+        What is written to, and asked which links to follow.
+    admission, budgets, retirees
+        What makes URLs known, how many may be, and who is asked for no more.
+    events, changes
+        What makes a visit of a reading, and what knows what was announced.
+    listeners, found, ended
+        Told of each visit, of URLs that no visit made known, and of how many visits a batch had; each in order.
+    tally
+        One of the listeners, for whoever asks how many visits there were.
 
     Attributes
     ----------
-    visits, outcomes, errors
-        Visits remembered in this run, refusals among them; by outcome; and by class of failure.
-    changed, bytes_in
-        Visits that brought new content to a known page, and bytes of bodies as on the wire.
+    tally
+        As given.
     news
         Events that are no visits: lists of URLs that somebody made known.
     """
@@ -79,56 +68,23 @@ class Learner:
     def __init__(
         self,
         partition: Partition,
-        frontier: Frontier,
         scope: Scope,
-        cashier: Cashier,
+        admission: Admission,
+        budgets: Budgets,
+        retirees: Retirees,
+        events: VisitEvents,
         changes: Changes,
-        indexing: Indexing | None = None,
-        budgets: Budgets | None = None,
-        known: KnownGraph | None = None,
-        mirrors: Mirrors | None = None,
-        lessons: Lessons | None = None,
         *,
-        focus: Sequence[Focus] = (),
-        max_redirects: int,
-        refresh_after_s: float,
+        listeners: tuple[VisitListener, ...],
+        found: tuple[Callable[[Discovery], None], ...],
+        ended: tuple[Callable[[int], None], ...],
+        tally: Tally,
     ) -> None:
-        self._partition = partition
-        self._state = partition.state
-        self._frontier = frontier
-        self._scope = scope
-        self._cashier = cashier
-        self._changes = changes
-        self._near = NearDuplicates(partition)
-        self._budgets = budgets or Budgets(self._state, Config())
-        self._known = known
-        self._mirrors = mirrors
-        self._lessons = lessons
-        self._indexing = indexing
-        self._probes: Probes | None = None
-        self._refresh_after_s = refresh_after_s
-        self._admission = Admission(
-            self._state,
-            frontier,
-            scope,
-            self._budgets,
-            self._near,
-            mirrors,
-            focus=focus,
-            max_redirects=max_redirects,
-        )
-        self._events = VisitEvents(self._state, cashier, changes, self._near, known)
-        self._retirees = Retirees(self._state, frontier, refresh_after_s)
-        self.visits = 0
-        self.outcomes: Counter[str] = Counter()
-        self.errors: Counter[str] = Counter()
-        self.changed = 0
-        self.bytes_in = 0
-        self.news = 0
-
-    def watch(self, probes: Probes) -> None:
-        """Tell `probes` of pages that bring their hosts under suspicion of soft 404s."""
-        self._probes = probes
+        self._partition, self._state, self._scope = partition, partition.state, scope
+        self._admission, self._budgets, self._retirees = admission, budgets, retirees
+        self._events, self._notices = events, changes.notices
+        self._listeners, self._found, self._ended = listeners, found, ended
+        self.tally, self.news = tally, 0
 
     def queued(self, slots: Slots) -> None:
         """Take note of pages that wait to be asked for, whatever they were found to be."""
@@ -163,7 +119,7 @@ class Learner:
             self.news += 1
         said = [(slot, date) for slot, date in zip(slots.tolist(), dates, strict=True) if slot != NO_SLOT and date]
         later = [(slot, date) for slot, date in said if date > self._seen_at(slot)]
-        self._changes.notices.listed([slot for slot, _ in later], [date for _, date in later])
+        self._notices.listed([slot for slot, _ in later], [date for _, date in later])
         for slot, date in said:
             self._retirees.announced(slot, date)
         return len(new) == len(inside)
@@ -171,9 +127,8 @@ class Learner:
     def _named(self, event: Found) -> None:
         """Remember and queue URLs that no page led to."""
         self._partition.remember(event)
-        if self._known is not None:
-            self._known.found(event.found)
-        self._admission.queue(event.found)
+        for hear in self._found:
+            hear(event.found)
 
     def _seen_at(self, slot: int) -> float:
         """Return when the content of a page was last seen, or the page found gone since.
@@ -200,57 +155,81 @@ class Learner:
             if reading.content is not None and reading.content.forms:
                 self._budgets.searched(reading.host.number, reading.content.forms)
         for reading, pointer, leads in zip(readings, pointers, self._admission.leads(readings), strict=True):
-            event, slots, found = self._events.of(reading, pointer, leads), leads.slots, leads.found
-            self._partition.remember(event, reading.before.held)
-            self._near.learned(event)
-            self._budgets.learned(event, reading.before)
-            if self._mirrors is not None:
-                self._mirrors.learned(event, reading.exchange.request.url)
-            if self._known is not None:
-                self._known.learned(event, reading.before.held)
-            if self._lessons is not None:
-                self._lessons.learned(event)
-            self._suspect(reading, event)
-            if self._indexing is not None:
-                self._indexing.learned(reading, event, slots)
-            if found is not None:
-                self._admission.queue(found)
-            if event.flags & HAS_LINKS and not event.flags & UNCHANGED:
-                self._retirees.linked(slots, reading.before.held.targets if reading.before.held is not None else b"")
-            self._requeue(reading, event)
-            self._count(event)
-        for number, freed in self._mirrors.released() if self._mirrors is not None else ():
-            self._frontier.add_new(number, freed)
-        self._cashier.audit(len(readings))
+            visit = self._events.of(reading, pointer, leads)
+            self._partition.remember(visit.event, reading.before.held)
+            for listener in self._listeners:
+                listener.learned(visit)
+        for ended in self._ended:
+            ended(len(readings))
 
-    def _suspect(self, reading: Reading, event: Visit) -> None:
-        """Tell whoever wants to know of pages that look the same as others of their host, or lead elsewhere."""
-        if self._probes is None:
-            return
-        if event.outcome == Outcome.REDIRECT and event.visits == 1:
-            self._probes.leads(reading, event.at)
-        elif event.flags & KEEP:
-            return
-        elif event.outcome == Outcome.DUPLICATE and event.alias != NO_SLOT:
-            index = self._state.record_of(event.alias)
-            if index is not None and self._state.records.rows["host"][index] == event.host:
-                self._probes.looks_alike(reading, event.at)
-        elif event.outcome == Outcome.OK and self._near.beside:
-            self._probes.looks_alike(reading, event.at)
 
-    def _requeue(self, reading: Reading, event: Visit) -> None:
-        trouble = event.outcome == Outcome.ERROR and in_trouble(reading.exchange)
-        if trouble and event.visits <= RETRIES:
-            self._frontier.add_new(reading.host.number, (reading.slot,))
-        elif event.outcome != Outcome.GONE or not self._retirees.visited(reading.slot):
-            number, slot = reading.host.number, reading.slot
-            until = event.at + float(wait_s(event.misses, self._refresh_after_s)) if event.misses else 0.0
-            self._frontier.add_seen(number, slot, not_before=until, visited_at=event.at)
+def learner_of(
+    partition: Partition,
+    frontier: Frontier,
+    scope: Scope,
+    cashier: Cashier,
+    changes: Changes,
+    *,
+    budgets: Budgets | None = None,
+    known: KnownGraph | None = None,
+    mirrors: Mirrors | None = None,
+    lessons: Lessons | None = None,
+    probes: Probes | None = None,
+    indexing: Indexing | None = None,
+    random_probes: RandomProbes | None = None,
+    focus: Sequence[Focus] = (),
+    max_redirects: int,
+    refresh_after_s: float,
+) -> Learner:
+    """Put a learner together, and say who listens to it, in which order.
 
-    def _count(self, event: Visit) -> None:
-        self.visits += 1
-        self.outcomes[Outcome(event.outcome).label] += 1
-        if event.error:
-            self.errors[event.error.partition(":")[0]] += 1
-        self.changed += 1 if event.flags & CHANGED else 0
-        self.bytes_in += event.wire_bytes
+    Of each visit hear first those by whom later visits of the batch are judged: the index of near-duplicates, budgets
+    and mirrors. Then those that policies ask: links, and lessons. Probes and the search index only take note. Queues
+    come when all that a page is valued by is up to date; what counts visits comes last.
+
+    Parameters
+    ----------
+    partition, frontier, scope
+        What is written to, queued in, and asked which links to follow.
+    cashier, changes
+        What a visit does to the cash, and what it teaches about change.
+    budgets
+        How many URLs of a host and of a site are taken in; the usual where none are given.
+    known, mirrors, lessons, probes, indexing, random_probes
+        Listeners of which a crawl may have none: what policies ask of links; hosts that are compared; what policies
+        learn; hosts suspected of soft 404s; the search index; copies that were drawn.
+    focus
+        What the crawl is asked to focus on: words of it are looked for near links.
+    max_redirects
+        Redirects followed one after another.
+    refresh_after_s
+        Least time between two visits of a page; one that is gone waits for multiples of it.
+    """
+    state = partition.state
+    near, budgets, tally = NearDuplicates(partition), budgets or Budgets(state, Config()), Tally()
+    retirees = Retirees(state, frontier, refresh_after_s)
+    queueing = Queueing(frontier, retirees, refresh_after_s)
+    listeners = (
+        near, budgets, mirrors, known, lessons, probes, indexing, queueing, random_probes, tally,
+    )  # fmt: skip
+
+    def release(_: int) -> None:
+        for number, freed in mirrors.released() if mirrors is not None else ():
+            frontier.add_new(number, freed)
+
+    admitted = (budgets.admitted, *((mirrors.admitted,) if mirrors is not None else ()))
+    admission = Admission(state, frontier, scope, budgets, near, admitted, focus=focus, max_redirects=max_redirects)
+    words = known is not None and known.words
+    return Learner(
+        partition,
+        scope,
+        admission,
+        budgets,
+        retirees,
+        VisitEvents(state, cashier, changes, near, words=words),
+        changes,
+        listeners=tuple(each for each in listeners if each is not None),
+        found=(*((known.found,) if known is not None else ()), queueing.found),
+        ended=(release, cashier.audit),
+        tally=tally,
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.model.stored.classify import Knowledge, classify, may_be_copy
 from evercrawl.model.stored.reading import PERMANENT
+from evercrawl.model.stored.remembered import Leads, Remembered
 from evercrawl.model.web.link_bytes import link_bytes
 from evercrawl.model.web.outlinks import Outlinks, outlinks
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Visit
@@ -15,12 +16,10 @@ from evercrawl.types import NO_SLOT, Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.crawl.learn.admission import Leads
     from evercrawl.crawl.learn.cash import Cashier
     from evercrawl.crawl.learn.changes import Changes
     from evercrawl.model.stored.classify import Verdict
     from evercrawl.model.stored.reading import Reading
-    from evercrawl.model.web.known_graph import KnownGraph
     from evercrawl.model.web.near import NearDuplicates
     from evercrawl.store.archive.archive import Pointer
     from evercrawl.store.state import State
@@ -40,21 +39,19 @@ class VisitEvents:
         What a visit does to the cash, and what it teaches about change.
     near
         Which page said nearly the same before.
-    known
-        Says whether the words of links are to be counted; they are not where it is not given.
+    words
+        Whether the words of links are to be counted.
     """
 
-    def __init__(
-        self, state: State, cashier: Cashier, changes: Changes, near: NearDuplicates, known: KnownGraph | None
-    ) -> None:
+    def __init__(self, state: State, cashier: Cashier, changes: Changes, near: NearDuplicates, *, words: bool) -> None:
         self._state = state
         self._cashier = cashier
         self._changes = changes
         self._near = near
-        self._known = known
+        self._words = words
 
-    def of(self, reading: Reading, pointer: Pointer | None, leads: Leads) -> Visit:
-        """Return the event of a visit.
+    def of(self, reading: Reading, pointer: Pointer | None, leads: Leads) -> Remembered:
+        """Return a visit as it is about to be remembered.
 
         Parameters
         ----------
@@ -84,7 +81,7 @@ class VisitEvents:
         flags |= NEAR if near != NO_SLOT else 0
         settled = self._cashier.settle(reading, verdict.outcome, flags, alias, links)
         change = self._changes.learn(reading, verdict.outcome, flags)
-        return Visit(
+        event = Visit(
             slot=reading.slot,
             host=reading.host.number,
             at=exchange.at,
@@ -127,10 +124,11 @@ class VisitEvents:
             anchors=self._anchors(reading, verdict, slots, links) if own else b"",
             text=text_of(reading, verdict) if own else None,
         )
+        return Remembered(reading, event, leads, self._near.beside)
 
     def _anchors(self, reading: Reading, verdict: Verdict, slots: Slots, links: Outlinks) -> bytes:
         """Return how many bytes of words there are in the links to each target, where somebody asks."""
-        if self._known is None or not self._known.words:
+        if not self._words:
             return b""
         old = reading.before.held
         if verdict.flags & KEEP and old is not None:

@@ -17,7 +17,8 @@ from evercrawl.crawl.visit.access import GO, WAIT
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.urls import hostname, normalise, origin
 from evercrawl.schedule.frontier.politeness import LOOK_S
-from evercrawl.types import Request
+from evercrawl.store.journal.events import KEEP
+from evercrawl.types import NO_SLOT, Outcome, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from evercrawl.crawl.probes.soft404_book import Soft404Book
     from evercrawl.crawl.visit.access import Access
     from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.store.state import State
     from evercrawl.types import Exchange
 
 ASKED: Final = 2
@@ -66,6 +69,8 @@ class Probes:
 
     Parameters
     ----------
+    state
+        Where pages are known.
     book
         What is known already, and told what comes of it.
     frontier, access, network
@@ -80,6 +85,7 @@ class Probes:
 
     def __init__(
         self,
+        state: State,
         book: Soft404Book,
         frontier: Frontier,
         access: Access,
@@ -90,7 +96,7 @@ class Probes:
         deadline_s: float,
         max_bytes: int,
     ) -> None:
-        self._book = book
+        self._state, self._book = state, book
         self._frontier = frontier
         self._access = access
         self._network = network
@@ -104,15 +110,27 @@ class Probes:
 
     # Who is under suspicion
 
-    def looks_alike(self, reading: Reading, now: float) -> None:
-        """Hear of a page that looks the same as another of its host."""
+    def learned(self, visit: Remembered) -> None:
+        """Hear of a visit: of a page that looks the same as another of its host, or leads elsewhere."""
+        event = visit.event
+        if event.outcome == Outcome.REDIRECT and event.visits == 1:
+            self._leads(visit.reading, event.at)
+        elif event.flags & KEEP:
+            return
+        elif event.outcome == Outcome.DUPLICATE and event.alias != NO_SLOT:
+            index = self._state.record_of(event.alias)
+            if index is not None and self._state.records.rows["host"][index] == event.host:
+                self._looks_alike(visit.reading, event.at)
+        elif event.outcome == Outcome.OK and visit.beside:
+            self._looks_alike(visit.reading, event.at)
+
+    def _looks_alike(self, reading: Reading, now: float) -> None:
         number = reading.host.number
         self._alike[number] += 1
         if self._alike[number] >= SUSPECT:
             self._suspect(reading.exchange.request.url, now)
 
-    def leads(self, reading: Reading, now: float) -> None:
-        """Hear of a page that redirects."""
+    def _leads(self, reading: Reading, now: float) -> None:
         if len(self._led) >= MOST_TARGETS:
             self._led.clear()
         self._led[reading.redirect] += 1

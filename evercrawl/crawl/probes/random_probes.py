@@ -29,6 +29,7 @@ from evercrawl.store.journal.events import Drawn, Visit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.base import Pages, Policy
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
@@ -107,9 +108,9 @@ class RandomProbes:
         self._wait(slot)
         return True
 
-    def visited(self, slot: int) -> None:
+    def learned(self, visit: Remembered) -> None:
         """Hear of a visit that is remembered: if its page was drawn, it has been looked at."""
-        self._waiting.pop(slot, None)
+        self._waiting.pop(visit.event.slot, None)
 
     def said(self, slot: int, now: float) -> float:
         """Return how likely a copy is to be fresh."""

@@ -11,7 +11,6 @@ import msgspec
 from evercrawl.crawl.probes.soft404 import Answer, folder_of, leads_alike, near_in_size, page_answer, says_alike
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.rules import cache_file
-from evercrawl.model.stored.reading import failed
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.types import Exchange
 
@@ -119,7 +118,7 @@ def _exempt(url: str, before: Before) -> bool:
 
 def _readable(reading: Reading) -> bool:
     """Whether a visit brought a page whose words can be compared."""
-    read = reading.content is not None and not failed(reading.exchange) and reading.whole
+    read = reading.content is not None and not reading.failed and reading.whole
     return read and reading.mime in _HTML
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.base import Policy
     from evercrawl.store.partition import Partition
     from evercrawl.types import Ints
@@ -124,13 +125,16 @@ class Lessons:
         """Learn from the journal's events from an offset on."""
         for _, _, event in events(self._partition, upto, begun):
             if isinstance(event, Visit):
-                self.learned(event)
+                self._take(event)
             elif isinstance(event, Lost):
                 self._forget(event.slot)
         self.flush()
 
-    def learned(self, event: Visit) -> None:
+    def learned(self, visit: Remembered) -> None:
         """Take note of a visit, which the policy is told of at the next `flush`, or before."""
+        self._take(visit.event)
+
+    def _take(self, event: Visit) -> None:
         if event.slot in self._rows or len(self._rows) == BATCH:
             self.flush()
         self._rows[event.slot] = self._row(event)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evercrawl.config import Config
-    from evercrawl.model.stored.reading import Before
-    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.state import State
     from evercrawl.types import Slots
 
@@ -208,8 +208,9 @@ class Budgets:
         """Hear which search forms a page of a host has."""
         self._results.learned(host, forms)
 
-    def learned(self, event: Visit, before: Before) -> None:
+    def learned(self, visit: Remembered) -> None:
         """Count a visit that is remembered."""
+        event, before = visit.event, visit.reading.before
         if event.visits == 1:
             self._unread[event.host] -= 1
         own, was = bool(event.flags & MEMBER), before.member and before.visits > 0

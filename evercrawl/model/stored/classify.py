@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.model.stored.reading import REDIRECTS, failed
+from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -75,12 +75,12 @@ def classify(reading: Reading, knowledge: Knowledge) -> Verdict:
         return Verdict(Outcome.REFUSED, tls, reading.refusal)
     if reading.soft404:
         return Verdict(Outcome.GONE, tls, reading.soft404)
-    if failed(exchange):
+    if reading.failed:
         return _failure(reading, tls)
     if reading.content is not None:
         return _page(reading, knowledge, tls)
     if reading.digest:  # 304
-        return Verdict(_original_or_copy(reading, knowledge), tls | UNCHANGED | KEEP)
+        return Verdict(_original_or_copy(reading, knowledge, Outcome.OK), tls | UNCHANGED | KEEP)
     if exchange.status in REDIRECTS:
         return _redirect(reading, knowledge, tls)
     if exchange.status in _GONE:
@@ -113,13 +113,15 @@ def _page(reading: Reading, knowledge: Knowledge, flags: int) -> Verdict:
         flags |= KEEP
     else:
         flags |= HAS_LINKS | (NOINDEX if reading.page.noindex else 0) | (PARTIAL if knowledge.partial else 0)
-    if may_be_copy(reading):
-        return Verdict(_original_or_copy(reading, knowledge), flags, error)
-    return Verdict(Outcome.TRUNCATED if exchange.truncated else Outcome.OK, flags, error)
+    otherwise = Outcome.TRUNCATED if exchange.truncated else Outcome.OK
+    return Verdict(_original_or_copy(reading, knowledge, otherwise), flags, error)
 
 
-def _original_or_copy(reading: Reading, knowledge: Knowledge) -> Outcome:
-    copy = may_be_copy(reading) and knowledge.original not in (NO_SLOT, reading.slot) and not knowledge.by_chance
+def _original_or_copy(reading: Reading, knowledge: Knowledge, otherwise: Outcome) -> Outcome:
+    """Return what content comes to; `otherwise` where it does not matter who said it first."""
+    if not may_be_copy(reading):
+        return otherwise
+    copy = knowledge.original not in (NO_SLOT, reading.slot) and not knowledge.by_chance
     return Outcome.DUPLICATE if copy else Outcome.OK
 
 

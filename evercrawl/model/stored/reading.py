@@ -134,6 +134,10 @@ class Reading(msgspec.Struct, frozen=True):
         The validators of a page that was read.
     redirect
         Where the answer redirects, normalised; "" where it does not, or that cannot be fetched.
+    failed
+        Whether no answer came, or none that can be read even in part.
+    unchanged, kept
+        Whether the content is the one that is held; and whether its links are, too: nothing was read anew.
     """
 
     exchange: Exchange
@@ -151,21 +155,14 @@ class Reading(msgspec.Struct, frozen=True):
     etag: str = ""
     last_modified: str = ""
     redirect: str = ""
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the content is the one that is held."""
-        return self.digest != 0 and self.digest == self.before.digest
+    failed: bool = False
+    unchanged: bool = False
+    kept: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether all of the content came: none of it was cut off, or it is that of a copy, which was held whole."""
         return not self.exchange.truncated or (self.kept and self.before.outcome == Outcome.DUPLICATE)
-
-    @property
-    def kept(self) -> bool:
-        """Whether the links that are held are still the page's: nothing was read anew."""
-        return self.unchanged and (self.content is None or held(self.before) != 0)
 
 
 def fetched(exchange: Exchange, host: Host, slot: int, before: Before, said: float = math.nan) -> Fetched:
@@ -181,15 +178,16 @@ def understand(answer: Fetched) -> Reading:
     """Return what an answer shows, its body read."""
     exchange, before, content = answer.exchange, answer.before, answer.content
     about = exchange, answer.host, answer.slot, before, answer.said
+    status, size_bytes = exchange.status, len(exchange.body)
+    if status == 0 or (exchange.error and not exchange.truncated):
+        return Reading(*about, content=content, size_bytes=0 if content is not None else size_bytes, failed=True)
     if content is None:
-        digest, redirect, size_bytes = 0, "", len(exchange.body)
-        if not failed(exchange):
-            digest = before.digest if exchange.status == _NOT_MODIFIED else 0
-            redirect = _redirect(exchange) if exchange.status in REDIRECTS else ""
-        return Reading(*about, digest=digest, size_bytes=size_bytes, redirect=redirect)
-    if failed(exchange):
-        return Reading(*about, content=content)
-    headers = exchange.headers
+        if status == _NOT_MODIFIED:
+            digest = before.digest
+            return Reading(*about, digest=digest, size_bytes=size_bytes, unchanged=digest != 0, kept=digest != 0)
+        redirect = _redirect(exchange) if status in REDIRECTS else ""
+        return Reading(*about, size_bytes=size_bytes, redirect=redirect)
+    headers, unchanged = exchange.headers, content.digest != 0 and content.digest == before.digest
     return Reading(
         *about,
         content=content,
@@ -199,6 +197,8 @@ def understand(answer: Fetched) -> Reading:
         mime=content.mime,
         etag=headers.get("etag", "")[:_VALIDATOR_CHARS],
         last_modified=headers.get("last-modified", "")[:_VALIDATOR_CHARS],
+        unchanged=unchanged,
+        kept=unchanged and held(before) != 0,
     )
 
 
@@ -208,11 +208,6 @@ def no_page(reading: Reading, why: str) -> Reading:
         reading.exchange, reading.host, reading.slot, reading.before, reading.said, soft404=why,
         content=reading.content, size_bytes=reading.size_bytes, mime=reading.mime,
     )  # fmt: skip
-
-
-def failed(exchange: Exchange) -> bool:
-    """Whether no answer came, or none that can be read even in part."""
-    return exchange.status == 0 or (exchange.error != "" and not exchange.truncated)
 
 
 def held(before: Before) -> int:

@@ -13,8 +13,9 @@ from evercrawl.model.web.link_counts import Backlog, Column, InLinks, Sites
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.base import Facts, Need
-    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots
 
@@ -52,8 +53,9 @@ class KnownGraph:
         """Whether it matters how many words links have."""
         return "facts" in self._columns
 
-    def learned(self, event: Visit, held: Visit | None) -> None:
-        """Take note of a visit, and of the visit that brought the links the page had before."""
+    def learned(self, visit: Remembered) -> None:
+        """Take note of a visit, and of the pages that it made known."""
+        event, held = visit.event, visit.reading.before.held
         if event.found is not None:
             self.found(event.found)
         for column in self._columns.values():

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.state import State
 
 KEPT: Final = 0.98
@@ -148,8 +149,9 @@ class Mirrors:
         """The mirrors, by the number of the host."""
         return {number: pair for number, pair in self._mirrors.items() if pair.mirror}
 
-    def learned(self, event: Visit, url: str) -> None:
+    def learned(self, visit: Remembered) -> None:
         """Compare what was read with what other hosts say under the same path."""
+        event, url = visit.event, visit.reading.exchange.request.url
         if event.outcome not in HELD or event.flags & KEEP or event.size_bytes < SLIGHT_BYTES:
             return
         self._meet(event.host, url, event.alias if event.outcome == Outcome.DUPLICATE else event.near)

@@ -51,6 +51,7 @@ from evercrawl.types import NO_SLOT, Outcome
 if TYPE_CHECKING:
     from evercrawl.model.stored.classify import Verdict
     from evercrawl.model.stored.reading import Reading
+    from evercrawl.model.stored.remembered import Remembered
     from evercrawl.store.partition import Partition
     from evercrawl.types import Ints, Keys, Slots
 
@@ -129,8 +130,9 @@ class NearDuplicates:
         there = int(state.records.rows["host"][index]) if index is not None else host
         return bool(state.site_of[there] != state.site_of[host])
 
-    def learned(self, event: Visit) -> None:
+    def learned(self, visit: Remembered) -> None:
         """Take note of a visit that is remembered."""
+        event = visit.event
         if not event.flags & HAS_LINKS:
             return
         _KERNELS["put"](*self._index, self._state.table.record.item(event.slot), self._rows)

@@ -1,0 +1,51 @@
+"""Where pages wait after a visit: those that it made known, those that it links to again, and the page itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.crawl.backoff import in_trouble
+from evercrawl.model.rules.waits import wait_s
+from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED
+from evercrawl.store.state import RETRIES
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.learn.retirees import Retirees
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.store.journal.events import Discovery
+
+
+class Queueing:
+    """Queues pages as they are found and visited.
+
+    Parameters
+    ----------
+    frontier, retirees
+        Where pages wait, and who is asked for no more.
+    refresh_after_s
+        Least time between two visits of a page; one that is gone waits for multiples of it.
+    """
+
+    def __init__(self, frontier: Frontier, retirees: Retirees, refresh_after_s: float) -> None:
+        self._frontier, self._retirees, self._refresh_after_s = frontier, retirees, refresh_after_s
+
+    def found(self, found: Discovery) -> None:
+        """Let new pages wait on their hosts."""
+        self._frontier.add_found(found.hosts, found.first_slot)
+
+    def learned(self, visit: Remembered) -> None:
+        """Queue what a visit made known, what it links to for the first time, and its page."""
+        reading, event, leads = visit.reading, visit.event, visit.leads
+        if leads.found is not None:
+            self.found(leads.found)
+        if event.flags & HAS_LINKS and not event.flags & UNCHANGED:
+            held = reading.before.held
+            self._retirees.linked(leads.slots, held.targets if held is not None else b"")
+        slot, number = event.slot, event.host
+        if event.outcome == Outcome.ERROR and in_trouble(reading.exchange) and event.visits <= RETRIES:
+            self._frontier.add_new(number, (slot,))
+        elif event.outcome != Outcome.GONE or not self._retirees.visited(slot):
+            until = event.at + float(wait_s(event.misses, self._refresh_after_s)) if event.misses else 0.0
+            self._frontier.add_seen(number, slot, not_before=until, visited_at=event.at)
