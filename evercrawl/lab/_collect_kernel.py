@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
-from evercrawl.lab._heap_kernel import Heap, rise, settle, sink
+from evercrawl.lab._heap_kernel import PlacedHeap, rise, settle, sink
 
 _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
@@ -18,7 +18,7 @@ BREADTH, IN_DEGREE, OPIC, RANK, PUSH, FIXED = range(6)
 TIE: Final = 2.0**-33  # as in schedule.discovery
 
 
-class Crawl(NamedTuple):
+class ReadingCrawl(NamedTuple):
     """All of it: links, the heap of pages that wait, when each page was found (-1: not yet), and what was read."""
 
     start: Any
@@ -33,12 +33,12 @@ class Crawl(NamedTuple):
 
 
 @compiled
-def _heap(c: Crawl) -> Heap:
-    return Heap(c.page[: c.state[SIZE]], c.place, c.key)
+def _heap(c: ReadingCrawl) -> PlacedHeap:
+    return PlacedHeap(c.page[: c.state[SIZE]], c.place, c.key)
 
 
 @compiled
-def _find(c: Crawl, page: int, kind: int, own: float) -> None:
+def _find(c: ReadingCrawl, page: int, kind: int, own: float) -> None:
     """Let a page wait that was not known."""
     slot = c.state[KNOWN]
     c.found[page] = slot
@@ -56,7 +56,7 @@ def _find(c: Crawl, page: int, kind: int, own: float) -> None:
 
 
 @compiled
-def _next(c: Crawl) -> Any:
+def _next(c: ReadingCrawl) -> Any:
     """Take the first page out of the heap."""
     first = c.page[0]
     c.state[SIZE] -= 1
@@ -71,7 +71,7 @@ def _next(c: Crawl) -> Any:
 
 
 @compiled
-def _promise(c: Crawl, page: int, kind: int, share: float) -> None:
+def _promise(c: ReadingCrawl, page: int, kind: int, share: float) -> None:
     """Let a page that is known gain what another one, which links to it, brings."""
     if kind in (BREADTH, FIXED) or (kind == RANK and c.found[page] < c.state[SOLVED]):
         return
@@ -81,7 +81,7 @@ def _promise(c: Crawl, page: int, kind: int, share: float) -> None:
 
 
 @compiled
-def _read(c: Crawl, page: int, kind: int, tax: float, own: float) -> None:
+def _read(c: ReadingCrawl, page: int, kind: int, tax: float, own: float) -> None:
     """Read a page: find what it links to, and pass on what it has."""
     begin, end = c.start[page], c.start[page + 1]
     has = c.key[page] + (c.spent[0] if kind == OPIC else 1.0 if kind == PUSH else 0.0)
@@ -102,7 +102,7 @@ def collect(
     spent: Any, kind: int, upto: int, tax: float, own: float,
 ) -> int:  # fmt: skip
     """Read until so many pages were read, or none waits."""
-    c = Crawl(
+    c = ReadingCrawl(
         view(start, n + 1), view(target, links), view(page, n), view(place, n), view(key, n), view(found, n),
         view(read, n), view(state, 4), view(spent, 1),
     )  # fmt: skip
@@ -117,7 +117,7 @@ def collect(
 @entry(i64, i64, _I, _I, _F, _L)
 def heapify(n: int, page: Any, place: Any, key: Any, state: Any) -> int:
     """Put what waits in order by new keys."""
-    settle(Heap(view(page, n)[: view(state, 4)[SIZE]], view(place, n), view(key, n)))
+    settle(PlacedHeap(view(page, n)[: view(state, 4)[SIZE]], view(place, n), view(key, n)))
     return 0
 
 
@@ -131,7 +131,7 @@ def by_site(
     `key` is of sites, `after` of pages: the next one that waits on the same site.
     """
     begin, to, of = view(start, n + 1), view(target, links), view(site, n)
-    heap = Heap(view(top, sites), view(place, sites), view(key, sites))
+    heap = PlacedHeap(view(top, sites), view(place, sites), view(key, sites))
     following, first, last = view(after, n), view(head, sites), view(tail, sites)
     order, slot, roots = view(read, n), view(found, n), view(seed, seeds)
     known, done = 0, 0
@@ -152,7 +152,7 @@ def by_site(
 
 
 @compiled
-def _wait(heap: Heap, of: Any, following: Any, first: Any, last: Any, slot: Any, page: int, known: int) -> Any:
+def _wait(heap: PlacedHeap, of: Any, following: Any, first: Any, last: Any, slot: Any, page: int, known: int) -> Any:
     """Let a page wait on its site, if it was not known; return how many are."""
     if slot[page] >= 0:
         return known

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
-from evercrawl.lab._heap_kernel import Heap, rise, sink
+from evercrawl.lab._heap_kernel import PlacedHeap, rise, sink
 
 _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
@@ -34,8 +34,8 @@ class Known(NamedTuple):
 
 
 @compiled
-def _heap(k: Known) -> Heap:
-    return Heap(k.page[: k.count[0]], k.place, k.key)
+def _heap(k: Known) -> PlacedHeap:
+    return PlacedHeap(k.page[: k.count[0]], k.place, k.key)
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from evercrawl.kernels.build import compiled
 
 
-class Heap(NamedTuple):
+class PlacedHeap(NamedTuple):
     """The pages by place, the place of each page, and the key of each page; all of shape (n,)."""
 
     page: Any
@@ -16,7 +16,7 @@ class Heap(NamedTuple):
 
 
 @compiled
-def rise(heap: Heap, page: int) -> None:
+def rise(heap: PlacedHeap, page: int) -> None:
     """Bring a page up to where its key belongs; of equal ones the one that was there first is above."""
     i, key = heap.place[page], heap.key[page]
     while i > 0:
@@ -32,7 +32,7 @@ def rise(heap: Heap, page: int) -> None:
 
 
 @compiled
-def sink(heap: Heap, page: int) -> None:
+def sink(heap: PlacedHeap, page: int) -> None:
     """Bring a page down to where its key belongs."""
     n = len(heap.page)
     i, key = heap.place[page], heap.key[page]
@@ -54,7 +54,7 @@ def sink(heap: Heap, page: int) -> None:
 
 
 @compiled
-def settle(heap: Heap) -> None:
+def settle(heap: PlacedHeap) -> None:
     """Make a heap of pages in any order."""
     for i in range(len(heap.page) // 2 - 1, -1, -1):
         sink(heap, heap.page[i])

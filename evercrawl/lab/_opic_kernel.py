@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from evercrawl.kernels.build import entry, f64, i64, pointer, view
-from evercrawl.lab._heap_kernel import Heap, rise, settle, sink
+from evercrawl.lab._heap_kernel import PlacedHeap, rise, settle, sink
 
 _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
@@ -20,7 +20,7 @@ CLOCK: Final = 1  # G
 @entry(i64, _I, _I, _F, i64)
 def heapify(page: Any, place: Any, key: Any, n: int) -> int:
     """Make a heap of all pages."""
-    settle(Heap(view(page, n), view(place, n), view(key, n)))
+    settle(PlacedHeap(view(page, n), view(place, n), view(key, n)))
     return 0
 
 
@@ -33,7 +33,7 @@ def visit(
     """Visit the pages of `picks`, the one with most cash where there is -1; note what each had earned, and G then."""
     begin, out, to = view(first, n), view(count, n), view(target, links)
     keys, moved, initial, now = view(key, n), view(history, n), view(put_in, n), view(state, 2)
-    heap = Heap(view(page, n), view(place, n), keys)  # neither touched nor there without greed
+    heap = PlacedHeap(view(page, n), view(place, n), keys)  # neither touched nor there without greed
     order = view(picks, visits)
     seen, earned, clock = view(to_page, visits), view(to_earned, visits), view(to_clock, visits)
     for k in range(visits):

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
-from evercrawl.lab._heap_kernel import Heap, rise, sink
-from evercrawl.lab._rows_kernel import Rows, replace
+from evercrawl.lab._heap_kernel import PlacedHeap, rise, sink
+from evercrawl.lab._rows_kernel import RowArrays, replace
 
 _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
@@ -20,12 +20,12 @@ class Residual(NamedTuple):
     """What each page has yet to pass on; and with `greedy`, the heap of the pages by its size."""
 
     r: Any
-    heap: Heap
+    heap: PlacedHeap
     greedy: int
 
 
 @compiled
-def _pay(to: Residual, rows: Rows, i: int, amount: float) -> None:
+def _pay(to: Residual, rows: RowArrays, i: int, amount: float) -> None:
     for at in range(rows.first[i], rows.first[i] + rows.count[i]):
         j = rows.target[at]
         to.r[j] += amount
@@ -53,7 +53,7 @@ def _take(of: Residual, i: int) -> Any:
 
 
 @compiled
-def _same(rows: Rows, others: Rows, i: int) -> bool:
+def _same(rows: RowArrays, others: RowArrays, i: int) -> bool:
     if rows.count[i] != others.count[i]:
         return False
     k = 0
@@ -74,12 +74,12 @@ def visit(
 
     Fewer than were asked for are when there is no more room for what a page links to now.
     """
-    live = Rows(view(first, n), view(count, n), view(count, n), view(target, links), view(held_end, 1))
-    held = Rows(
+    live = RowArrays(view(first, n), view(count, n), view(count, n), view(target, links), view(held_end, 1))
+    held = RowArrays(
         view(held_first, n), view(held_count, n), view(held_room, n), view(held_target, held_links), view(held_end, 1)
     )
     x, order = view(value, n), view(picks, visits)
-    to = Residual(view(residual, n), Heap(view(page, n), view(place, n), view(key, n)), greedy)
+    to = Residual(view(residual, n), PlacedHeap(view(page, n), view(place, n), view(key, n)), greedy)
     for k in range(visits):
         i: Any = order[k] if order[k] >= 0 else np.int64(to.heap.page[0])
         same = _same(live, held, i)
@@ -105,8 +105,8 @@ def settle(
 ) -> int:  # fmt: skip
     """Pass on along known links what the pages of `picks` have, without a visit; those never read have none."""
     out, x, order = view(count, n), view(value, n), view(picks, pushes)
-    rows = Rows(view(first, n), out, out, view(target, links), view(first, 1))
-    to = Residual(view(residual, n), Heap(view(page, n), view(place, n), view(key, n)), greedy)
+    rows = RowArrays(view(first, n), out, out, view(target, links), view(first, 1))
+    to = Residual(view(residual, n), PlacedHeap(view(page, n), view(place, n), view(key, n)), greedy)
     for k in range(pushes):
         i: Any = order[k] if order[k] >= 0 else np.int64(to.heap.page[0])
         if out[i] >= 0:

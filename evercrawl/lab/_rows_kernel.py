@@ -13,7 +13,7 @@ _I: Final = pointer(np.int32)
 _U: Final = pointer(np.uint64)
 
 
-class Rows(NamedTuple):
+class RowArrays(NamedTuple):
     """Where each row begins in `target`, how long it is and for how much it has room; (n,). Where the free part is."""
 
     first: Any
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
 
 @compiled
-def _move(rows: Rows, i: int, room: int) -> None:
+def _move(rows: RowArrays, i: int, room: int) -> None:
     """Give a row a new place at the end."""
     begin, end = rows.first[i], rows.end[0]
     for k in range(max(rows.count[i], 0)):
@@ -33,13 +33,13 @@ def _move(rows: Rows, i: int, room: int) -> None:
 
 
 @compiled
-def fits(rows: Rows, i: int) -> Any:
+def fits(rows: RowArrays, i: int) -> Any:
     """Tell whether one more fits into a row."""
     return rows.count[i] < rows.room[i] or rows.end[0] + 2 * rows.room[i] + 2 <= len(rows.target)
 
 
 @compiled
-def append(rows: Rows, i: int, target: int) -> None:
+def append(rows: RowArrays, i: int, target: int) -> None:
     """Lengthen a row by one, into which one more fits."""
     if rows.count[i] == rows.room[i]:
         _move(rows, i, 2 * rows.room[i] + 2)
@@ -48,7 +48,7 @@ def append(rows: Rows, i: int, target: int) -> None:
 
 
 @compiled
-def find(rows: Rows, i: int, target: int) -> Any:
+def find(rows: RowArrays, i: int, target: int) -> Any:
     """Return at which place of a row something is, -1 where it is not."""
     for k in range(rows.count[i]):
         if rows.target[rows.first[i] + k] == target:
@@ -57,14 +57,14 @@ def find(rows: Rows, i: int, target: int) -> Any:
 
 
 @compiled
-def drop(rows: Rows, i: int, k: int) -> None:
+def drop(rows: RowArrays, i: int, k: int) -> None:
     """Take out what is at place `k` of a row; the last of it takes its place."""
     rows.count[i] -= 1
     rows.target[rows.first[i] + k] = rows.target[rows.first[i] + rows.count[i]]
 
 
 @compiled
-def replace(rows: Rows, i: int, other: Rows) -> None:
+def replace(rows: RowArrays, i: int, other: RowArrays) -> None:
     """Make a row what it is in `other`; it has to fit into what is free."""
     if other.count[i] > rows.room[i]:
         rows.count[i] = 0
@@ -86,7 +86,7 @@ def below(state: Any, limit: int) -> Any:
 
 
 @compiled
-def _forget(out: Rows, into: Rows, page: int, seed: Any) -> None:
+def _forget(out: RowArrays, into: RowArrays, page: int, seed: Any) -> None:
     """Let one of the pages that link to `page` do so no longer."""
     k = below(seed, into.count[page])
     source = into.target[into.first[page] + k]
@@ -105,8 +105,8 @@ def change(
     Fewer than were asked for are when there is no more room; `left` then has how many links the next one has to get
     yet, otherwise -1. One link remains of an odd number of links more than goes, so none loses its last one.
     """
-    out = Rows(view(first, n), view(count, n), view(room, n), view(target, links), view(end, 1))
-    into = Rows(view(in_first, n), view(in_count, n), view(in_room, n), view(in_target, in_links), view(in_end, 1))
+    out = RowArrays(view(first, n), view(count, n), view(room, n), view(target, links), view(end, 1))
+    into = RowArrays(view(in_first, n), view(in_count, n), view(in_room, n), view(in_target, in_links), view(in_end, 1))
     what, state, rest = view(pages, changes), view(seed, 1), view(left, 1)
     for at in range(changes):
         page = what[at] if what[at] >= 0 else -1 - what[at]

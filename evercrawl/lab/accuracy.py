@@ -50,7 +50,36 @@ NOT_KNOWN: Final = Accuracy(*[float("nan")] * len(Accuracy._fields))
 """Where there is nothing to compare."""
 
 
-class Truth:
+class ErrorMeasure(NamedTuple):
+    """What a measure of error is called, its unit, and how many of that are 1."""
+
+    what: str
+    unit: str = ""
+    scale: float = 1.0
+
+
+MEASURES: Final = {
+    "mean": ErrorMeasure("mean error, all pages", "%", 100.0),
+    "top": ErrorMeasure("mean error, the most important tenth", "%", 100.0),
+    "variance": ErrorMeasure("variance of the error, all pages"),
+    "top_variance": ErrorMeasure("variance of the error, the most important tenth"),
+    "weighted": ErrorMeasure("error weighted by importance", "%", 100.0),
+    "rank": ErrorMeasure("rank error, 1 - Spearman"),
+    "top_rank": ErrorMeasure("pairs of the top 1,000 in wrong order", "%", 100.0),
+}
+
+
+def told_of(measure: str, whom: str = "") -> str:
+    """Return what an axis says of a measure of error, of these pages; of all, where nobody says which.
+
+    >>> told_of("weighted"), told_of("mean", "newcomers")
+    ('error weighted by importance, %', 'mean error, newcomers, %')
+    """
+    what, unit, _ = MEASURES[measure]
+    return ", ".join(each for each in (f"{what.partition(',')[0]}, {whom}" if whom else what, unit) if each)
+
+
+class TrueImportance:
     """The importance of the pages of a web, and what it takes to compare.
 
     Parameters
@@ -62,7 +91,7 @@ class Truth:
 
     Examples
     --------
-    >>> truth = Truth(np.array([0.5, 0.3, 0.2]))
+    >>> truth = TrueImportance(np.array([0.5, 0.3, 0.2]))
     >>> found = truth.accuracy(np.array([4.0, 4.0, 2.0]))
     >>> round(found.mean, 4), round(found.top, 4), round(found.weighted, 4)
     (0.1778, 0.2, 0.2)
@@ -72,7 +101,7 @@ class Truth:
         self.importance = importance
         self.order: Ints = np.argsort(-importance, kind="stable")
         self.top = self.order[: max(len(importance) // _TOP, 1)]
-        self._ranks = _ranks(importance) if ranks else None
+        self._ranks = ranks_of(np.round(importance, 15)) if ranks else None
 
     def accuracy(self, estimate: Floats, *, level: bool = False) -> Accuracy:
         """Compare an estimate with the truth: of any scale, or where its level is to be right too, of the truth's."""
@@ -86,7 +115,7 @@ class Truth:
 
     def _rank_error(self, found: Floats) -> float:
         """Return 1 - Spearman's correlation; nan where all are alike, or nobody asks."""
-        ranks = _ranks(found) if self._ranks is not None else np.zeros(1)
+        ranks = ranks_of(np.round(found, 15)) if self._ranks is not None else np.zeros(1)
         if self._ranks is None or np.ptp(ranks) == 0 or np.ptp(self._ranks) == 0:
             return float("nan")
         return float(1 - np.corrcoef(self._ranks, ranks)[0, 1])
@@ -119,7 +148,7 @@ def among(importance: Floats, estimate: Floats, *, level: bool = False) -> Accur
     (0.0, 1.0)
     """
     whole = importance.sum()
-    return Truth(importance / whole, ranks=len(importance) <= RANKED).accuracy(estimate / whole, level=level)
+    return TrueImportance(importance / whole, ranks=len(importance) <= RANKED).accuracy(estimate / whole, level=level)
 
 
 def importance(web: Web, tax: float = 0.15) -> Floats:
@@ -139,8 +168,12 @@ def graph_of(web: Web) -> Graph:
     return Graph(web.start, web.target.view(np.uint32), web.start[:-1])
 
 
-def _ranks(values: Floats) -> Floats:
-    """Return the rank of each value; of equal ones, which come in thousands, the mean of theirs."""
-    _, which, count = np.unique(np.round(values, 15), return_inverse=True, return_counts=True)
+def ranks_of(values: Floats) -> Floats:
+    """Return the rank of each value from 0 on; of equal ones, which come in thousands, the mean of theirs.
+
+    >>> ranks_of(np.array([1.0, 2.0, 2.0, 5.0]))
+    array([0. , 1.5, 1.5, 3. ])
+    """
+    _, which, count = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(count) - (count + 1) / 2)[which]
     return ranks

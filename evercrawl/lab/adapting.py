@@ -10,22 +10,21 @@ from evercrawl.importance.offline import Graph, solve
 from evercrawl.importance.windows.base import TURN
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
-from evercrawl.lab.accuracy import RANKED, Truth, importance
-from evercrawl.lab.base import Curve, Panel
-from evercrawl.lab.curves import MEASURES
+from evercrawl.lab.accuracy import MEASURES, RANKED, TrueImportance, importance
+from evercrawl.lab.base import Panel, PanelCurve
 from evercrawl.lab.engine import Engine, Opic, Push
-from evercrawl.lab.living import LivingWeb
+from evercrawl.lab.living import ChangingWeb
 from evercrawl.lab.picking import fresh
 from evercrawl.lab.plotting import formed
-from evercrawl.lab.printed import Printed
-from evercrawl.lab.windows import looking_on
+from evercrawl.lab.tables import column
+from evercrawl.lab.windows import Printed, looking_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evercrawl.importance.windows.base import Window
     from evercrawl.lab.base import Row, Say
-    from evercrawl.lab.windows import Both, Measures, Smooth
+    from evercrawl.lab.windows import BothWindows, Measures, Smooth
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats
 
@@ -49,7 +48,7 @@ _CHEAP: Final = 2  # pushes along known links for each visit, where the crawl se
 _FROM: Final = 0.6  # the part of all turns after which errors count: all windows are full by then
 
 
-class Said(NamedTuple):
+class Onlooker(NamedTuple):
     """What somebody makes of the visits: whom to ask, and how many measures he keeps of a page."""
 
     estimate: Callable[[], Floats]
@@ -70,34 +69,34 @@ def adapt(
     rows: list[Row] = []
     for rate in rates:
         say(f"{rate:.0%} of the pages change in a turn")
-        rows += _at(LivingWeb(web, seed), rate, turns, seed, windows)
+        rows += _at(ChangingWeb(web, seed), rate, turns, seed, windows)
     return rows
 
 
-def _at(living: LivingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> Iterator[Row]:
+def _at(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> Iterator[Row]:
     watchers = {name: _looking_on(name, window, living.pages) for name, window in windows.items()}
     opic = Opic(living, watchers=list(watchers.values()))
     push, settled = (Push(living, fresh(seed)) for _ in range(2))
     said = {name: _watched(opic, watcher) for name, watcher in watchers.items()}
-    said |= {PUSH: Said(push.estimate, lambda: 1.0), SETTLED: Said(settled.estimate, lambda: 1.0)}
-    said |= {OFF_LINE: Said(lambda: _solved(push), lambda: 1.0)}
+    said |= {PUSH: Onlooker(push.estimate, lambda: 1.0), SETTLED: Onlooker(settled.estimate, lambda: 1.0)}
+    said |= {OFF_LINE: Onlooker(lambda: _solved(push), lambda: 1.0)}
     for turn in range(1, turns + 1):
         _turn(living, rate, [opic, push, settled], settled)
         if turn >= _FROM * turns:
-            truth = Truth(importance(living.now()), ranks=living.pages <= RANKED)
+            truth = TrueImportance(importance(living.now()), ranks=living.pages <= RANKED)
             for name, (estimate, held) in said.items():
                 row: Row = {"rate": rate, "scheme": name, "pages": living.pages, "turn": turn, "held": held()}
-                errors: Row = truth.accuracy(estimate())._asdict()
-                yield row | errors
+                off: Row = truth.accuracy(estimate())._asdict()
+                yield row | off
 
 
-def _looking_on(name: str, window: Window, pages: int) -> Smooth | Both | Measures | Printed:
+def _looking_on(name: str, window: Window, pages: int) -> Smooth | BothWindows | Measures | Printed:
     watcher = looking_on(window, pages)
     return Printed(watcher, pages) if name.endswith(PRINTED) else watcher
 
 
-def _watched(opic: Opic, watcher: Smooth | Both | Measures | Printed) -> Said:
-    return Said(lambda: watcher.estimate(opic.earned, opic.total), watcher.held)
+def _watched(opic: Opic, watcher: Smooth | BothWindows | Measures | Printed) -> Onlooker:
+    return Onlooker(lambda: watcher.estimate(opic.earned, opic.total), watcher.held)
 
 
 def _solved(push: Push) -> Floats:
@@ -107,7 +106,7 @@ def _solved(push: Push) -> Floats:
     return solve(graph, push.tax, tolerance=_SOLVED, start=push.value)
 
 
-def _turn(living: LivingWeb, rate: float, engines: list[Engine], settled: Push) -> None:
+def _turn(living: ChangingWeb, rate: float, engines: list[Engine], settled: Push) -> None:
     """Let all visit as many pages as there are, and the web change meanwhile."""
     steps = np.diff(np.linspace(0, living.pages, _STEPS + 1).astype(int))
     for visits in steps.tolist():
@@ -119,10 +118,10 @@ def _turn(living: LivingWeb, rate: float, engines: list[Engine], settled: Push) 
 
 def mean(rows: list[Row], scheme: str, rate: float, name: str = "mean") -> float:
     """Return what a column has on the mean over the turns that count."""
-    return float(np.mean([float(row[name]) for row in rows if row["scheme"] == scheme and row["rate"] == rate]))
+    return float(np.mean(column(rows, name, scheme=scheme, rate=rate)))
 
 
-def both(rows: list[Row], scheme: str, rate: float) -> tuple[float, float]:
+def errors(rows: list[Row], scheme: str, rate: float) -> tuple[float, float]:
     """Return the errors over all pages and over the most important tenth."""
     return mean(rows, scheme, rate), mean(rows, scheme, rate, "top")
 
@@ -134,9 +133,7 @@ def panels(rows: list[Row], measures: tuple[str, ...] = tuple(MEASURES)) -> list
     found = list[Panel]()
     for name in measures:
         title, unit, scale = MEASURES[name]
-        curves = [
-            Curve(scheme, formed(rates), [scale * mean(rows, scheme, rate, name) for rate in rates], scheme == PUSH)
-            for scheme in schemes
-        ]
+        values = {scheme: [scale * mean(rows, scheme, rate, name) for rate in rates] for scheme in schemes}
+        curves = [PanelCurve(scheme, formed(rates), each, scheme == PUSH) for scheme, each in values.items()]
         found.append(Panel(title, "pages that change in a turn, %", unit, curves, log=True))
     return found

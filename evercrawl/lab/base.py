@@ -18,7 +18,7 @@ Say: TypeAlias = "Callable[[str], None]"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LabOptions:
     """What an experiment is made with.
 
     Attributes
@@ -62,7 +62,7 @@ class Options:
     def as_printed(self) -> bool:
         """Whether the web is of the kind for which figures were printed or promised.
 
-        >>> Options().as_printed, Options(kind="poisson").as_printed
+        >>> LabOptions().as_printed, LabOptions(kind="poisson").as_printed
         (True, False)
         """
         return self.graph is None and self.kind in (None, "power-law")
@@ -70,7 +70,7 @@ class Options:
     def promised(self, pages: int, turns: int) -> bool:
         """Whether we promise anything of a web of so many pages, after so many turns: if they are as many as printed.
 
-        >>> Options().promised(100_000, 10), Options().promised(1000, 10)
+        >>> LabOptions().promised(100_000, 10), LabOptions().promised(1000, 10)
         (True, False)
         """
         return self.as_printed and pages >= _PRINTED_PAGES and turns >= _PRINTED_TURNS
@@ -105,7 +105,7 @@ class Claim(NamedTuple):
         return "open" if self.holds is None else "holds" if self.holds else "refuted"
 
 
-class Curve(NamedTuple):
+class PanelCurve(NamedTuple):
     """One line of a panel; one of `ours` is drawn with emphasis."""
 
     label: str
@@ -136,7 +136,7 @@ class Panel(NamedTuple):
     title: str
     x: str
     y: str
-    curves: list[Curve]
+    curves: list[PanelCurve]
     log: bool = False
     bars: bool = False
     percent: bool = False
@@ -144,7 +144,7 @@ class Panel(NamedTuple):
 
 
 @dataclass(slots=True)
-class Findings:
+class Results:
     """What came of an experiment.
 
     Attributes
@@ -186,7 +186,7 @@ class Experiment(ABC):
     """Whether it is a comparison of policies by budget, of which single rows and budgets may be asked for."""
 
     @abstractmethod
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Make the experiment.
 
         Parameters

@@ -18,7 +18,7 @@ from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 PARTS: Final = (0.0, 0.003, 0.02, 0.05, 1.0)
@@ -88,7 +88,7 @@ def label(theta: float) -> str:
     return f"harmonic part {theta:g}"
 
 
-def rows(options: Options, say: Say) -> list[Row]:
+def rows(options: LabOptions, say: Say) -> list[Row]:
     """Return a row for each part, budget and population; `abandoned` and `left` are those that are never visited."""
     return closed_form(_blended, options, BUDGETS, say, CORRELATIONS)
 

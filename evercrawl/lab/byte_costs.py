@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
 
@@ -99,7 +99,7 @@ def by_rule(pages: Population, seed: int, budget: float) -> dict[str, float]:
     return found | {UNCONDITIONAL: kept_fresh(pages, drawn.unconditional, DIVISORS[EXACT], budget)}
 
 
-def rows(options: Options, say: Say) -> list[Row]:
+def rows(options: LabOptions, say: Say) -> list[Row]:
     """Return a row for each rule and budget, where importance and rates do not correlate.
 
     `ratio` is a part of what the exact index keeps.

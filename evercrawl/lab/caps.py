@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Curve, Panel
+from evercrawl.lab.base import Claim, Panel, PanelCurve
 from evercrawl.lab.comparison import TURNS, Comparison, closed_form
 from evercrawl.lab.contest import abandons_none, whole
 from evercrawl.lab.contestants import Contestant
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.comparison import Case
     from evercrawl.lab.polling.population import Population
     from evercrawl.schedule.formulas.allocation import Constrained
@@ -40,7 +40,7 @@ _PRINTED_BEST: Final = (0.982, 0.993)
 _WITHIN: Final = 0.03
 
 
-class Capped(NamedTuple):
+class HostLimited(NamedTuple):
     """A row: who chooses, knowing what, whether the crawl's frontier offers pages, or all are valued each time.
 
     `times` is what each host allows, in its equal parts of the budget.
@@ -53,19 +53,19 @@ class Capped(NamedTuple):
     times: float = 0.0
 
 
-_GAMMA: Final = Capped("price_gamma, known rates, all valued", "price_gamma", known=True, frontier=False)
-_KNOWN: Final = Capped("price, known rates", "price", known=True, frontier=True)
-_LEARNED: Final = Capped("price", "price", known=False, frontier=True)
+_GAMMA: Final = HostLimited("price_gamma, known rates, all valued", "price_gamma", known=True, frontier=False)
+_KNOWN: Final = HostLimited("price, known rates", "price", known=True, frontier=True)
+_LEARNED: Final = HostLimited("price", "price", known=False, frontier=True)
 _KINDS: Final = (
     _GAMMA,
-    Capped("price, known rates, all valued", "price", known=True, frontier=False),
-    Capped("price, all valued", "price", known=False, frontier=False),
+    HostLimited("price, known rates, all valued", "price", known=True, frontier=False),
+    HostLimited("price, all valued", "price", known=False, frontier=False),
     _KNOWN,
     _LEARNED,
 )
 
 
-class Caps(Comparison[Capped]):
+class Caps(Comparison[HostLimited]):
     """How much of the constrained optimum is reached where each host allows only so many visits a day.
 
     The clipped optimum gives pages the rates they would have without limits, and each host's pages less where that is
@@ -79,16 +79,16 @@ class Caps(Comparison[Capped]):
     turns = _TURNS
     budgets = (_BUDGET,)
 
-    def settings(self, options: Options) -> list[Capped]:
+    def settings(self, options: LabOptions) -> list[HostLimited]:
         """Return who chooses, under two limits."""
         return [kind._replace(times=times) for times, kind in product(_TIMES, _KINDS)]
 
-    def closed(self, options: Options, say: Say) -> list[Row]:
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
         """Return what the optimum's rates keep fresh when they are clipped."""
         return closed_form(_clipped, options, self.budgets, say)
 
     @staticmethod
-    def measured(case: Case[Capped], pages: Population) -> Row:
+    def measured(case: Case[HostLimited], pages: Population) -> Row:
         """Run it; of the pages never read, those of hosts whose limits are used up are `waiting`, others abandoned."""
         kind, limit = case.setting, limit_of(pages, case.setting.times)
         ticks = TICKS if kind.frontier else _TICKS
@@ -101,7 +101,7 @@ class Caps(Comparison[Capped]):
             "unused": end.unused, "abandoned": end.abandoned - waiting, "waiting": waiting,
         }  # fmt: skip
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Hold ours to what we promise, and all to what was printed for other limits."""
         promised = whole(options) and (options.turns or _TURNS) >= _TURNS
         best, worse = _reached(rows, _GAMMA.label), _reached(rows, _CLIPPED)
@@ -119,12 +119,11 @@ class Caps(Comparison[Capped]):
             _waiting(rows),
         ]  # fmt: skip
 
-    def panels(self, rows: list[Row], options: Options) -> list[Panel]:
+    def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
         """Return a figure with a bar for each limit."""
-        curves = [
-            Curve(label, [float(place) for place in range(len(_TIMES))], _reached(rows, label), label == _LEARNED.label)
-            for label in (_CLIPPED, *(kind.label for kind in _KINDS))
-        ]
+        places = [float(place) for place in range(len(_TIMES))]
+        names = (_CLIPPED, *(kind.label for kind in _KINDS))
+        curves = [PanelCurve(name, places, _reached(rows, name), name == _LEARNED.label) for name in names]
         said = tuple(f"{times:g} times its equal part" for times in _TIMES)
         return [Panel("host limits", "what each host allows", "part of the optimum", curves, bars=True, named=said)]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl import catalog, lab
 from evercrawl.errors import StoreError
-from evercrawl.lab.base import Experiment, Findings
+from evercrawl.lab.base import Experiment, Results
 from evercrawl.lab.plotting import can_draw, draw
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def summary(kind: type[Experiment]) -> str:
     return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
 
 
-def keep(findings: Findings, folder: Path, name: str) -> list[Path]:
+def keep(findings: Results, folder: Path, name: str) -> list[Path]:
     """Write the numbers (Parquet) and, if it can be drawn, the figure (PNG) to a folder; return the files.
 
     Raises

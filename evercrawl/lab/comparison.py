@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Experiment, Findings
+from evercrawl.lab.base import Experiment, Results
 from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 from evercrawl.lab.polling.population import population
 from evercrawl.lab.tables import panels
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from evercrawl.lab.base import Claim, Options, Panel, Row, Say
+    from evercrawl.lab.base import Claim, LabOptions, Panel, Row, Say
     from evercrawl.lab.polling.population import Population
 
 PAGES: Final = 10_000
@@ -28,7 +28,7 @@ TURNS: Final = 15
 _SEEDS: Final = 3
 
 
-class Setting(Protocol):
+class Labelled(Protocol):
     """What is run: one row of the table."""
 
     @property
@@ -37,7 +37,7 @@ class Setting(Protocol):
         ...
 
 
-S = TypeVar("S", bound=Setting)
+S = TypeVar("S", bound=Labelled)
 
 
 class Case(NamedTuple, Generic[S]):
@@ -89,7 +89,7 @@ class Comparison(Experiment, Generic[S]):
     """Between importance and rate of change."""
 
     @abstractmethod
-    def settings(self, options: Options) -> Sequence[S]:
+    def settings(self, options: LabOptions) -> Sequence[S]:
         """Return what is run."""
 
     @staticmethod
@@ -98,22 +98,22 @@ class Comparison(Experiment, Generic[S]):
         """Run a case, and return columns of its row: `ratio`, the part of the optimum, and others."""
 
     @abstractmethod
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Return what is claimed of the rows."""
 
-    def closed(self, options: Options, say: Say) -> list[Row]:
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
         """Return the rows that need no run."""
         return []
 
-    def panels(self, rows: list[Row], options: Options) -> list[Panel]:
+    def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
         """Return the figure: what each setting reaches by budget."""
         return panels(rows, [each.label for each in self.settings(options)])
 
-    def rows(self, options: Options, say: Say) -> list[Row]:
+    def rows(self, options: LabOptions, say: Say) -> list[Row]:
         """Run every case; return the rows, those in closed form first."""
         return self.closed(options, say) + rows_of(self.cases(options), options.jobs, say, options.kept)
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Run every case, and hold the rows to what is claimed.
 
         Raises
@@ -123,9 +123,9 @@ class Comparison(Experiment, Generic[S]):
         """
         plain(options, type(self).__module__.rpartition(".")[2])
         rows, title = self.rows(options, say), self.title.format(pages=f"{options.pages or self.pages:,}")
-        return Findings(title, rows, self.claims(rows, options), self.panels(rows, options))
+        return Results(title, rows, self.claims(rows, options), self.panels(rows, options))
 
-    def cases(self, options: Options) -> list[Case[S]]:
+    def cases(self, options: LabOptions) -> list[Case[S]]:
         """Return the grid: every setting, at every budget that was asked for, on each population."""
         pages, cycles = options.pages or self.pages, float(options.turns or self.turns)
         return [
@@ -135,7 +135,7 @@ class Comparison(Experiment, Generic[S]):
         ]  # fmt: skip
 
 
-def plain(options: Options, name: str) -> None:
+def plain(options: LabOptions, name: str) -> None:
     """See that nobody asks for a graph, where there are no links.
 
     Raises
@@ -147,11 +147,11 @@ def plain(options: Options, name: str) -> None:
         raise ConfigError(f"{name} is about pages without links: leave --graph and --graph-kind out")
 
 
-def seeds(options: Options, pages: int) -> range:
+def seeds(options: LabOptions, pages: int) -> range:
     """Return the seeds: three for as many pages as were printed of, one for fewer.
 
-    >>> from evercrawl.lab.base import Options
-    >>> list(seeds(Options(seed=5), 10_000)), list(seeds(Options(), 300))
+    >>> from evercrawl.lab.base import LabOptions
+    >>> list(seeds(LabOptions(seed=5), 10_000)), list(seeds(LabOptions(), 300))
     ([5, 6, 7], [1])
     """
     return range(options.seed, options.seed + (_SEEDS if pages >= PAGES else 1))
@@ -159,7 +159,7 @@ def seeds(options: Options, pages: int) -> range:
 
 def closed_form(
     form: Callable[[Population, int, float], Iterable[Row]],
-    options: Options,
+    options: LabOptions,
     budgets: Sequence[float],
     say: Say,
     correlations: Sequence[float] = (0.0,),

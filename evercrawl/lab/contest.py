@@ -17,7 +17,7 @@ from evercrawl.lab.tables import labels, listed, mean, panels, places
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from evercrawl.lab.base import Options, Panel, Row
+    from evercrawl.lab.base import LabOptions, Panel, Row
     from evercrawl.lab.comparison import Case
     from evercrawl.lab.polling.population import Population
 
@@ -37,11 +37,11 @@ class Contest(Comparison[Contestant]):
     usual: ClassVar[Sequence[str]] = ()
     """Rows that are drawn, where nobody names any; none for all contestants."""
 
-    def settings(self, options: Options) -> list[Contestant]:
+    def settings(self, options: LabOptions) -> list[Contestant]:
         """Return the contestants that were asked for."""
         return chosen(self.contestants, options)
 
-    def panels(self, rows: list[Row], options: Options) -> list[Panel]:
+    def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
         """Return the figure: what is drawn of rows by budget."""
         usual = self.usual or [each.label for each in self.settings(options)]
         return panels(rows, labels(rows) if options.policies else usual)
@@ -61,7 +61,7 @@ class Contest(Comparison[Contestant]):
         }  # fmt: skip
 
 
-def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contestant]:
+def chosen(contestants: Iterable[Contestant], options: LabOptions) -> list[Contestant]:
     """Return those that are there and that were asked for, which are all where nobody is named.
 
     Raises
@@ -77,11 +77,11 @@ def chosen(contestants: Iterable[Contestant], options: Options) -> list[Contesta
     return [each for each in there if not options.policies or any(each.named(name) for name in options.policies)]
 
 
-def whole(options: Options) -> bool:
+def whole(options: LabOptions) -> bool:
     """Return whether a comparison is as large as those of which we promise anything: 10,000 pages, 15 cycles.
 
-    >>> from evercrawl.lab.base import Options
-    >>> whole(Options()), whole(Options(pages=300))
+    >>> from evercrawl.lab.base import LabOptions
+    >>> whole(LabOptions()), whole(LabOptions(pages=300))
     (True, False)
     """
     return (options.pages or PAGES) >= PAGES and (options.turns or TURNS) >= TURNS

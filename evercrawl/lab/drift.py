@@ -17,7 +17,7 @@ from evercrawl.schedule.formulas import allocation
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)
@@ -79,11 +79,11 @@ class Drift(Contest):
     title = "Rates and importance that drift, as a part of the optimum"
     contestants, budgets = contestants(), _BUDGETS
 
-    def closed(self, options: Options, say: Say) -> list[Row]:
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
         """Return what schedules keep that nobody plans anew."""
         return closed_form(_frozen, options, _BUDGETS, say) if options.whole else []
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Hold each row to what was printed, and ours to what we promise."""
         there, promised = self.settings(options), whole(options)
         found = [_as_printed(rows, each.label) for each in there]

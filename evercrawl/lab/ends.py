@@ -21,7 +21,7 @@ from evercrawl.schedule.policies.optimal import Optimal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.byte_costs import Costs
     from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
@@ -94,7 +94,7 @@ def label(of: str, objective: str) -> str:
     return f"optimal, objective={objective}: {ENDS[of]}"
 
 
-def rows(options: Options, say: Say) -> list[Row]:
+def rows(options: LabOptions, say: Say) -> list[Row]:
     """Return a row for each measure and objective; `ratio` is how good that is beside the objective of that measure."""
     return closed_form(_measured, options, BUDGETS, say)
 

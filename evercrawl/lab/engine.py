@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-from evercrawl.lab.rows import Rows
-from evercrawl.lab.visiting import Engine, Visits, Watcher
+from evercrawl.lab.living import LinkRows
+from evercrawl.lab.visiting import Engine, Moves, VisitWatcher
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.lab.living import LivingWeb
+    from evercrawl.lab.living import ChangingWeb
     from evercrawl.lab.picking import Picker
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats, Ints
 
-__all__ = ["Engine", "Opic", "Push", "Visits", "Watcher"]
+__all__ = ["Engine", "Moves", "Opic", "Push", "VisitWatcher"]
 
 _OPIC: Final = Library("evercrawl.lab._opic_kernel")
 _PUSH: Final = Library("evercrawl.lab._push_kernel")
@@ -57,10 +57,10 @@ class Opic(Engine):
 
     def __init__(
         self,
-        web: LivingWeb | Web,
+        web: ChangingWeb | Web,
         picker: Picker | None = None,
         tax: float = 0.15,
-        watchers: Sequence[Watcher] = (),
+        watchers: Sequence[VisitWatcher] = (),
         *,
         given: Floats | None = None,
         link: bool = False,
@@ -104,7 +104,7 @@ class Opic(Engine):
     def _visit(self, picks: Ints) -> None:
         n, count = self.pages, len(picks)
         self._rebase()
-        made = Visits(np.empty(count, np.int32), np.empty(count), np.empty(count))
+        made = Moves(np.empty(count, np.int32), np.empty(count), np.empty(count))
         _OPIC["visit"](
             *self.web.out.readable(), n, pointer(self._key), pointer(self.history), pointer(self._put_in),
             pointer(self._state), *self._heap(), len(self._page) > 0, pointer(picks), count, self.tax, self._link,
@@ -140,11 +140,11 @@ class Push(Engine):
     Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors. Hong (2012). D-iteration.
     """
 
-    def __init__(self, web: LivingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
+    def __init__(self, web: ChangingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
         super().__init__(web, picker, tax)
         self.value = np.zeros(self.pages)
         self.residual = np.full(self.pages, 1 / self.pages)
-        self.known = Rows.unseen(self.pages)
+        self.known = LinkRows.unseen(self.pages)
         self._size = self.residual.copy() if self.picker.greedy else np.empty(0)
 
     def estimate(self) -> Floats:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.lab.accuracy import importance
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.engine import Opic, Visits, Watcher
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.engine import Moves, Opic, VisitWatcher
 from evercrawl.lab.picking import Cycle, Greedy, Random
+from evercrawl.lab.tables import column, percent
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import percent
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.picking import Picker
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats, Ints
@@ -33,7 +33,7 @@ class Errata(Experiment):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, sections 3 and 4.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Follow the pseudo-code on a few pages, and the rest on a web."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         say("self-links")
@@ -41,7 +41,7 @@ class Errata(Experiment):
         say("the bound, and what a visit moves")
         for made in (_moved(web, turns, options.seed), _newcomers(web, options.seed)):
             rows, claims = rows + made[0], claims + made[1]
-        found = Findings("Errors found in print", rows, claims)
+        found = Results("Errors found in print", rows, claims)
         found.panels = [_panel(rows, "last"), _panel(rows, "first")]
         return found
 
@@ -98,7 +98,7 @@ def _moved(web: Web, turns: int, seed: int) -> tuple[list[Row], list[Claim]]:
     ]  # fmt: skip
 
 
-class _First(Watcher):
+class _First(VisitWatcher):
     """Who notes what newcomers had earned per unit of G when they were visited first."""
 
     def __init__(self, newcomers: Ints, pages: int) -> None:
@@ -106,7 +106,7 @@ class _First(Watcher):
         self._waiting = np.zeros(pages, bool)
         self._waiting[newcomers] = True
 
-    def watch(self, visits: Visits) -> None:
+    def watch(self, visits: Moves) -> None:
         """Take in some visits."""
         page, at = np.unique(visits.page, return_index=True)
         new = self._waiting[page]
@@ -148,10 +148,7 @@ def _row(what: str, visits: int, value: float, clock: float) -> Row:
 
 
 def _panel(rows: list[Row], zeroed: str) -> Panel:
-    at = [row for row in rows if row["what"] == f"zeroed {zeroed}"]
-    x = [float(row["visits"]) for row in at]
-    curves = [
-        Curve("all cash", x, [float(row["value"]) for row in at], ours=True),
-        Curve("cash moved so far, G", x, [float(row["clock"]) for row in at]),
-    ]
+    at = f"zeroed {zeroed}"
+    x, cash, clock = (column(rows, name, what=at) for name in ("visits", "value", "clock"))
+    curves = [PanelCurve("all cash", x, cash, ours=True), PanelCurve("cash moved so far, G", x, clock)]
     return Panel(f"self-links, cash set to 0 {zeroed}", "visits", "in units of the cash there was", curves)

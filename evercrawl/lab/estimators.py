@@ -9,16 +9,16 @@ import numpy as np
 from evercrawl import catalog, change
 from evercrawl.change.estimators.base import Estimator
 from evercrawl.change.estimators.log_corrected import moments
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.comparison import plain
 from evercrawl.lab.polling.population import DAY_S, population
-from evercrawl.lab.tables import listed
+from evercrawl.lab.tables import column, listed
 from evercrawl.schedule.formulas import allocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
     from evercrawl.types import Floats
 
@@ -50,7 +50,7 @@ class Estimators(Experiment):
     pages = 2_000
     turns = 1
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Draw pages, and have each estimator say what it thinks of them."""
         plain(options, "estimators")
         draw, pages = np.random.default_rng(options.seed), options.pages or self.pages
@@ -62,7 +62,7 @@ class Estimators(Experiment):
                     rows += _runs(draw, name, make, spaced, r, pages)
         plugged = {name: _plugged(draw, make, people) for name, make in estimators().items()}
         rows += [_plugged_row(name, ratio) for name, ratio in plugged.items()]
-        found = Findings(f"Estimators of rates of change, {pages:,} pages", rows, panels=_panels(rows))
+        found = Results(f"Estimators of rates of change, {pages:,} pages", rows, panels=_panels(rows))
         told = ", ".join(f"{name} {ratio:.3f}" for name, ratio in plugged.items())
         promised = pages >= self.pages
         found.claims = [*_claims(rows, promised=promised), _as_exact(rows, pages, promised=promised)]
@@ -130,11 +130,8 @@ def _plugged_row(name: str, ratio: float) -> Row:
             "unsaid": blank, "ratio": ratio}  # fmt: skip
 
 
-def _of(rows: list[Row], name: str, column: str, r: float, spaced: str = "even") -> list[float]:
-    return [
-        float(row[column]) for visits in _VISITS for row in rows
-        if (row["estimator"], row["r"], row["spaced"], row["visits"]) == (name, r, spaced, visits)
-    ]  # fmt: skip
+def _of(rows: list[Row], estimator: str, name: str, r: float, spaced: str = "even") -> list[float]:
+    return column(rows, name, estimator=estimator, r=r, spaced=spaced)
 
 
 def _as_exact(rows: list[Row], pages: int, *, promised: bool) -> Claim:
@@ -179,7 +176,7 @@ def _panels(rows: list[Row]) -> list[Panel]:
     names = list(dict.fromkeys(str(row["estimator"]) for row in rows))
     visits = [float(each) for each in _VISITS]
     return [
-        Panel(f"{title}, {r:g} changes a visit", "visits", f"{column}, of the rate",
-              [Curve(name, visits, _of(rows, name, column, r), ours=name == "posterior") for name in names])
-        for r in (0.5, 3.0) for title, column in (("bias", "bias"), ("spread", "spread"))
+        Panel(f"{what}, {r:g} changes a visit", "visits", f"{what}, of the rate",
+              [PanelCurve(name, visits, _of(rows, name, what, r), ours=name == "posterior") for name in names])
+        for r in (0.5, 3.0) for what in ("bias", "spread")
     ]  # fmt: skip

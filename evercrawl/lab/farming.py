@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.importance.offline import Graph, solve
-from evercrawl.lab.accuracy import NOT_KNOWN, Accuracy, among
+from evercrawl.importance.offline import solve
+from evercrawl.lab.accuracy import NOT_KNOWN, Accuracy, among, graph_of
 from evercrawl.simulate.graphs import Web
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Rule(NamedTuple):
     internal: float = 1.0
 
 
-class Farm(NamedTuple):
+class FarmedWeb(NamedTuple):
     """A web with sites, and a farm within it: the last pages, all of which link to the target and it to them."""
 
     web: Web
@@ -44,7 +44,7 @@ class Farm(NamedTuple):
     pages: int
 
 
-def farmed(web: Web, target: int, pages: int) -> Farm:
+def farmed(web: Web, target: int, pages: int) -> FarmedWeb:
     """Return a web in which the owner of `target` puts up as many pages more on the same site.
 
     >>> farm = farmed(Web.of(2, np.array([0]), np.array([1]), np.zeros(2, np.int32), np.zeros(1, np.int32)), 1, 2)
@@ -56,7 +56,7 @@ def farmed(web: Web, target: int, pages: int) -> Farm:
     source = np.concatenate([web.source, np.full(pages, target), new]).astype(np.int64)
     to = np.concatenate([web.target, new, np.full(pages, target)]).astype(np.int64)
     site = np.append(web.site, np.full(pages, web.site[target])).astype(np.int32)
-    return Farm(Web.of(web.pages + pages, source, to, site, web.root), target, pages)
+    return FarmedWeb(Web.of(web.pages + pages, source, to, site, web.root), target, pages)
 
 
 class Gained(NamedTuple):
@@ -76,23 +76,7 @@ class Gained(NamedTuple):
 
 
 def gained(web: Web, target: int, pages: int, rule: Rule, trusted: Ints, honest: Floats) -> Gained:
-    """Return what a farm does: to its target, and to what is thought of the others; arguments as of `gain`.
-
-    Parameters
-    ----------
-    web, target, pages, rule, trusted
-        As of `gain`.
-    honest
-        `importance_of` the pages of the web without a farm, shape (n,).
-    """
-    after, others = importance_of(farmed(web, target, pages).web, rule, trusted), np.arange(web.pages) != target
-    before = float(honest[target])
-    error = among(honest[others], after[: web.pages][others]) if honest[others].all() else NOT_KNOWN
-    return Gained(float(after[target]) / before if before else math.nan, error)  # nobody trusted leads there
-
-
-def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
-    """Return how many times as important the target is with a farm of some pages as it is without; nan if it was not.
+    """Return what a farm does: to its target, and to what is thought of the others.
 
     Parameters
     ----------
@@ -102,8 +86,13 @@ def gain(web: Web, target: int, pages: int, rule: Rule, trusted: Ints) -> float:
         How importance is worked out.
     trusted
         Pages that somebody trusts.
+    honest
+        `importance_of` the pages of the web without a farm, shape (n,).
     """
-    return gained(web, target, pages, rule, trusted, importance_of(web, rule, trusted)).gain
+    after, others = importance_of(farmed(web, target, pages).web, rule, trusted), np.arange(web.pages) != target
+    before = float(honest[target])
+    error = among(honest[others], after[: web.pages][others]) if honest[others].all() else NOT_KNOWN
+    return Gained(float(after[target]) / before if before else math.nan, error)  # nobody trusted leads there
 
 
 def targets(web: Web, count: int, seed: int) -> Ints:
@@ -116,9 +105,9 @@ def targets(web: Web, count: int, seed: int) -> Ints:
 
 
 def importance_of(web: Web, rule: Rule, trusted: Ints) -> Floats:
-    """Return the importance of all pages as a rule has it, shape (n,), summing to 1; arguments as of `gain`."""
+    """Return the importance of all pages as a rule has it, shape (n,), summing to 1; arguments as of `gained`."""
     assert web.site is not None, "farms stand on sites"
-    graph = Graph(web.start, web.target.view(np.uint32), web.start[:-1])
+    graph = graph_of(web)
     if rule.internal < 1:
         graph = graph.with_sites(web.site, rule.internal)
     found = solve(graph, TAX, _source(web.site, rule, trusted), _EXACT)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.lab.accuracy import RANKED
-from evercrawl.lab.base import Claim, Experiment, Findings, Options
-from evercrawl.lab.convergence import ORDERS, chosen, converge
-from evercrawl.lab.curves import panels
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
+from evercrawl.lab.convergence import ORDERS, chosen, converge, errors_at, panels
+from evercrawl.lab.tables import both, percent, plainly
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import both, percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +33,17 @@ class Fig2(Experiment):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, figure 2 and section 3.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Visit the web in every order, and compare with the truth after each turn."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         names = ("random", "cycle", "greedy") if web.pages <= RANKED else ("random", "cycle")
         rows = converge(web, turns, options.seed, say, {name: ORDERS[name] for name in names})
-        found = Findings(f"Convergence of OPIC, all of {web.pages:,} pages", rows)
+        found = Results(f"Convergence of OPIC, all of {web.pages:,} pages", rows)
         found.panels = panels(rows, ("mean", "variance", "weighted", "rank"))
         found.claims = [*_orders(rows, turns, names), *_estimates(rows, turns, names), *_bounds(rows, names)]
         if options.graph is None and web.pages >= _LEAST:
             say(f"a web of {web.pages // _SMALLER:,} pages")
-            small = web_of(Options(web.pages // _SMALLER, options.seed, options.kind), 0)
+            small = web_of(LabOptions(web.pages // _SMALLER, options.seed, options.kind), 0)
             smaller = converge(small, turns, options.seed, say, {names[-1]: ORDERS[names[-1]]})
             found.claims += _size(rows, smaller, turns, names[-1])
             found.rows = rows + smaller
@@ -54,16 +53,11 @@ class Fig2(Experiment):
         return found
 
 
-def _errors(rows: list[Row], turns: int, scheme: str, order: str, estimate: str) -> tuple[float, float]:
-    (row,) = chosen(rows, turns, scheme=scheme, order=order, estimate=estimate)
-    return float(row["mean"]), float(row["top"])
-
-
 def _orders(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Claim]:
     """Compare the orders by the estimate H/G, over all pages; and all of them with what is done off line."""
-    error = {name: _errors(rows, turns, "opic", name, "history")[0] for name in names}
+    error = {name: errors_at(rows, turns, "opic", name, "history")[0] for name in names}
     said, best, slow = _listed(error, percent), error[names[-1]], error["random"] / error["cycle"]
-    offline, push = _errors(rows, turns, "off line", "", "power"), _push(rows, turns)
+    offline, push = errors_at(rows, turns, "off line", "", "power"), _push(rows, turns)
     claims = [
         Claim("random is clearly worse than cycle", "about half as fast", f"{slow:.1f} times the error", slow > _SAME),
         Claim("off line, with all links at hand, fewer looks at each page are needed than by OPIC", "",
@@ -91,7 +85,7 @@ def _estimates(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Clai
     claims = list[Claim]()
     for order in names:
         history, paper, identity = (
-            _errors(rows, turns, "opic", order, name) for name in ("history", "paper", "identity")
+            errors_at(rows, turns, "opic", order, name) for name in ("history", "paper", "identity")
         )
         said = f"{both(*history)} becomes {both(*paper)}; the identity (H+C-C0)/G: {both(*identity)}"
         claims.append(Claim(f"(H+C)/(G+1) is a bit better than H/G: {order}", "", said, paper[0] < history[0]))
@@ -113,7 +107,7 @@ def _bounds(rows: list[Row], names: tuple[str, ...]) -> list[Claim]:
 
 
 def _size(rows: list[Row], smaller: list[Row], turns: int, order: str) -> list[Claim]:
-    large, small = (_errors(some, turns, "opic", order, "identity") for some in (rows, smaller))
+    large, small = (errors_at(some, turns, "opic", order, "identity") for some in (rows, smaller))
     pages = [f"{some[0]['pages']:,}" for some in (smaller, rows)]
     said = f"{order}, identity: {pages[0]} pages {both(*small)}, {pages[1]} pages {both(*large)}"
     return [Claim("the size of the graph changes nothing", "", said, 1 / _SAME < large[0] / small[0] < _SAME)]
@@ -122,15 +116,15 @@ def _size(rows: list[Row], smaller: list[Row], turns: int, order: str) -> list[C
 def _promises(rows: list[Row], turns: int) -> list[Claim]:
     claims = list[Claim]()
     for (scheme, bounds), estimate in zip(_PROMISED.items(), ("identity", "residual"), strict=True):
-        found = _errors(rows, turns, scheme, "greedy", estimate)
+        found = errors_at(rows, turns, scheme, "greedy", estimate)
         holds = found[0] <= bounds[0] and found[1] <= bounds[1]
         label = {"opic": "AOPIC, greedy, identity", "push": "push, greedy"}[scheme]
-        claims.append(Claim(f"{label}, after {turns} visits a page", f"(ours) {plain(*bounds)}", both(*found), holds))
+        claims.append(Claim(f"{label}, after {turns} visits a page", f"(ours) {plainly(*bounds)}", both(*found), holds))
     return claims
 
 
 def _push(rows: list[Row], turns: int) -> tuple[float, float]:
-    return _errors(rows, turns, "push", _push_order(rows), "residual")
+    return errors_at(rows, turns, "push", _push_order(rows), "residual")
 
 
 def _push_order(rows: list[Row]) -> str:

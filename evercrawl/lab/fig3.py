@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.lab.base import Claim, Experiment, Findings
-from evercrawl.lab.convergence import chosen, converge
-from evercrawl.lab.curves import panels
+from evercrawl.lab.base import Claim, Experiment, Results
+from evercrawl.lab.convergence import converge, errors_at, panels
+from evercrawl.lab.tables import percent
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import percent
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
 
 
 class Fig3(Experiment):
@@ -22,11 +21,11 @@ class Fig3(Experiment):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, figure 3.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Visit the web in every order, and compare the important pages with the truth after each turn."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = converge(web, turns, options.seed, say)
-        found = Findings(f"Convergence of OPIC, the most important tenth of {web.pages:,} pages", rows)
+        found = Results(f"Convergence of OPIC, the most important tenth of {web.pages:,} pages", rows)
         found.panels = panels(rows, ("top", "top_variance", "weighted", "top_rank"))
         found.claims = _claims(rows, turns)
         return found
@@ -54,5 +53,4 @@ def _ahead(rows: list[Row], turn: int) -> bool:
 
 
 def _top(rows: list[Row], turn: int, scheme: str, order: str, estimate: str) -> float:
-    (row,) = chosen(rows, turn, scheme=scheme, order=order, estimate=estimate)
-    return float(row["top"])
+    return errors_at(rows, turn, scheme, order, estimate)[1]

@@ -10,15 +10,14 @@ from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.improved import Improved
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.variable import Variable
-from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, PRINTED, RATES, TWO, adapt, mean, panels
-from evercrawl.lab.adapting import both as errors
-from evercrawl.lab.base import Claim, Experiment, Findings
+from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, PRINTED, RATES, TWO, adapt, errors, mean, panels
+from evercrawl.lab.base import Claim, Experiment, Results
+from evercrawl.lab.tables import both, percent, plainly
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import both, percent, plain
 
 if TYPE_CHECKING:
     from evercrawl.importance.windows.base import Window
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
 
 VARIABLE, FIXED, IMPROVED, ONE = (
     f"{name}{PRINTED}"
@@ -48,11 +47,11 @@ class Fig5(Experiment):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, figure 5.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Visit webs that change at five rates, greedily, and look on through each window."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, MEASURED | _SMOOTH | EVERYWHERE, say)
-        found = Findings(f"Influence of the window's policy, {web.pages:,} pages, greedy", rows, panels=panels(rows))
+        found = Results(f"Influence of the window's policy, {web.pages:,} pages, greedy", rows, panels=panels(rows))
         promise = _promise(rows)._replace(promised=options.promised(web.pages, turns))
         found.claims = [*_claims(rows), promise]
         return found
@@ -62,14 +61,14 @@ def _claims(rows: list[Row]) -> list[Claim]:
     others = [name for name in MEASURED if name != ONE]
     best = {rate: min(mean(rows, name, rate) for name in others) for rate in RATES}
     ahead = {rate: mean(rows, ONE, rate) <= best[rate] for rate in RATES}
-    said = "; ".join(f"{plain(rate)}: {percent(mean(rows, ONE, rate))} for {percent(best[rate])}"
+    said = "; ".join(f"{plainly(rate)}: {percent(mean(rows, ONE, rate))} for {percent(best[rate])}"
                      for rate in RATES)  # fmt: skip
     fixed, improved = ([errors(rows, name, rate) for rate in RATES] for name in (FIXED, IMPROVED))
     return [
         Claim("over all pages interpolation, with one measure, is as good as windows of 4 to 8 measures", "",
               f"{said} (the best of those)", all(ahead.values())),
         Claim("over all pages three measures at least make a fixed window better", "",
-              "; ".join(f"{plain(rate)}: {both(*one)} for {both(*other)}"
+              "; ".join(f"{plainly(rate)}: {both(*one)} for {both(*other)}"
                         for rate, one, other in zip(RATES, improved, fixed, strict=True)),
               all(one[0] < other[0] for one, other in zip(improved, fixed, strict=True))),
     ]  # fmt: skip
@@ -77,6 +76,6 @@ def _claims(rows: list[Row]) -> list[Claim]:
 
 def _promise(rows: list[Row]) -> Claim:
     pairs = [(rate, errors(rows, TWO, rate), errors(rows, INTERPOLATION, rate)) for rate in RATES]
-    said = "; ".join(f"{plain(rate)}: {both(*two)} for {both(*one)}" for rate, two, one in pairs)
+    said = "; ".join(f"{plainly(rate)}: {both(*two)} for {both(*one)}" for rate, two, one in pairs)
     holds = all(two[0] <= one[0] + _POINTS and two[1] <= one[1] + _POINTS for _, two, one in pairs)
     return Claim("two windows are nowhere worse than interpolation by more than 0.2 points", "(ours)", said, holds)

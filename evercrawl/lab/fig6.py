@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.lab.accuracy import MEASURES, told_of
 from evercrawl.lab.adapting import EVERYWHERE, PUSH, RATES, TWO, adapt, mean
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.curves import MEASURES
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.fig5 import FIXED, IMPROVED, MEASURED, ONE
+from evercrawl.lab.tables import percent, plainly
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import percent, plain
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
 
 _PRINTED: Final = {FIXED: 8.4, IMPROVED: 6.1}
 _RATES: Final = (RATES[0], 0.1)
@@ -27,11 +27,11 @@ class Fig6(Experiment):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, figure 6.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Visit a web that stays and one that changes, greedily, and look on through each window."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, MEASURED | EVERYWHERE, say, _RATES)
-        found = Findings(f"What windows keep, {web.pages:,} pages, greedy", rows, _claims(rows, turns))
+        found = Results(f"What windows keep, {web.pages:,} pages, greedy", rows, _claims(rows, turns))
         found.panels = [_panel(rows, rate) for rate in _RATES]
         found.panels += [_panel(rows, _RATES[-1], name) for name in _MEASURES if rows[0][name] == rows[0][name]]
         return found
@@ -39,14 +39,13 @@ class Fig6(Experiment):
 
 def _panel(rows: list[Row], rate: float, measure: str = "mean") -> Panel:
     schemes = dict.fromkeys(str(row["scheme"]) for row in rows)
-    what, unit, scale = MEASURES[measure]
+    scale = MEASURES[measure].scale
     curves = [
-        Curve(name, [mean(rows, name, rate, "held")], [scale * mean(rows, name, rate, measure)], name == PUSH)
+        PanelCurve(name, [mean(rows, name, rate, "held")], [scale * mean(rows, name, rate, measure)], name == PUSH)
         for name in schemes
     ]
-    title = f"{plain(rate)} of the pages change in a turn"
-    y = f"{what}, {unit}" if unit else what
-    return Panel(title, "measures kept of a page (two numbers each)", y, curves, log=True)
+    title = f"{plainly(rate)} of the pages change in a turn"
+    return Panel(title, "measures kept of a page (two numbers each)", told_of(measure), curves, log=True)
 
 
 def _claims(rows: list[Row], turns: int) -> list[Claim]:

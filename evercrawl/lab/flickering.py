@@ -14,7 +14,7 @@ from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.policies.price.price import Price
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row
+    from evercrawl.lab.base import LabOptions, Row
     from evercrawl.lab.comparison import Case
     from evercrawl.lab.polling.population import Population
 
@@ -76,7 +76,7 @@ class Flickers(Comparison[Flicker]):
     title = "Pages that flicker, as a part of the optimum"
     budgets = BUDGETS
 
-    def settings(self, options: Options) -> list[Flicker]:
+    def settings(self, options: LabOptions) -> list[Flicker]:
         """Return every case, all changes alike and by what lasts."""
         return [Flicker(*case, heeded) for case, heeded in product(CASES, (False, True))]
 
@@ -95,7 +95,7 @@ class Flickers(Comparison[Flicker]):
             value, best, spent = found.value, found.optimum, world.wasted / world.visits
         return {"ratio": value / best, "value": value, "optimum": best, "flickered": spent}
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Return, for each way to flicker and each share, that it is worth something to heed what lasts."""
         return [_worth(rows, *case) for case in CASES]
 

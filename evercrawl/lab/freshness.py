@@ -15,7 +15,7 @@ from evercrawl.lab.tables import labels
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evercrawl.lab.base import Claim, Options, Row, Say
+    from evercrawl.lab.base import Claim, LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 LEAST: Final = {
@@ -53,14 +53,14 @@ class Freshness(Contest):
     contestants, usual = INDEX, _DRAWN
     budgets, correlations = BUDGETS, CORRELATIONS
 
-    def closed(self, options: Options, say: Say) -> list[Row]:
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
         """Return fixed rates, and other ends than freshness by visits."""
         budgets = options.budgets or BUDGETS
         rows = [] if options.policies else closed_form(_still, options, budgets, say, CORRELATIONS)
         return rows + (blends.rows(options, say) + byte_costs.rows(options, say) + ends.rows(options, say)
                        if options.whole else [])  # fmt: skip
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Hold what was run to what was printed, and to what we promise."""
         promised, found, run = whole(options), list["Claim"](), labels(rows)
         for label in (*EVEN, *RANDOM):

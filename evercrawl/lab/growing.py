@@ -8,9 +8,10 @@ import numpy as np
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.newcomers import Newcomers, introduced
-from evercrawl.importance.offline import Graph, solve
+from evercrawl.importance.offline import solve
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.kernels import Library, pointer
+from evercrawl.lab.collecting import known_links
 from evercrawl.simulate.graphs.base import Web
 
 if TYPE_CHECKING:
@@ -142,11 +143,7 @@ class Growing:
         """
         web, source = self.now(), np.zeros(self._web.pages)
         source[self.known] = 1.0
-        read = self.mark[web.source] > 0
-        links = Web.of(web.pages, web.source[read], web.target[read])
-        found = solve(
-            Graph(links.start, links.target.view(np.uint32), links.start[:-1]), self._scheme.tax, source, _SOLVED
-        )
+        found = solve(known_links(web, np.flatnonzero(self.mark > 0)), self._scheme.tax, source, _SOLVED)
         found = np.where(source > 0, found, 0.0)  # what came into being since a page was read nobody has seen yet
         shares: Floats = found / found.sum()
         return shares

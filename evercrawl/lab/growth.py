@@ -9,19 +9,18 @@ import numpy as np
 
 from evercrawl.importance.newcomers import RULES, guess
 from evercrawl.importance.windows.base import TURN
-from evercrawl.lab.accuracy import RANKED, Truth, importance
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.curves import MEASURES
+from evercrawl.lab.accuracy import MEASURES, RANKED, TrueImportance, importance, told_of
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.growing import Growing
 from evercrawl.lab.orders import seeds_of
+from evercrawl.lab.tables import column, percent
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evercrawl.importance.newcomers import Newcomers
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats
 
@@ -57,9 +56,9 @@ class Growth(Experiment):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4, on new pages.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Crawl webs from a few pages on, and look at the newcomers as more and more is known."""
-        found, errors = Findings("Newcomers: estimate over truth"), None
+        found, errors = Results("Newcomers: estimate over truth"), None
         graph = [options.graph.name.split(".")[0]] if options.graph else []
         for kind in graph or ([options.kind] if options.kind else _KINDS):
             web = web_of(options if graph else replace(options, kind=kind), self.pages)
@@ -114,7 +113,7 @@ def observed(name: str, looks: Iterator[tuple[float, Growing]]) -> list[Row]:
         said = {way: growing.shares(_guess(way, seen))[new] for way in WAYS} | {PUSH: growing.solved()[new]}
         alike = {FIRST_VISITS: growing.at_first_visits()} | {f"guess, {rule}": guess(rule, seen) for rule in RULES}
         said |= {way: np.full(len(new), value) for way, value in alike.items()}
-        right = Truth(truth[new] / truth[new].sum(), ranks=len(new) <= RANKED)
+        right = TrueImportance(truth[new] / truth[new].sum(), ranks=len(new) <= RANKED)
         for way, values in said.items():
             row: Row = {"graph": name, "known": part, "newcomers": len(new), "way": way}
             errors: Row = right.accuracy(values / worth, level=True)._asdict()
@@ -131,7 +130,7 @@ def _guess(way: str, seen: Newcomers) -> float | None:
 
 def ratios(rows: list[Row], way: str, measure: str = "ratio") -> Floats:
     """Return estimate over truth by one way at each look, or a measure of its errors."""
-    return np.array([float(row[measure]) for row in rows if row["way"] == way])
+    return np.array(column(rows, measure, way=way))
 
 
 def _said(found: Floats) -> str:
@@ -143,19 +142,18 @@ def _panel(name: str, rows: list[Row]) -> Panel:
 
 
 def _errors(rows: list[Row], measure: str) -> Panel:
-    what, unit, scale = MEASURES[measure]
-    y = f"{what.partition(',')[0]}, newcomers{f', {unit}' if unit else ''}"
-    return Panel(str(rows[0]["graph"]), "pages known, %", y, _curves(rows, measure, scale), log=True)
+    y, curves = told_of(measure, "newcomers"), _curves(rows, measure, MEASURES[measure].scale)
+    return Panel(str(rows[0]["graph"]), "pages known, %", y, curves, log=True)
 
 
-def _curves(rows: list[Row], measure: str, scale: float = 1.0) -> list[Curve]:
+def _curves(rows: list[Row], measure: str, scale: float = 1.0) -> list[PanelCurve]:
     """Return a curve for each way there is; of one that says the same of all pages there are no ranks."""
-    found = list[Curve]()
+    found = list[PanelCurve]()
     for way in (*WAYS, PUSH, FIRST_VISITS):
         y = scale * ratios(rows, way, measure)
-        x = [100 * float(row["known"]) for row in rows if row["way"] == way]
+        x = [100 * part for part in column(rows, "known", way=way)]
         if np.isfinite(y).all():
-            found.append(Curve(way, x, y.tolist(), ours=way == PUSH))
+            found.append(PanelCurve(way, x, y.tolist(), ours=way == PUSH))
     return found
 
 

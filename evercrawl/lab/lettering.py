@@ -1,11 +1,66 @@
-"""Titles and legends of figures: as wide as there is room, and never wider. Widths are measured, not guessed."""
+"""How figures look: colours and marks of their own, titles and legends as wide as there is room, and never wider."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evercrawl.lab.base import Panel, PanelCurve
+
+MARKS: Final = "os^vDPX*<>"
+DASHES: Final = ("-", "--", ":", "-.")
+_HATCHES: Final = ("", "///", "...", "xxx")
+_COLOURS: Final = 10  # of matplotlib's cycle, C0 to C9
 
 _MOST: Final = 6  # names in a row of a legend
 _SIDES: Final = 0.04  # of a figure's width that is left free beside legends and titles
+
+
+def canvas(inches: tuple[float, float] | None = None, dpi: float = 100) -> Any:
+    """Return an empty figure of matplotlib, which has to be there."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made: Any = Figure(figsize=inches, dpi=dpi, layout="constrained")
+    FigureCanvasAgg(made)
+    return made
+
+
+class Styles:
+    """Colours, marks and dashes, by the name of a curve: when the colours are used up, dashes become others.
+
+    Examples
+    --------
+    >>> from evercrawl.lab.base import PanelCurve, Panel
+    >>> curves = [PanelCurve(f"{i}", [1.0], [1.0]) for i in range(11)]
+    >>> styles = Styles([Panel("", "", "", curves)])
+    >>> styles.line(curves[0]), styles.line(curves[10])  # doctest: +NORMALIZE_WHITESPACE
+    ({'marker': 'o', 'linestyle': '-', 'color': 'C0', 'linewidth': 1.2},
+     {'marker': 's', 'linestyle': '--', 'color': 'C0', 'linewidth': 1.2})
+    """
+
+    def __init__(self, panels: Iterable[Panel]) -> None:
+        every = dict.fromkeys((curve.ours, curve.label) for panel in panels for curve in panel.curves)
+        numbers = {True: count(), False: count()}  # ours are black: they need no colours of their own
+        self._number = {(ours, label): next(numbers[ours]) for ours, label in every}
+
+    def line(self, curve: PanelCurve) -> dict[str, Any]:
+        """Return how its line is drawn; one of ours is black and thick."""
+        again, number = divmod(self._number[curve.ours, curve.label], _COLOURS)
+        style = {"marker": MARKS[(number + again) % len(MARKS)], "linestyle": DASHES[again % len(DASHES)]}
+        ours = {"color": "black", "linewidth": 2.6}
+        return style | (ours if curve.ours else {"color": f"C{number}", "linewidth": 1.2})
+
+    def bar(self, curve: PanelCurve) -> dict[str, Any]:
+        """Return how its bars are drawn; one of ours is black."""
+        again, number = divmod(self._number[curve.ours, curve.label], _COLOURS)
+        return {
+            "color": "black" if curve.ours else f"C{number}",
+            "hatch": _HATCHES[again % len(_HATCHES)], "edgecolor": "white", "linewidth": 0.0,
+        }  # fmt: skip
 
 
 def legend_below(figure: Any, fontsize: float, most: int = _MOST) -> None:

@@ -9,16 +9,15 @@ import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.accuracy import importance
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.collecting import ORDERS, collect
-from evercrawl.lab.places import sites_of
-from evercrawl.lab.webs import KINDS, read, web_of
-from evercrawl.lab.words import percent
+from evercrawl.lab.tables import percent
+from evercrawl.lab.webs import KINDS, read, sites_of, web_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats, Ints
 
@@ -65,9 +64,9 @@ class Orders(Experiment):
     web crawling: Olston, Najork (2010).
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Crawl each web in every order, from several seeds, and compare areas under the curves."""
-        found = Findings("Importance collected, by order of the crawl")
+        found = Results("Importance collected, by order of the crawl")
         curves = dict[str, dict[str, Curves]]()
         for name, web in _webs(options, self.pages).items():
             curves[name] = compare(name, web, options.seed, say)
@@ -110,7 +109,7 @@ def seeds_of(web: Web, seed: int) -> list[Ints]:
     return [seeds for seeds, count in zip(tried, reach, strict=True) if count >= _NEAR * max(reach)][:_DRAWS]
 
 
-def _webs(options: Options, pages: int) -> dict[str, Web]:
+def _webs(options: LabOptions, pages: int) -> dict[str, Web]:
     if options.graph is not None:
         return {file.name.split(".")[0]: _read(file) for file in _files(options.graph)}
     kinds = (options.kind,) if options.kind else _DRAWN
@@ -141,11 +140,11 @@ def _rows(name: str, curves: dict[str, Curves]) -> list[Row]:
 
 
 def _panel(name: str, curves: dict[str, Curves]) -> Panel:
-    lines = list[Curve]()
+    lines = list[PanelCurve]()
     for order in ORDERS:  # all of them, so that each has the same colour everywhere
         y: list[float] = (100 * curves[order].at).tolist() if order in curves else []
         x: list[float] = (100 * _GRID[: len(y)]).tolist()
-        lines.append(Curve(order.replace("_", " "), x, y, ours=order == "push"))
+        lines.append(PanelCurve(order.replace("_", " "), x, y, ours=order == "push"))
     return Panel(name, "pages read, %", "importance collected, %", lines)
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from numpy import asarray
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.lettering import headed, legend_below, measured, titled
-from evercrawl.lab.looks import Looks
+from evercrawl.lab.lettering import Styles, canvas, headed, legend_below, measured, titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from evercrawl.lab.base import Findings, Panel
+    from evercrawl.lab.base import Panel, Results
 
 _INCHES: Final = (5.2, 3.9)
 _DPI: Final = 80
@@ -29,7 +28,7 @@ _NAMED: Final = 3  # names in a row of the legend, a column of panels, at most
 _COLOURS: Final = 256
 
 
-def draw(findings: Findings, path: Path) -> None:
+def draw(findings: Results, path: Path) -> None:
     """Write the figure.
 
     Raises
@@ -46,24 +45,20 @@ def draw(findings: Findings, path: Path) -> None:
     drawn.quantize(_COLOURS).save(path, optimize=True)  # the same numbers make the same file
 
 
-def figure(findings: Findings) -> Any:
+def figure(findings: Results) -> Any:
     """Return the figure, a matplotlib one, which has to be there.
 
-    A curve looks the same in every panel, and as no other does.
+    A curve styles the same in every panel, and as no other does.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(_COLUMNS, len(findings.panels))
     rows = math.ceil(len(findings.panels) / columns)
-    looks = Looks(findings.panels)
-    made: Any = Figure(dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(made)
+    styles = Styles(findings.panels)
+    made = canvas(dpi=_DPI)
     width, height = _size(made, findings.panels)
     made.set_size_inches(width * columns, height * rows)
     headed(made, findings.title, fontsize=11)
     for number, panel in enumerate(findings.panels, 1):
-        _panel(made.add_subplot(rows, columns, number), panel, looks)
+        _panel(made.add_subplot(rows, columns, number), panel, styles)
     legend_below(made, fontsize=7.5, most=_NAMED * columns)
     return made
 
@@ -93,7 +88,7 @@ def require() -> None:
         raise ConfigError("figures need matplotlib: pip install evercrawl[lab]")
 
 
-def _panel(axes: Any, panel: Panel, looks: Looks) -> None:
+def _panel(axes: Any, panel: Panel, styles: Styles) -> None:
     titled(axes, panel.title, fontsize=10)
     axes.tick_params(labelsize=_TICK)
     axes.grid(alpha=0.3)
@@ -101,7 +96,7 @@ def _panel(axes: Any, panel: Panel, looks: Looks) -> None:
         _dots(axes, panel)
         return
     draws = _bars if panel.bars else _lines
-    draws(axes, panel, looks)
+    draws(axes, panel, styles)
     axes.set_xlabel(panel.x, fontsize=9)
     axes.set_ylabel(panel.y, fontsize=9)
     if panel.log:
@@ -138,16 +133,16 @@ def _dots(axes: Any, panel: Panel) -> None:
     axes.set_xlabel(f"{panel.y}; {panel.x}: {percents(panel)[0]:g}", fontsize=9)
 
 
-def _lines(axes: Any, panel: Panel, looks: Looks) -> None:
+def _lines(axes: Any, panel: Panel, styles: Styles) -> None:
     for curve in panel.curves:
-        axes.plot(curve.x, curve.y, markersize=4, label=curve.label, **looks.line(curve))
+        axes.plot(curve.x, curve.y, markersize=4, label=curve.label, **styles.line(curve))
 
 
-def _bars(axes: Any, panel: Panel, looks: Looks) -> None:
+def _bars(axes: Any, panel: Panel, styles: Styles) -> None:
     width = 0.8 / max(len(panel.curves), 1)
     for number, curve in enumerate(panel.curves):
         places = [x + (number - (len(panel.curves) - 1) / 2) * width for x in curve.x]
-        axes.bar(places, curve.y, width, label=curve.label, **looks.bar(curve))
+        axes.bar(places, curve.y, width, label=curve.label, **styles.bar(curve))
 
 
 def formed(values: Sequence[float]) -> list[float]:

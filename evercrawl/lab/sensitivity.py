@@ -9,13 +9,13 @@ from evercrawl.lab.comparison import Comparison
 from evercrawl.lab.polling.polling import Conditions, Polling
 from evercrawl.lab.polling.population import DAY_S
 from evercrawl.lab.tables import along, listed
-from evercrawl.lab.wrong import Fixed, Patient, prior_of
+from evercrawl.lab.wrong import FixedPrior, Patient, prior_of
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evercrawl.lab.base import Options, Row
+    from evercrawl.lab.base import LabOptions, Row
     from evercrawl.lab.comparison import Case
     from evercrawl.lab.polling.population import Population
 
@@ -33,7 +33,7 @@ _PRINTED_TIMES: Final = (0.035, 0.015, 0.001)
 _PRINTED_SECOND: Final[dict[str, Sequence[float]]] = {"no end": (0.83, 0.76, 0.75), "20 cycles": (0.91, 0.88, 0.84)}
 
 
-class Belief(NamedTuple):
+class PriorSetting(NamedTuple):
     """What the plain Gamma index is run with.
 
     Attributes
@@ -53,7 +53,7 @@ class Belief(NamedTuple):
     def label(self) -> str:
         """What the row is called.
 
-        >>> Belief(0.5, 1.0, 0.0).label, Belief(0.4, 0.1, 0.0).label, Belief(0.0, 1.0, 1e6).label
+        >>> PriorSetting(0.5, 1.0, 0.0).label, PriorSetting(0.4, 0.1, 0.0).label, PriorSetting(0.0, 1.0, 1e6).label
         ('prior shape 0.5', 'prior mean x 0.1', 'patience no end')
         """
         if not self.shape:
@@ -61,7 +61,7 @@ class Belief(NamedTuple):
         return f"prior shape {self.shape:g}" if self.times == 1 else f"prior mean x {self.times:g}"
 
 
-class Sensitivity(Comparison[Belief]):
+class Sensitivity(Comparison[PriorSetting]):
     """What the plain Gamma index loses by a prior of another shape or mean, and by more or less patience.
 
     The prior is one for all pages, and its mean logarithm is that of all rates, unless it is wrong by purpose. Patience
@@ -72,28 +72,28 @@ class Sensitivity(Comparison[Belief]):
     title = "Priors and patience, as a part of the optimum"
     budgets = BUDGETS
 
-    def settings(self, options: Options) -> list[Belief]:
+    def settings(self, options: LabOptions) -> list[PriorSetting]:
         """Return every shape, every wrong mean, every patience."""
         return [
-            *(Belief(shape, 1.0, 0.0) for shape in SHAPES),
-            *(Belief(_SHAPE, times, 0.0) for times in TIMES),
-            *(Belief(0.0, 1.0, patience) for patience in PATIENCE),
+            *(PriorSetting(shape, 1.0, 0.0) for shape in SHAPES),
+            *(PriorSetting(_SHAPE, times, 0.0) for times in TIMES),
+            *(PriorSetting(0.0, 1.0, patience) for patience in PATIENCE),
         ]
 
     @staticmethod
-    def measured(case: Case[Belief], pages: Population) -> Row:
+    def measured(case: Case[PriorSetting], pages: Population) -> Row:
         """Run it; `second` is the part of the optimum that is reached in the second cycle."""
         shape, times, patience = case.setting
         policy = Patient(patience * DAY_S / case.budget) if patience else PriceGamma()
         polling = Polling(policy, pages, case.budget, case.seed, _CONDITIONS)
         if shape:
             prior = prior_of(pages.lam_per_s, shape, times)
-            polling.held.beliefs = Fixed(pages.host, prior, forget=_CONDITIONS.forget, cycle_s=polling.cycle_s)
+            polling.held.beliefs = FixedPrior(pages.host, prior, forget=_CONDITIONS.forget, cycle_s=polling.cycle_s)
         found = polling.run(case.cycles, case.cycles / 2)
         second = found.by_cycle[min(1, len(found.by_cycle) - 1)] / found.optimum
         return {"ratio": found.ratio, "value": found.value, "optimum": found.optimum, "second": second}
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Return what wrong beliefs lose of the best shape, and patience, beside what was printed."""
         shapes, means = [f"prior shape {each:g}" for each in SHAPES[:4]], [f"prior mean x {each:g}" for each in TIMES]
         some, wrong = (_most([_lost(rows, label) for label in labels]) for labels in (shapes, means))

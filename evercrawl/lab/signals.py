@@ -15,7 +15,7 @@ from evercrawl.schedule.formulas.signals import optimum
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)
@@ -42,7 +42,7 @@ def contestants() -> list[Contestant]:
     return [*found, Contestant(_UPPER, "notices", {}, Conditions(known=True, ticks=_TICKS))]
 
 
-class Signals(Contest):
+class AnnouncedChanges(Contest):
     """How much fresher copies are where changes are announced: by sitemaps and feeds, if they are right.
 
     How often a host's announcements are right is learned by counting, and so is how many changes it announces. Figures
@@ -54,11 +54,11 @@ class Signals(Contest):
     compares = False
     contestants, budgets = contestants(), _BUDGETS
 
-    def closed(self, options: Options, say: Say) -> list[Row]:
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
         """Return the best there is."""
         return closed_form(_best, options, _BUDGETS, say)
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Hold each row to what was printed and to the best there is, and ours to what we promise."""
         found, promised = list[Claim](), whole(options)
         for known in ("known rates, ", ""):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ import numpy as np
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.policies.azar import fresh_at_random, random_optimum
 from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
+from evercrawl.schedule.policies.marked_point.counts import by_price
 from evercrawl.schedule.policies.partition import grouped
 
 if TYPE_CHECKING:
@@ -36,10 +36,9 @@ def proportional_to(weight: Floats, budget: float) -> Floats:
 
 
 def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Floats:
-    """Return rates where visits in a horizon are whole numbers, `each` a page on the mean: best by Fox's greedy rule.
+    """Return rates where visits in a horizon are whole numbers, `each` a page on the mean: the best there are.
 
-    Each page's next visit is worth what it adds to w x F(x / T, lam); the returns diminish, so taking the best one by
-    one is optimal. Wolf et al. (2002). Optimal crawling strategies for web search engines.
+    Wolf et al. (2002). Optimal crawling strategies for web search engines.
 
     Examples
     --------
@@ -47,24 +46,7 @@ def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Flo
     array([2., 0.])
     """
     horizon = each * len(lam) / budget
-    gain = _gains(weight, lam, horizon)
-    heap = list(zip((-gain).tolist(), range(len(lam)), strict=True))
-    heapq.heapify(heap)
-    w, rate = weight.tolist(), lam.tolist()
-    count = [0] * len(w)
-    for _ in range(round(each * len(lam))):
-        _, page = heap[0]
-        count[page] += 1
-        k, r = count[page], rate[page] * horizon
-        more = w[page] * ((k + 1) * -np.expm1(-r / (k + 1)) - k * -np.expm1(-r / k)) / max(r, 1e-300)
-        heapq.heapreplace(heap, (-float(more), page))
-    return np.array(count) / horizon
-
-
-def _gains(weight: Floats, lam: Floats, horizon: float) -> Floats:
-    """Return what one more visit in the horizon adds, where there were none."""
-    r = np.maximum(lam * horizon, 1e-300)
-    return np.asarray(weight * -np.expm1(-r) / r)
+    return by_price(weight, lam, horizon, round(each * len(lam))).each / horizon
 
 
 EVEN: Final[dict[str, Rule]] = {

@@ -10,7 +10,7 @@ from evercrawl.lab.printed_ratios import BUDGETS, CORRELATIONS
 from evercrawl.lab.yardsticks import closed_forms, reaches
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Claim, Options, Row, Say
+    from evercrawl.lab.base import Claim, LabOptions, Row, Say
 
 _DRAWN: Final = (
     "price", "optimal", "lambda_crawl, random", "nutch_adaptive, a cycle", "stormcrawler_adaptive", "chile", "tianwang",
@@ -30,11 +30,11 @@ class Systems(Contest):
     contestants, usual = SYSTEMS, _DRAWN
     budgets, correlations = BUDGETS, CORRELATIONS
 
-    def closed(self, options: Options, say: Say) -> list[Row]:
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
         """Return what tells whether these pages are like those that were printed of."""
         return closed_forms([each.like for each in self.settings(options)], options, options.budgets or BUDGETS, say)
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Hold those of which something was printed to it."""
         found, promised = list["Claim"](), whole(options)
         for each in self.settings(options):

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.change import copies, expectations
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.comparison import plain
+from evercrawl.lab.tables import column, listed
 
 if TYPE_CHECKING:
     from evercrawl.change.expectations import Order
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.types import Floats
 
 _RATES: Final = ((0.1, 1.0), (1.0, 1.0), (3.0, 1.0), (1.0, 4.0))
@@ -32,7 +33,7 @@ class Table1(Experiment):
     pages = 20
     turns = 10_000
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Draw changes and visits, and compare."""
         plain(options, "table1")
         draw, parts, visits = np.random.default_rng(options.seed), options.pages or _PARTS, options.turns or self.turns
@@ -40,7 +41,7 @@ class Table1(Experiment):
         for order in expectations.ORDERS:
             say(order.replace("_", " "))
             rows += [_row(order, lam, rate, _drawn(draw, order, lam, rate, parts, visits)) for lam, rate in _RATES]
-        found = Findings("Freshness and age by the order of visits", rows, panels=_panels(rows))
+        found = Results("Freshness and age by the order of visits", rows, panels=_panels(rows))
         found.claims = [_claim(rows, order, measure) for order in expectations.ORDERS for measure in ("F", "A")]
         return found
 
@@ -80,15 +81,12 @@ def _row(order: Order, lam: float, rate: float, drawn: Floats) -> Row:
 
 
 def _claim(rows: list[Row], order: Order, measure: str) -> Claim:
-    of = [row for row in rows if row["order"] == order]
-    off = [abs(float(row[f"{measure}_drawn"]) - float(row[measure])) / float(row[f"{measure}_error"]) for row in of]
+    said, drawn, error = (column(rows, name, order=order) for name in (measure, f"{measure}_drawn", f"{measure}_error"))
+    off = max(abs(one - other) / by for one, other, by in zip(drawn, said, error, strict=True))
     what = "freshness" if measure == "F" else "age"
-    said = ", ".join(f"{float(row[measure]):.4f}" for row in of)
-    drawn = ", ".join(f"{float(row[measure + '_drawn']):.4f}" for row in of)
-    promised = all(np.isfinite(float(row[f"{measure}_error"])) for row in of)
     return Claim(
-        f"{what}, {order.replace('_', ' ')}: as the table says", said, f"{drawn}; at most {max(off):.1f} s.e. off",
-        max(off) <= _ERRORS, promised,
+        f"{what}, {order.replace('_', ' ')}: as the table says", listed(said, 4),
+        f"{listed(drawn, 4)}; at most {off:.1f} s.e. off", off <= _ERRORS, bool(np.isfinite(error).all()),
     )  # fmt: skip
 
 
@@ -96,10 +94,9 @@ def _panels(rows: list[Row]) -> list[Panel]:
     found = list[Panel]()
     places = [float(place) for place in range(len(_RATES))]
     for measure, name in (("F", "freshness"), ("A", "age")):
-        curves = list[Curve]()
+        curves = list[PanelCurve]()
         for order in expectations.ORDERS:
-            of = [row for row in rows if row["order"] == order]
-            curves.append(Curve(order.replace("_", " "), places, [float(row[f"{measure}_drawn"]) for row in of]))
+            curves.append(PanelCurve(order.replace("_", " "), places, column(rows, f"{measure}_drawn", order=order)))
         pairs = tuple(f"{lam:g}/{rate:g}" for lam, rate in _RATES)
         found.append(Panel(f"{name}, drawn", "changes/visits", name, curves, bars=True, named=pairs))
     return found

@@ -1,4 +1,4 @@
-"""Rows of a comparison: picked by name, averaged over seeds, told in a line, drawn."""
+"""Rows picked by name, averaged over seeds, drawn; figures as claims have them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Curve, Panel
+from evercrawl.lab.base import Claim, Panel, PanelCurve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Row
 
 _DECIMALS: Final = 3
+_SMALL: Final = 0.1
 
 
 def column(rows: Iterable[Row], name: str, **named: str | float) -> list[float]:
@@ -84,6 +85,36 @@ def listed(figures: Iterable[float], decimals: int = _DECIMALS) -> str:
     return ", ".join(f"{figure:.{decimals}f}" for figure in figures)
 
 
+def percent(part: float) -> str:
+    """Return a part of 1 as a percentage with as many digits as tell something.
+
+    >>> percent(0.08379), percent(0.0193601), percent(0.00046), percent(0.3604), percent(0.0)
+    ('8.4 %', '1.94 %', '0.046 %', '36 %', '0 %')
+    """
+    value = 100.0 * part
+    if abs(value) < _SMALL:
+        return f"{value:.2g} %"
+    return f"{value:.{0 if abs(value) >= 20 else 1 if abs(value) >= 5 else 2}f} %"
+
+
+def both(mean: float, top: float) -> str:
+    """Return two errors, of all pages and of the most important tenth.
+
+    >>> both(0.0193601, 0.0083)
+    '1.94 / 0.83 %'
+    """
+    return f"{percent(mean)[:-2]} / {percent(top)}"
+
+
+def plainly(*parts: float) -> str:
+    """Return round parts of 1, which were chosen and not measured, as percentages.
+
+    >>> plainly(0.1), plainly(0.025, 0.011)
+    ('10 %', '2.5 / 1.1 %')
+    """
+    return " / ".join(f"{100 * part:.6g}" for part in parts) + " %"
+
+
 def ours(what: str, least: float, reached: Sequence[float], *, promised: bool) -> Claim:
     """Return that every figure is at least what we say."""
     return Claim(what, f"(ours) at least {least:g}", listed(reached), min(reached) >= least, promised)
@@ -93,12 +124,12 @@ def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
     """Return how much of the optimum is reached by budget: a diagram for each correlation."""
     found = list[Panel]()
     for correlation in sorted({float(row["correlation"]) for row in rows}):
-        curves = list[Curve]()
+        curves = list[PanelCurve]()
         for label in drawn:
             budgets = [b for c, b in places(rows, label) if c == correlation]
             if budgets:
                 ratios = along(rows, label, budgets, correlation=correlation)
-                curves.append(Curve(label, [100 * b for b in budgets], ratios, ours=label == "price"))
+                curves.append(PanelCurve(label, [100 * b for b in budgets], ratios, ours=label == "price"))
         title = f"correlation of importance and rate: {correlation:g}"
         found.append(Panel(title, "budget (% of all pages, a day)", "part of the optimum", curves, percent=True))
     return found

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.lab.accuracy import Truth
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
-from evercrawl.lab.curves import MEASURES
+from evercrawl.lab.accuracy import MEASURES, TrueImportance, told_of
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.farming import INTERNAL, Rule, gained, importance_of, targets
+from evercrawl.lab.tables import column, percent
 from evercrawl.lab.trapping import Spends, Trapped
 from evercrawl.lab.webs import web_of
-from evercrawl.lab.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.lab.accuracy import Accuracy
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.simulate.graphs import Web
     from evercrawl.types import Ints
 
@@ -74,13 +71,13 @@ class Traps(Experiment):
 
     pages = 20_000
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Plant farms and traps, and see what they gain."""
         web, turns = _with_sites(web_of(options, self.pages), options.seed), options.turns or self.turns
         say("farms")
         farms = list(_farms(web, options.seed))
         traps = list(_traps(web, turns, options.seed, say))
-        found = Findings(f"Farms and traps, {web.pages:,} pages", farms + traps)
+        found = Results(f"Farms and traps, {web.pages:,} pages", farms + traps)
         limits = [_limit_of_gain(farms), *(_limit_of_share(traps, rule) for rule in _DEFAULTS)]
         found.claims = [*_farm_claims(farms), *_trap_claims(traps, turns), *limits]
         found.panels = [_farm_panel(farms), _trap_panel(traps), *(_errors(traps, name) for name in _DRAWN)]
@@ -114,7 +111,7 @@ def _traps(web: Web, turns: int, seed: int, say: Say) -> list[Row]:
     rows: list[Row] = []
     for name, spends in SPENDS.items():
         say(f"a trap, {name}")
-        crawl, truth = Trapped(web, doors, spends), Truth(importance_of(web, _ALIKE[spends == "known"], doors))
+        crawl, truth = Trapped(web, doors, spends), TrueImportance(importance_of(web, _ALIKE[spends == "known"], doors))
         for look in range(1, _STEPS * turns + 1):
             crawl.run(look * web.pages // _STEPS - crawl.visits)
             share, left = crawl.fallen / crawl.visits, crawl.left()
@@ -142,8 +139,7 @@ def _row(
 
 def gains(rows: list[Row], rule: str) -> list[float]:
     """Return what the farms gained by a rule, in order of size."""
-    found = [float(row["gain"]) for row in rows if row["kind"] == "farm" and row["rule"] == rule]
-    return sorted(gain for gain in found if not math.isnan(gain))
+    return sorted(gain for gain in column(rows, "gain", kind="farm", rule=rule) if not math.isnan(gain))
 
 
 def swallowed(rows: list[Row], rule: str) -> Row:
@@ -204,30 +200,32 @@ def _farm_panel(rows: list[Row]) -> Panel:
 
 
 def _trap_panel(rows: list[Row]) -> Panel:
-    lines = _over_turns(rows, lambda row: 100 * max(float(row["share"]), _LEAST))
+    lines = _over_turns(rows, "share", 100.0, _LEAST)
     return Panel("what a trap swallows", "visits a page", "visits to the trap, %", _curves(lines), log=True)
 
 
 def _errors(rows: list[Row], measure: str) -> Panel:
-    what, unit, scale = MEASURES[measure]
-    lines = _over_turns(rows, lambda row: scale * float(row[measure]))
-    y = f"{what.partition(',')[0]}, honest pages{f', {unit}' if unit else ''}"
-    return Panel("beside a trap", "visits a page", y, _curves(lines), log=True)
+    lines = _over_turns(rows, measure, MEASURES[measure].scale)
+    return Panel("beside a trap", "visits a page", told_of(measure, "honest pages"), _curves(lines), log=True)
 
 
-def _over_turns(rows: list[Row], value: Callable[[Row], float]) -> dict[str, tuple[list[float], list[float]]]:
+def _over_turns(
+    rows: list[Row], name: str, scale: float, least: float = -math.inf
+) -> dict[str, tuple[list[float], list[float]]]:
     """Return for each rule where there are traps what there is to draw, and when."""
-    lines = dict[str, tuple[list[float], list[float]]]()
-    for rule in SPENDS:
-        mine = [row for row in rows if row["kind"] == "trap" and row["rule"] == rule]
-        lines[rule] = [value(row) for row in mine], [float(row["turn"]) for row in mine]
-    return lines
+    return {
+        rule: (
+            [scale * max(value, least) for value in column(rows, name, kind="trap", rule=rule)],
+            column(rows, "turn", kind="trap", rule=rule),
+        )
+        for rule in SPENDS
+    }
 
 
-def _curves(lines: dict[str, tuple[list[float], list[float]]]) -> list[Curve]:
+def _curves(lines: dict[str, tuple[list[float], list[float]]]) -> list[PanelCurve]:
     """Return a curve for each rule there is, so that each has the same colour everywhere."""
-    found = list[Curve]()
+    found = list[PanelCurve]()
     for rule in dict.fromkeys([*RULES, *SPENDS]):
         y, x = lines.get(rule, ([], []))
-        found.append(Curve(rule, x, y, ours=rule in (_DEFAULT_GAIN, _DEFAULTS[-1])))
+        found.append(PanelCurve(rule, x, y, ours=rule in (_DEFAULT_GAIN, _DEFAULTS[-1])))
     return found

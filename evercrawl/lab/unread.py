@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.importance.offline import solve
-from evercrawl.lab.accuracy import among, importance
-from evercrawl.lab.base import Claim, Curve, Experiment, Findings, Panel
+from evercrawl.lab.accuracy import MEASURES, among, importance, ranks_of, told_of
+from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
 from evercrawl.lab.collecting import collect, known_links
-from evercrawl.lab.curves import MEASURES
 from evercrawl.lab.engine import Opic
 from evercrawl.lab.orders import seeds_of
 from evercrawl.lab.picking import Cycle, Picker
+from evercrawl.lab.tables import column, listed
 from evercrawl.lab.webs import web_of
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.picking import Estimator
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats, Ints
@@ -45,7 +45,7 @@ class Unread(Experiment):
     were never read, of which there were more than of those read.
     """
 
-    def run(self, options: Options, say: Say) -> Findings:
+    def run(self, options: LabOptions, say: Say) -> Results:
         """Read a part of the web, and rank the rest."""
         web = web_of(options, self.pages)
         truth, seeds = importance(web), seeds_of(web, options.seed)[0]
@@ -55,7 +55,7 @@ class Unread(Experiment):
             for part in PARTS:
                 say(f"{part:.0%} read, {order.replace('_', '-')}")
                 rows += ranked(web, pages[: int(part * len(pages))], truth, order, part, options.seed)
-        found = Findings(f"Ranks of pages never read, {web.pages:,} pages", rows, _claims(rows))
+        found = Results(f"Ranks of pages never read, {web.pages:,} pages", rows, _claims(rows))
         found.panels = [_panel(rows, order) for order in _ORDERS]
         found.panels += [_errors(rows, "opic", name) for name in _DRAWN]
         return found
@@ -129,14 +129,7 @@ def spearman(values: Floats, others: Floats) -> float:
     """
     if len(values) <= 1:
         return float("nan")
-    return round(float(np.corrcoef(_ranks(values), _ranks(others))[0, 1]), 12)
-
-
-def _ranks(values: Floats) -> Floats:
-    """Return the rank of each value; of equal ones, which come in thousands, the mean of theirs."""
-    _, which, count = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(count) - (count + 1) / 2)[which]
-    return ranks
+    return round(float(np.corrcoef(ranks_of(values), ranks_of(others))[0, 1]), 12)
 
 
 def best(values: Floats, truth: Floats) -> float:
@@ -150,35 +143,25 @@ def best(values: Floats, truth: Floats) -> float:
     return len(np.intersect1d(first, right)) / count
 
 
-def at(rows: list[Row], order: str, part: float, scheme: str, measure: str = "correlation") -> float:
-    """Return one of the numbers."""
-    (row,) = (row for row in rows if (row["order"], row["read"], row["scheme"]) == (order, part, scheme))
-    return float(row[measure])
-
-
 def _claims(rows: list[Row]) -> list[Claim]:
     degree, _, often, push = SCHEMES
     claims = list[Claim]()
     for order in _ORDERS:
         name = order.replace("_", "-")
         each = {scheme: _parts(rows, order, scheme) for scheme in SCHEMES}
-        said = "; ".join(f"{scheme} {_listed(values)}" for scheme, values in each.items())
-        tops = [_listed(_parts(rows, order, scheme, "found")) for scheme in (push, degree)]
+        said = "; ".join(f"{scheme} {listed(values, 2)}" for scheme, values in each.items())
+        tops = [listed(_parts(rows, order, scheme, "found"), 2) for scheme in (push, degree)]
         claims += [
             Claim(f"OPIC tells the importance of pages never read, {name}", "", said, min(each[often]) > 0),
             Claim(f"push tells it better than a count of known links, {name}", "(ours)",
-                  f"{_listed(each[push])} for {_listed(each[degree])}; of the best tenth {tops[0]} for {tops[1]}",
+                  f"{listed(each[push], 2)} for {listed(each[degree], 2)}; of the best tenth {tops[0]} for {tops[1]}",
                   all(ours > other for ours, other in zip(each[push], each[degree], strict=True))),
         ]  # fmt: skip
     return claims
 
 
 def _parts(rows: list[Row], order: str, scheme: str, measure: str = "correlation") -> list[float]:
-    return [at(rows, order, part, scheme, measure) for part in PARTS]
-
-
-def _listed(values: list[float]) -> str:
-    return ", ".join(f"{value:.2f}" for value in values)
+    return column(rows, measure, order=order, scheme=scheme)
 
 
 def _panel(rows: list[Row], order: str) -> Panel:
@@ -187,14 +170,13 @@ def _panel(rows: list[Row], order: str) -> Panel:
 
 
 def _errors(rows: list[Row], order: str, measure: str) -> Panel:
-    what, unit, scale = MEASURES[measure]
-    y = f"{what.partition(',')[0]}, pages never read{f', {unit}' if unit else ''}"
-    return Panel(order.replace("_", " "), "pages read, %", y, _curves(rows, order, measure, scale), log=True)
+    y, curves = told_of(measure, "pages never read"), _curves(rows, order, measure, MEASURES[measure].scale)
+    return Panel(order.replace("_", " "), "pages read, %", y, curves, log=True)
 
 
-def _curves(rows: list[Row], order: str, measure: str, scale: float = 1.0) -> list[Curve]:
+def _curves(rows: list[Row], order: str, measure: str, scale: float = 1.0) -> list[PanelCurve]:
     return [
-        Curve(
+        PanelCurve(
             scheme,
             [100 * part for part in PARTS],
             [scale * value for value in _parts(rows, order, scheme, measure)],

@@ -13,7 +13,7 @@ from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.policies.price.price import Price
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import Options, Row
+    from evercrawl.lab.base import LabOptions, Row
     from evercrawl.lab.comparison import Case
     from evercrawl.lab.polling.population import Population
 
@@ -64,7 +64,7 @@ class Vanishing(Comparison[Vanish]):
     title = "Pages that vanish, as a part of the optimum"
     budgets = BUDGETS
 
-    def settings(self, options: Options) -> list[Vanish]:
+    def settings(self, options: LabOptions) -> list[Vanish]:
         """Return rates known and learned, and each part that comes back, told of it or not."""
         return [Vanish(*each) for each in product((True, False), RETURNS, (True, False))]
 
@@ -79,7 +79,7 @@ class Vanishing(Comparison[Vanish]):
             "again": found.again, "abandoned": found.abandoned, "left": found.left,
         }  # fmt: skip
 
-    def claims(self, rows: list[Row], options: Options) -> list[Claim]:
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
         """Return, for rates known and learned and each part that comes back, that it is worth something to be told."""
         return [_worth(rows, known=known, returns=returns) for known, returns in product((True, False), RETURNS)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels import pointer
-from evercrawl.lab.living import LivingWeb
+from evercrawl.lab.living import ChangingWeb
 from evercrawl.lab.picking import Greedy
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = 1 << 20  # visits that are noted before they are looked at
 
 
-class Visits(NamedTuple):
+class Moves(NamedTuple):
     """What some visits moved.
 
     Attributes
@@ -37,11 +37,11 @@ class Visits(NamedTuple):
     clock: Floats
 
 
-class Watcher(ABC):
+class VisitWatcher(ABC):
     """Somebody who looks on at the visits of OPIC, and thinks for himself of what importance follows: a window."""
 
     @abstractmethod
-    def watch(self, visits: Visits) -> None:
+    def watch(self, visits: Moves) -> None:
         """Take in some visits, in the order in which they were made."""
 
     @abstractmethod
@@ -62,8 +62,8 @@ class Engine(ABC):
         How many there were.
     """
 
-    def __init__(self, web: LivingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
-        self.web = web if isinstance(web, LivingWeb) else LivingWeb(web)
+    def __init__(self, web: ChangingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
+        self.web = web if isinstance(web, ChangingWeb) else ChangingWeb(web)
         self.picker = picker or Greedy()
         self.tax = tax
         self.visits = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,11 +11,11 @@ from evercrawl.errors import ConfigError
 from evercrawl.simulate.graphs import Web, bow_tie, copying, poisson, power_law, sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from evercrawl.lab.base import Options
-    from evercrawl.types import Ints
+    from evercrawl.lab.base import LabOptions
+    from evercrawl.types import Ints, Spans
 
 KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
     "power-law": power_law, "poisson": poisson, "copying": copying, "bow-tie": bow_tie, "sites": sites,
@@ -24,9 +25,10 @@ USUAL: Final = "power-law"
 _LEAST: Final = 100
 _SPARSE: Final = 100  # pages for each link of a file, at most, where nothing else says how many there are
 _FEW: Final = 1_000_000
+_SHARED: Final = 0.95  # of all pages: a folder that so many lie in tells nothing apart
 
 
-def web_of(options: Options, pages: int) -> Web:
+def web_of(options: LabOptions, pages: int) -> Web:
     """Return the web that was asked for, with `pages` pages where nobody said how many.
 
     Raises
@@ -36,8 +38,8 @@ def web_of(options: Options, pages: int) -> Web:
 
     Examples
     --------
-    >>> from evercrawl.lab.base import Options
-    >>> web_of(Options(kind="bow-tie"), 500).pages
+    >>> from evercrawl.lab.base import LabOptions
+    >>> web_of(LabOptions(kind="bow-tie"), 500).pages
     500
     """
     if options.graph is not None:
@@ -102,3 +104,45 @@ def _nodes(path: Path) -> int:
     from pyarrow.parquet import read_metadata
 
     return int(read_metadata(beside).num_rows)
+
+
+def sites_of(graph: Path) -> Spans | None:
+    """Return the site of each page, shape (n,), by the column `path` of NAME.nodes.parquet beside NAME.edges.parquet.
+
+    None where there is no such file or column.
+
+    Raises
+    ------
+    ConfigError
+        When the file is damaged.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    beside = graph.with_name(graph.name.replace(".edges.", ".nodes."))
+    if beside == graph or not beside.exists():
+        return None
+    try:
+        table: Any = read_table(beside)
+    except (ArrowException, OSError) as error:
+        raise ConfigError(f"--graph {graph}: {beside.name} cannot be read: {error}") from error
+    return by_folder(table["path"].to_pylist()) if "path" in table.column_names else None
+
+
+def by_folder(paths: Sequence[str]) -> Spans:
+    """Return a number for each path, shape (n,): the same for paths with the same first folder.
+
+    Folders that nearly all paths have in common are looked past.
+
+    >>> by_folder(["docs/1.0/a.html", "docs/1.0/b/c.html", "docs/2.0/a.html", "docs/index.html"])
+    array([0, 0, 1, 2], dtype=int32)
+    """
+    parts, depth = [path.split("/") for path in paths], 0
+    while True:
+        folders = [each[depth] if len(each) > depth + 1 else "" for each in parts]
+        _, most = Counter(folders).most_common(1)[0]
+        if most < _SHARED * len(paths) or folders.count("") == most:
+            break
+        depth += 1
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(folder, len(numbers)) for folder in folders], np.int32)

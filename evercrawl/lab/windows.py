@@ -14,7 +14,7 @@ from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.kernels import Library, pointer
-from evercrawl.lab.engine import Visits, Watcher
+from evercrawl.lab.engine import Moves, VisitWatcher
 
 if TYPE_CHECKING:
     from evercrawl.importance.windows.base import Window
@@ -26,13 +26,13 @@ _HISTORY_AND_MARK: Final = 2
 _KINDS: Final[dict[type[Window], int]] = {Variable: 0, Fixed: 1, Improved: 2}
 
 
-class Smooth(Watcher):
+class Smooth(VisitWatcher):
     """Looks on through a window that keeps one sum: exponential, or interpolation.
 
     Examples
     --------
     >>> watcher = Smooth(Exponential(4.0), 2)
-    >>> watcher.watch(Visits(np.array([1, 0], np.int32), np.array([0.1, 0.3]), np.array([1.0, 1.0])))
+    >>> watcher.watch(Moves(np.array([1, 0], np.int32), np.array([0.1, 0.3]), np.array([1.0, 1.0])))
     >>> watcher.estimate(np.zeros(2), 1.0)
     array([0.75, 0.25])
     """
@@ -42,7 +42,7 @@ class Smooth(Watcher):
         self._entry = "smooth" if isinstance(window, Exponential) else "interpolate"
         self.history, self.mark, self.missing = np.zeros(pages), np.zeros(pages), np.ones(pages)
 
-    def watch(self, visits: Visits) -> None:
+    def watch(self, visits: Moves) -> None:
         """Take in some visits."""
         page, earned, clock = visits
         _KERNELS[self._entry](
@@ -59,14 +59,14 @@ class Smooth(Watcher):
         return self.window.shares(_pasts(self.history, self.mark, self.missing[:, None]), earned, total)
 
 
-class Both(Watcher):
+class BothWindows(VisitWatcher):
     """Looks on through two windows at once."""
 
     def __init__(self, window: TwoWindows, pages: int) -> None:
         self.window = window
         self._short, self._long = (Smooth(Exponential(length), pages) for length in (window.short, window.length))
 
-    def watch(self, visits: Visits) -> None:
+    def watch(self, visits: Moves) -> None:
         """Let both take in some visits."""
         self._short.watch(visits)
         self._long.watch(visits)
@@ -82,7 +82,7 @@ class Both(Watcher):
         return self.window.shares(_pasts(short.history, short.mark, kept), earned, total)
 
 
-class Measures(Watcher):
+class Measures(VisitWatcher):
     """Looks on through a window that keeps measures: variable, fixed or improved."""
 
     def __init__(self, window: Variable | Fixed, pages: int) -> None:
@@ -91,7 +91,7 @@ class Measures(Watcher):
         self.mark, self.kept = np.zeros(pages), np.zeros((pages, window.width))
         self._scratch = np.zeros(2 * window.places + 2)
 
-    def watch(self, visits: Visits) -> None:
+    def watch(self, visits: Moves) -> None:
         """Take in some visits."""
         page, earned, clock = visits
         _KERNELS["measure"](
@@ -108,10 +108,10 @@ class Measures(Watcher):
         return float((self.kept[:, 2::2] > 0).sum() / len(self.mark)) + (self._kind == 0)
 
 
-def looking_on(window: Window, pages: int) -> Smooth | Both | Measures:
+def looking_on(window: Window, pages: int) -> Smooth | BothWindows | Measures:
     """Return who looks on through a window."""
     if isinstance(window, TwoWindows):
-        return Both(window, pages)
+        return BothWindows(window, pages)
     if isinstance(window, Exponential | Interpolation):
         return Smooth(window, pages)
     assert isinstance(window, Variable | Fixed), "what keeps everything is the history, which the engine has"
@@ -120,3 +120,43 @@ def looking_on(window: Window, pages: int) -> Smooth | Both | Measures:
 
 def _pasts(history: Floats, mark: Floats, kept: Floats) -> Pasts:
     return Pasts(history, mark, kept, np.full(len(mark), _START))
+
+
+class Printed(VisitWatcher):
+    """Looks on as another one does, but takes all cash for earned.
+
+    Parameters
+    ----------
+    watcher
+        Who looks on.
+    pages
+        n, each of which was given 1 / n.
+
+    Examples
+    --------
+    >>> from evercrawl.importance.windows.interpolation import Interpolation
+    >>> smooth = Smooth(Interpolation(4.0), 2)
+    >>> Printed(smooth, 2).watch(Moves(np.array([1, 1], np.int32), np.array([0.0, 0.5]), np.array([0.5, 1.0])))
+    >>> smooth.history
+    array([0.    , 0.9375])
+    """
+
+    def __init__(self, watcher: Smooth | BothWindows | Measures, pages: int) -> None:
+        self._watcher = watcher
+        self._given = np.full(pages, 1 / pages)
+
+    def watch(self, visits: Moves) -> None:
+        """Take in some visits, with what pages were given at the first of each."""
+        page, first = np.unique(visits.page, return_index=True)
+        earned = visits.earned.copy()
+        earned[first] += self._given[page]
+        self._given[page] = 0.0
+        self._watcher.watch(visits._replace(earned=earned))
+
+    def estimate(self, earned: Floats, total: float) -> Floats:
+        """Return what the other one says, where cash that waits was given or not."""
+        return self._watcher.estimate(earned + self._given, total)
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page."""
+        return self._watcher.held()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 
-class Fixed(Beliefs):
+class FixedPrior(Beliefs):
     """Gamma posteriors of rates under one prior for all pages, which nothing changes.
 
     Parameters

@@ -22,7 +22,7 @@ from evercrawl.lab.tables import at_least, listed, mean, places
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evercrawl.lab.base import Options, Row, Say
+    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 UNIFORM: Final = "uniform"
@@ -50,7 +50,7 @@ def nearest(like: str) -> str:
     return like if like in EVEN or like in RANDOM else _NEAREST.get(like, "")
 
 
-def closed_forms(likes: Sequence[str], options: Options, budgets: Sequence[float], say: Say) -> list[Row]:
+def closed_forms(likes: Sequence[str], options: LabOptions, budgets: Sequence[float], say: Say) -> list[Row]:
     """Return rows of the rules nearest to some printed rows, on the same pages."""
     names, cycles = {UNIFORM, *map(nearest, likes)}, float(options.turns or TURNS)
     first = {_FIRST_DAYS[like] for like in likes if like in _FIRST_DAYS}

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from evercrawl.lab.accuracy import Truth, among, importance
+from evercrawl.lab.accuracy import TrueImportance, among, importance
 from evercrawl.simulate.graphs import power_law
 
 
 @pytest.fixture
 def truth():
-    return Truth(importance(power_law(2000, 1)))
+    return TrueImportance(importance(power_law(2000, 1)))
 
 
 def test_the_truth_itself_has_no_error(truth):
@@ -40,7 +40,7 @@ def test_ranks_are_compared_as_scipy_does(truth):
 
 
 def test_ranks_may_be_left_out():
-    found = Truth(np.array([0.5, 0.3, 0.2]), ranks=False).accuracy(np.array([0.5, 0.3, 0.2]))
+    found = TrueImportance(np.array([0.5, 0.3, 0.2]), ranks=False).accuracy(np.array([0.5, 0.3, 0.2]))
     assert np.isnan(found.rank)
     assert found.mean == 0
 

@@ -8,7 +8,7 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.errors import ConfigError
 from evercrawl.lab import drift, freshness, systems
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.comparison import Case, row_of, rows_of
 from evercrawl.lab.contest import Contest, abandons_none, chosen
@@ -33,7 +33,7 @@ def claims_of(found, label):
 
 def test_freshness_compares_closed_forms_and_runs_at_every_printed_budget(monkeypatch):
     monkeypatch.setattr(freshness.Freshness, "contestants", (MADE["price_gamma"], MADE["plug-in, X/T"]))
-    found = experiment("freshness").run(Options(pages=40, turns=1), quiet)
+    found = experiment("freshness").run(LabOptions(pages=40, turns=1), quiet)
     for label in ("price_gamma", "plug-in, X/T", "uniform", "LambdaCrawl, random"):
         places = {(row["correlation"], row["budget"]) for row in found.rows if row["policy"] == label}
         assert places == {(c, b) for c in CORRELATIONS for b in BUDGETS}
@@ -46,7 +46,7 @@ def test_freshness_compares_closed_forms_and_runs_at_every_printed_budget(monkey
 
 def test_systems_hold_rows_to_what_was_printed_at_every_printed_budget(monkeypatch):
     monkeypatch.setattr(systems.Systems, "contestants", (MADE["price"], MADE["tianwang"]))
-    found = experiment("systems").run(Options(pages=60, turns=2), quiet)
+    found = experiment("systems").run(LabOptions(pages=60, turns=2), quiet)
     assert {row["budget"] for row in found.rows} == set(BUDGETS)
     assert [len(claims_of(found, label)) for label in ("price", "tianwang")] == [1, 1]
     assert claims_of(found, "tianwang")[0].found.count(",") == 9
@@ -56,21 +56,21 @@ def test_systems_hold_rows_to_what_was_printed_at_every_printed_budget(monkeypat
 
 def test_drift_holds_rows_to_what_was_printed_and_price_to_our_promise():
     two = (drift._LEARNED, "plug-in, Cho (13), 10 % of rates jump")
-    found = experiment("drift").run(Options(pages=60, turns=2, policies=two), quiet)
+    found = experiment("drift").run(LabOptions(pages=60, turns=2, policies=two), quiet)
     assert set(labels(found.rows)) == set(two)
     assert [len(claims_of(found, label)) for label in two] == [1, 1]
     assert "at least 0.92" in found.claims[2].printed
     assert len(found.claims) == 4
-    once = experiment("drift").run(Options(pages=60, turns=1, policies=two[1:], budgets=(0.3,)), quiet)
+    once = experiment("drift").run(LabOptions(pages=60, turns=1, policies=two[1:], budgets=(0.3,)), quiet)
     assert [claim.printed for claim in once.claims] == ["0.860"]
-    other = experiment("drift").run(Options(pages=60, turns=1, policies=two[1:], budgets=(0.5,)), quiet)
+    other = experiment("drift").run(LabOptions(pages=60, turns=1, policies=two[1:], budgets=(0.5,)), quiet)
     assert [claim.holds for claim in other.claims] == [None]
-    planned = experiment("drift").run(Options(pages=60, turns=1, policies=("optimal",), budgets=(0.3,)), quiet)
+    planned = experiment("drift").run(LabOptions(pages=60, turns=1, policies=("optimal",), budgets=(0.3,)), quiet)
     assert [(claim.printed, claim.holds) for claim in planned.claims] == [("", None)], "no figure of another's"
 
 
 def test_signals_are_told_by_how_much_they_help():
-    found = experiment("signals").run(Options(pages=40, turns=1), quiet)
+    found = experiment("signals").run(LabOptions(pages=40, turns=1), quiet)
     assert {row["budget"] for row in found.rows} == {0.03, 0.3}
     assert len(labels(found.rows)) == 10
     closed = [row for row in found.rows if str(row["policy"]).startswith("the best")]
@@ -82,21 +82,23 @@ def test_signals_are_told_by_how_much_they_help():
 
 
 def test_single_rows_and_budgets_are_run_where_they_are_asked_for():
-    options = Options(pages=40, turns=1, policies=("azar", "nutch_adaptive, a cycle"), budgets=(0.5,))
+    options = LabOptions(pages=40, turns=1, policies=("azar", "nutch_adaptive, a cycle"), budgets=(0.5,))
     found = experiment("systems").run(options, quiet)
     run = [label for label in labels(found.rows) if not label.startswith("closed form")]
     known = ["azar, even, known rates", "azar, random, known rates"]
     assert run == ["azar, random", "azar, even", *known, "nutch_adaptive, a cycle"]
     assert {row["budget"] for row in found.rows} == {0.5}
-    found = experiment("freshness").run(Options(pages=40, turns=1, policies=("plug-in, X/T",), budgets=(0.1,)), quiet)
+    found = experiment("freshness").run(
+        LabOptions(pages=40, turns=1, policies=("plug-in, X/T",), budgets=(0.1,)), quiet
+    )
     assert labels(found.rows) == ["plug-in, X/T"]
     assert [claim.claim.partition(":")[0] for claim in found.claims] == ["plug-in, X/T"]
 
 
 def test_a_name_of_no_row_is_refused_with_those_there_are():
     with pytest.raises(ConfigError, match=r"no row called nobody.*nutch_adaptive, 30 days"):
-        chosen(SYSTEMS, Options(policies=("nobody",)))
-    assert chosen(SYSTEMS, Options()) == [each for each in SYSTEMS if each.there]
+        chosen(SYSTEMS, LabOptions(policies=("nobody",)))
+    assert chosen(SYSTEMS, LabOptions()) == [each for each in SYSTEMS if each.there]
 
 
 def test_processes_change_nothing_and_all_are_told_of():

@@ -6,7 +6,7 @@ import pytest
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.lab import blends, byte_costs, caps, contest, estimators, freshness, signals, table1, yardsticks
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.comparison import Case, plain
 from evercrawl.lab.contest import Contest, as_printed
@@ -96,7 +96,7 @@ def contest_of(those, options, each):
 
 def test_a_contest_has_a_row_for_each_run_and_leaves_out_who_is_not_there():
     both = (Contestant("round", "cycle"), Contestant("nobody", "no_such_policy"))
-    rows = contest_of(both, Options(pages=100, turns=2), (0.5, 1.0))
+    rows = contest_of(both, LabOptions(pages=100, turns=2), (0.5, 1.0))
     assert [(row["policy"], row["correlation"], row["budget"]) for row in rows] == [
         ("round", correlation, budget) for correlation in CORRELATIONS for budget in (0.5, 1.0)
     ]
@@ -160,7 +160,7 @@ def test_a_frozen_schedule_keeps_all_where_nothing_is_to_be_mixed_and_less_where
 
 
 def test_bars_stand_over_what_they_are_of(tmp_path):
-    found = experiment("table1").run(Options(pages=8, turns=50), quiet)
+    found = experiment("table1").run(LabOptions(pages=8, turns=50), quiet)
     assert all(len(panel.named) == len(panel.curves[0].x) for panel in found.panels)
     drawn = [tmp_path / "named.png", tmp_path / "numbers.png"]
     draw(found, drawn[0])
@@ -243,13 +243,13 @@ def test_pages_on_which_uniform_visits_earn_otherwise_are_another_draw():
 
 
 def test_closed_forms_beside_yardsticks_are_those_of_the_same_pages():
-    rows = yardsticks.closed_forms(["Tianwang", "RPUC"], Options(pages=300), (0.1,), quiet)
+    rows = yardsticks.closed_forms(["Tianwang", "RPUC"], LabOptions(pages=300), (0.1,), quiet)
     assert {row["policy"] for row in rows} == {"closed form: uniform", "closed form: Carney pf"}
     assert rows[0]["ratio"] in still(population(300, 1, 0.0), 0.1).values()
 
 
 def test_a_run_that_is_over_before_two_first_intervals_are_visits_at_moments_that_hang_on_nothing():
-    options = Options(pages=300, turns=4)
+    options = LabOptions(pages=300, turns=4)
     found = yardsticks.closed_forms(["Nutch, start 30 days"], options, (0.03, 0.1, 1.0), quiet)
     early = [row for row in found if row["policy"] == "closed form: visited every 30 days"]
     assert [row["budget"] for row in early] == [0.1, 1.0] * 2
@@ -270,9 +270,9 @@ def test_a_budget_in_bytes_goes_farthest_by_the_exact_index_and_each_rule_spends
     equal = byte_costs.Costs(np.ones(300), np.zeros(300))
     plain = byte_costs.kept_fresh(PAGES, equal, byte_costs.DIVISORS[byte_costs.EXACT], 0.1)
     assert plain == pytest.approx(PAGES.optimum(0.1).value, rel=1e-6)
-    claims = byte_costs.claims(byte_costs.rows(Options(pages=300), quiet))
+    claims = byte_costs.claims(byte_costs.rows(LabOptions(pages=300), quiet))
     assert claims[-1].holds
-    swapped = [row | {"value": 1 - row["value"]} for row in byte_costs.rows(Options(pages=100), quiet)]
+    swapped = [row | {"value": 1 - row["value"]} for row in byte_costs.rows(LabOptions(pages=100), quiet)]
     assert byte_costs.claims(swapped)[-1].holds is False
 
 
@@ -283,7 +283,7 @@ def test_a_part_of_the_harmonic_cost_leaves_no_page_unvisited_and_takes_little()
     assert without.harmonic > little.harmonic > more.harmonic
     assert without.unvisited == int((PAGES.optimum(0.1).rate == 0).sum()) > 0
     assert little.unvisited == more.unvisited == 0
-    rows = blends.rows(Options(pages=100), quiet)
+    rows = blends.rows(LabOptions(pages=100), quiet)
     held = {claim.claim: claim.holds for claim in blends.claims(rows)}
     assert held["any part leaves no page without a visit"]
     unvisited = blends.claims([row | {"abandoned": 1} for row in rows])
@@ -337,7 +337,7 @@ def test_limits_that_do_not_bind_leave_the_optimum_and_others_cost_those_who_do_
 
 
 def test_pages_that_wait_for_a_host_whose_limit_is_used_up_are_not_abandoned():
-    found = experiment("caps").run(Options(pages=300, turns=6), quiet)
+    found = experiment("caps").run(LabOptions(pages=300, turns=6), quiet)
     ours = [row for row in found.rows if row["policy"] in ("price", "price, known rates")]
     assert len(ours) == 4
     assert all(row["abandoned"] == 0 < row["waiting"] for row in ours)
@@ -366,7 +366,7 @@ def test_under_limits_the_frontier_offers_nearly_the_best_visits():
 
 
 def test_table_one_is_as_drawn():
-    found = experiment("table1").run(Options(pages=8, turns=2000), quiet)
+    found = experiment("table1").run(LabOptions(pages=8, turns=2000), quiet)
     assert len(found.rows) == 12
     assert all(claim.holds for claim in found.claims)
     at = table1.visits_at(np.random.default_rng(1), "random_order", 2.0, 50)
@@ -374,7 +374,7 @@ def test_table_one_is_as_drawn():
 
 
 def test_estimators_are_as_biased_as_they_are_known_to_be():
-    found = experiment("estimators").run(Options(pages=400), quiet)
+    found = experiment("estimators").run(LabOptions(pages=400), quiet)
     assert {row["estimator"] for row in found.rows} == set(estimators.estimators())
     assert found.claims[0].holds
     plugged = {row["estimator"]: row["ratio"] for row in found.rows if row["ratio"] == row["ratio"]}
@@ -385,5 +385,5 @@ def test_estimators_are_as_biased_as_they_are_known_to_be():
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_pages_without_links_take_no_graph(name):
     with pytest.raises(ConfigError, match="without links"):
-        experiment(name).run(Options(kind="poisson"), quiet)
-    plain(Options(), name)
+        experiment(name).run(LabOptions(kind="poisson"), quiet)
+    plain(LabOptions(), name)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.lab import ends
-from evercrawl.lab.base import Findings, Options
+from evercrawl.lab.base import LabOptions, Results
 from evercrawl.lab.byte_costs import costs
 from evercrawl.lab.polling.population import population
 
@@ -14,7 +14,7 @@ def rows(options):
 
 
 def test_each_objective_is_best_by_its_own_measure():
-    found = rows(Options(pages=400))
+    found = rows(LabOptions(pages=400))
     assert len(found) == len(ends.ENDS) ** 2 * len(ends.BUDGETS)
     for of in ends.ENDS:
         own = [row for row in found if row["policy"] == ends.label(of, of)]
@@ -22,7 +22,7 @@ def test_each_objective_is_best_by_its_own_measure():
         assert [row["ratio"] for row in own] == [1.0] * 3
         assert len(others) == 9
         assert all(row["ratio"] < 1.0 for row in others)
-    assert not Findings(claims=ends.claims(found, promised=True)).missed
+    assert not Results(claims=ends.claims(found, promised=True)).missed
 
 
 def test_whoever_asks_for_age_gets_less_age():
@@ -35,15 +35,15 @@ def test_an_objective_that_is_no_better_is_refuted(monkeypatch):
     monkeypatch.setattr(
         ends, "rates", lambda pages, name, *rest: plain(pages, "harmonic" if name == "age" else name, *rest)
     )
-    found = ends.claims(rows(Options(pages=200)), promised=True)
+    found = ends.claims(rows(LabOptions(pages=200)), promised=True)
     assert [claim.holds for claim in found] == [True, False, False, True], "of two that are alike neither is better"
     monkeypatch.setattr(
         ends, "rates",
         lambda pages, name, *rest: plain(pages, {"age": "harmonic", "harmonic": "age"}.get(name, name), *rest),
     )  # fmt: skip
-    found = ends.claims(rows(Options(pages=200)), promised=True)
+    found = ends.claims(rows(LabOptions(pages=200)), promised=True)
     assert [claim.holds for claim in found] == [True, False, False, True]
-    assert Findings(claims=found).missed
+    assert Results(claims=found).missed
 
 
 def test_all_spend_the_same_bytes_where_these_count():

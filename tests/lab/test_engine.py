@@ -9,8 +9,8 @@ from evercrawl.importance.offline import damped
 from evercrawl.importance.push import Push as PushScheme
 from evercrawl.importance.windows.unbounded import Unbounded
 from evercrawl.lab.accuracy import graph_of, importance
-from evercrawl.lab.engine import Opic, Push, Watcher
-from evercrawl.lab.living import LivingWeb
+from evercrawl.lab.engine import Opic, Push, VisitWatcher
+from evercrawl.lab.living import ChangingWeb
 from evercrawl.lab.picking import Cycle, Greedy, Mixed, Picker, Random, Sampled, fresh, xyleme
 from evercrawl.simulate.graphs import Web, bow_tie, poisson, power_law
 
@@ -28,7 +28,7 @@ class Listed(Picker):
         return np.array(picked, np.int64)
 
 
-class Notes(Watcher):
+class Notes(VisitWatcher):
     """Who notes everything."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ def test_watchers_are_told_what_was_earned():
 
 @pytest.mark.parametrize("greedy", [False, True])
 def test_push_moves_what_the_ledger_moves_while_links_change(greedy):
-    living = LivingWeb(power_law(PAGES, 3), 3)
+    living = ChangingWeb(power_law(PAGES, 3), 3)
     order = np.random.default_rng(3).integers(PAGES, size=400)
     ledger = Ledger(PushScheme(tax=0.15))
     for page in range(PAGES):
@@ -119,7 +119,7 @@ def test_push_moves_what_the_ledger_moves_while_links_change(greedy):
 
 
 def test_greedy_push_takes_the_largest_residual_of_either_sign():
-    living = LivingWeb(power_law(PAGES, 4), 4)
+    living = ChangingWeb(power_law(PAGES, 4), 4)
     push = Push(living)
     for _ in range(500):
         largest = np.abs(push.residual).max()
@@ -131,7 +131,7 @@ def test_greedy_push_takes_the_largest_residual_of_either_sign():
 
 @pytest.mark.parametrize("picker", [Greedy(), fresh(1)])
 def test_the_law_of_push_holds_while_links_change(picker):
-    living = LivingWeb(power_law(2000, 1), 1)
+    living = ChangingWeb(power_law(2000, 1), 1)
     push = Push(living, picker)
     for _ in range(60):
         push.run(200)

@@ -12,15 +12,14 @@ from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.lab import adapting, convergence
 from evercrawl.lab.adapting import EVERYWHERE, INTERPOLATION, OFF_LINE, PUSH, SETTLED, TWO, adapt, mean
-from evercrawl.lab.base import Claim, Findings, Options
+from evercrawl.lab.base import Claim, LabOptions, Results
 from evercrawl.lab.catalogue import experiment, experiments, keep
 from evercrawl.lab.convergence import chosen, converge
 from evercrawl.lab.engine import Opic
 from evercrawl.lab.errata import self_links
 from evercrawl.lab.picking import xyleme
-from evercrawl.lab.printed import Printed
 from evercrawl.lab.webs import KINDS
-from evercrawl.lab.windows import looking_on
+from evercrawl.lab.windows import Printed, looking_on
 from evercrawl.simulate.graphs import power_law
 
 FIGURES = [f"fig{number}" for number in range(2, 7)]
@@ -50,7 +49,7 @@ def test_greed_with_the_identity_and_push_keep_what_they_promise(converged):
 
 
 def test_what_is_promised_of_visits_holds_of_a_hundred_thousand_pages():
-    found = experiment("fig2").run(Options(), quiet)
+    found = experiment("fig2").run(LabOptions(), quiet)
     promised = [claim for claim in found.claims if claim.promised]
     assert len(promised) == 2
     assert [claim.holds for claim in promised] == [True, True]
@@ -87,14 +86,14 @@ def test_two_windows_are_nowhere_worse_than_interpolation(changing_at_all_rates,
 
 def test_a_promise_is_kept_or_the_command_fails_and_only_for_webs_as_large_as_printed():
     broken = Claim("so good", "(ours) 1 %", "2 %", False, promised=True)
-    assert Findings(claims=[broken]).missed
-    assert not Findings(claims=[broken._replace(promised=False)]).missed
-    assert not Findings(claims=[broken._replace(holds=None)]).missed
-    small = experiment("fig2").run(Options(pages=500, turns=2), quiet)
+    assert Results(claims=[broken]).missed
+    assert not Results(claims=[broken._replace(promised=False)]).missed
+    assert not Results(claims=[broken._replace(holds=None)]).missed
+    small = experiment("fig2").run(LabOptions(pages=500, turns=2), quiet)
     assert [claim.claim for claim in small.claims if claim.printed.startswith("(ours) 2.5")]
     assert not any(claim.promised for claim in small.claims)
-    assert Options().promised(100_000, 10)
-    assert not Options(kind="poisson").promised(100_000, 10)
+    assert LabOptions().promised(100_000, 10)
+    assert not LabOptions(kind="poisson").promised(100_000, 10)
 
 
 def test_the_clock_of_regular_orders_runs_twice_as_fast_as_that_of_chance(converged):
@@ -147,7 +146,7 @@ def test_off_line_the_links_of_the_last_visits_say_all_that_can_be_known():
 
 def test_the_web_changes_at_the_rate_it_is_said_to(monkeypatch):
     changed = []
-    monkeypatch.setattr(adapting.LivingWeb, "some_change", lambda self, count: changed.append(count))
+    monkeypatch.setattr(adapting.ChangingWeb, "some_change", lambda self, count: changed.append(count))
     adapt(power_law(250, 1), 2, 1, EVERYWHERE, quiet, (0.2,))
     assert sum(changed) == pytest.approx(2 * 0.2 * 250)
 
@@ -169,7 +168,7 @@ def test_as_printed_all_cash_is_earned():
 
 @pytest.mark.parametrize(("name", "kind"), list(zip(FIGURES, KINDS, strict=True)))
 def test_every_figure_is_made_and_says_what_came_of_each_claim(name, kind, tmp_path):
-    findings = experiment(name).run(Options(pages=300, turns=3, kind=kind), quiet)
+    findings = experiment(name).run(LabOptions(pages=300, turns=3, kind=kind), quiet)
     assert findings.rows
     assert findings.panels
     assert all(
@@ -198,7 +197,7 @@ def test_cash_is_lost_along_self_links_if_it_is_set_to_0_last():
 
 
 def test_what_is_refuted_at_full_size_is_refuted_at_a_small_one_too():
-    findings = experiment("errata").run(Options(pages=3000, turns=5), quiet)
+    findings = experiment("errata").run(LabOptions(pages=3000, turns=5), quiet)
     assert [claim.holds for claim in findings.claims] == [False] * 5
     pooled = next(row["value"] for row in findings.rows if "pooled" in str(row["what"]))
     assert pooled == pytest.approx(1.0, abs=0.1)
@@ -211,7 +210,7 @@ def test_experiments_are_found_by_their_files():
 def test_figures_are_the_same_for_the_same_seed(tmp_path):
     made = []
     for folder in ("a", "b"):
-        keep(experiment("fig3").run(Options(pages=300, turns=3), quiet), tmp_path / folder, "fig3")
+        keep(experiment("fig3").run(LabOptions(pages=300, turns=3), quiet), tmp_path / folder, "fig3")
         made.append((tmp_path / folder / "fig3.png").read_bytes())
     assert made[0] == made[1]
 

@@ -2,7 +2,7 @@
 
 import math
 
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.comparison import Case
 from evercrawl.lab.flickering import BUDGETS, CASES, Flicker, Flickers
@@ -13,7 +13,7 @@ def quiet(line):
 
 
 def test_every_row_is_run_and_what_lasts_is_heeded_or_not():
-    found = experiment("flickering").run(Options(pages=60, turns=3), quiet)
+    found = experiment("flickering").run(LabOptions(pages=60, turns=3), quiet)
     assert len(found.rows) == len(BUDGETS) * len(CASES) * 2
     assert len({row["policy"] for row in found.rows}) == len(CASES) * 2
     assert len(found.claims) == len(CASES)
@@ -30,8 +30,8 @@ def test_who_heeds_what_lasts_keeps_copies_fresher_where_advertisements_are_othe
     assert heeding["value"] > alike["value"] + 0.01
     assert heeding["flickered"] < 0.8 * alike["flickered"]
     rows = [row | {"budget": budget} for row in (alike, heeding) for budget in BUDGETS]
-    worth = {claim.claim: claim.holds for claim in Flickers().claims(rows, Options())}
+    worth = {claim.claim: claim.holds for claim in Flickers().claims(rows, LabOptions())}
     assert [holds for claim, holds in worth.items() if claim.startswith("price, 50 % flicker at each look")] == [True]
     assert [holds for claim, holds in worth.items() if claim.startswith("price, 10 % flicker at each look")] == [None]
     less = [row | {"value": row["value"] - 0.5 * ("what lasts" in row["policy"])} for row in rows]
-    assert [claim.holds for claim in Flickers().claims(less, Options())].count(False) == 1
+    assert [claim.holds for claim in Flickers().claims(less, LabOptions())].count(False) == 1

@@ -7,7 +7,7 @@ from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.newcomers import RULES
 from evercrawl.importance.windows.exponential import Exponential
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.growing import Growing
 from evercrawl.lab.growth import FIRST_VISITS, PUSH, WAYS, as_found, as_grown, observed, ratios
@@ -103,7 +103,7 @@ def test_where_pages_are_all_alike_the_pooled_guess_is_near_the_truth():
 
 
 def test_every_rule_is_told_of_on_both_kinds_of_web():
-    found = experiment("growth").run(Options(pages=4000), lambda line: None)
+    found = experiment("growth").run(LabOptions(pages=4000), lambda line: None)
     assert {str(row["graph"]).split(",")[0] for row in found.rows} == {"power-law", "poisson"}
     assert {row["way"] for row in found.rows} >= {*WAYS, PUSH, FIRST_VISITS, *(f"guess, {rule}" for rule in RULES)}
     assert 3 + 4 <= len(found.panels) <= 4 + 4, "on a web without order all may be newcomers"

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from evercrawl.lab.living import LivingWeb
-from evercrawl.lab.rows import Rows
+from evercrawl.lab.living import ChangingWeb, LinkRows
 from evercrawl.simulate.graphs import Web, power_law
 
 
 def test_links_to_a_page_are_halved_and_doubled():
     web = power_law(3000, 1)
-    living = LivingWeb(web, 1)
+    living = ChangingWeb(web, 1)
     page = int(web.into.argmax())
     living.change(np.array([page]), np.array([False]))
     half = living.now()
@@ -24,7 +23,7 @@ def test_links_to_a_page_are_halved_and_doubled():
 
 def test_what_is_dropped_was_there_and_what_is_left_was_too():
     web = power_law(500, 2)
-    living = LivingWeb(web, 2)
+    living = ChangingWeb(web, 2)
     living.change(np.arange(500), np.zeros(500, bool))
     now = living.now()
     before = set(zip(web.source.tolist(), web.target.tolist(), strict=True))
@@ -34,7 +33,7 @@ def test_what_is_dropped_was_there_and_what_is_left_was_too():
 
 
 def test_rows_move_when_they_outgrow_their_place_and_when_all_room_is_used():
-    living = LivingWeb(Web.of(400, np.arange(400), np.roll(np.arange(400), 1)), 3)
+    living = ChangingWeb(Web.of(400, np.arange(400), np.roll(np.arange(400), 1)), 3)
     for _ in range(7):
         living.change(np.arange(400), np.ones(400, bool))
     now = living.now()
@@ -48,7 +47,7 @@ def test_the_web_given_stays_as_it_is_and_a_seed_decides_the_changes():
     before = web.target.copy()
     ends = []
     for seed in (1, 1, 2):
-        living = LivingWeb(web, seed)
+        living = ChangingWeb(web, seed)
         for _ in range(30):
             living.some_change(10.5)
         ends.append(living.now().target.tolist())
@@ -57,7 +56,7 @@ def test_the_web_given_stays_as_it_is_and_a_seed_decides_the_changes():
 
 
 def test_as_many_change_as_are_said_to_on_the_mean():
-    living, asked = LivingWeb(power_law(300, 1), 1), []
+    living, asked = ChangingWeb(power_law(300, 1), 1), []
     living.change = lambda pages, more: asked.append(len(pages))
     for _ in range(2000):
         living.some_change(0.7)
@@ -65,7 +64,7 @@ def test_as_many_change_as_are_said_to_on_the_mean():
 
 
 def test_rows_that_nobody_saw_stay_unseen_when_room_is_made():
-    rows = Rows.unseen(3)
+    rows = LinkRows.unseen(3)
     rows.make_room(5)
     assert rows.count.tolist() == [-1, -1, -1]
     assert len(rows.target) == 5

@@ -9,11 +9,11 @@ from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.importance.offline import solve
 from evercrawl.lab.accuracy import importance
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.collecting import ORDERS, collect, known_links
 from evercrawl.lab.orders import ASSERTED, Orders, collected, compare, seeds_of
-from evercrawl.lab.places import sites_of
+from evercrawl.lab.webs import sites_of
 from evercrawl.model.web.known_ranks import following
 from evercrawl.schedule import Pages
 from evercrawl.simulate.graphs import Web, copying, power_law, sites
@@ -135,7 +135,7 @@ def test_seeds_lead_about_as_far_as_any():
 
 
 def test_each_assertion_of_the_survey_is_answered_for_each_web_and_over_all():
-    found = experiment("orders").run(Options(pages=1500), quiet)
+    found = experiment("orders").run(LabOptions(pages=1500), quiet)
     assert {row["graph"] for row in found.rows} == {"power-law", "sites", "copying", "bow-tie"}
     said = [claim.claim for claim in found.claims]
     for better, worse in ASSERTED:
@@ -160,7 +160,7 @@ def test_graphs_of_a_folder_are_taken_with_the_sites_of_their_paths(folder):
     site = sites_of(folder / "docs.edges.parquet")
     assert site is not None
     assert (site == np.arange(600) % 3).all()
-    found = Orders().run(Options(graph=folder), quiet)
+    found = Orders().run(LabOptions(graph=folder), quiet)
     assert {row["graph"] for row in found.rows} == {"docs"}
     assert "larger_sites" in {row["order"] for row in found.rows}
 
@@ -168,7 +168,7 @@ def test_graphs_of_a_folder_are_taken_with_the_sites_of_their_paths(folder):
 def test_without_paths_there_are_no_sites(folder):
     (folder / "docs.nodes.parquet").unlink()
     assert sites_of(folder / "docs.edges.parquet") is None
-    found = Orders().run(Options(graph=folder / "docs.edges.parquet"), quiet)
+    found = Orders().run(LabOptions(graph=folder / "docs.edges.parquet"), quiet)
     assert "larger_sites" not in {row["order"] for row in found.rows}
     claims = {claim.claim: claim for claim in found.claims}
     assert claims["larger-sites comes before breadth-first: over all"].verdict == "open"
@@ -180,4 +180,4 @@ def test_a_damaged_file_of_paths_and_an_empty_folder_are_told(folder, tmp_path):
         sites_of(folder / "docs.edges.parquet")
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="a folder without any"):
-        Orders().run(Options(graph=tmp_path / "empty"), quiet)
+        Orders().run(LabOptions(graph=tmp_path / "empty"), quiet)

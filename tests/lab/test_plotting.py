@@ -3,13 +3,14 @@
 import pytest
 
 from evercrawl.lab import signals
-from evercrawl.lab.base import Curve, Findings, Options, Panel
-from evercrawl.lab.contest import drawn, panels
+from evercrawl.lab.base import LabOptions, Panel, PanelCurve, Results
 from evercrawl.lab.contestants import INDEX, SYSTEMS
 from evercrawl.lab.drift import contestants as drifting
 from evercrawl.lab.lettering import wrapped
 from evercrawl.lab.plotting import draw, figure
 from evercrawl.lab.signals import contestants as announced
+from evercrawl.lab.systems import Systems
+from evercrawl.lab.tables import panels
 from tests.helpers.figures import alike, outside
 
 LONG = "Rates and importance that drift, as a part of what is best for whoever knows every rate at every moment " * 3
@@ -21,17 +22,17 @@ def compared(labels, budgets=(0.03, 0.3), correlations=(0.0,), title="Who keeps 
         {"policy": label, "correlation": c, "budget": budget, "ratio": 0.9 + 0.001 * number}
         for number, label in enumerate(labels) for budget in budgets for c in correlations
     ]  # fmt: skip
-    return Findings(title, rows, panels=panels(rows, labels))
+    return Results(title, rows, panels=panels(rows, labels))
 
 
 def bars(count):
-    curves = [Curve(f"a row with quite a long name, {number}", [0.0, 1.0], [0.5, 0.6]) for number in range(count)]
-    return Findings(LONG, panels=[Panel(LONG, "what it is of", "how much", curves, bars=True, named=("one", "two"))])
+    curves = [PanelCurve(f"a row with quite a long name, {number}", [0.0, 1.0], [0.5, 0.6]) for number in range(count)]
+    return Results(LONG, panels=[Panel(LONG, "what it is of", "how much", curves, bars=True, named=("one", "two"))])
 
 
 DRAWN = {
     "drift": compared([each.label for each in drifting()]),
-    "signals": compared([each.label for each in announced()], title=signals._TITLE),
+    "signals": compared([each.label for each in announced()], title=signals.AnnouncedChanges.title),
     "index": compared([each.label for each in INDEX], (0.01, 0.1, 1.0), (0.0, 0.5)),
     "systems": compared([each.label for each in SYSTEMS], (0.01, 0.1, 1.0), (0.0, 0.5)),
     "one budget": compared([each.label for each in drifting()], (0.1,)),
@@ -51,8 +52,8 @@ def test_all_that_is_written_stands_within_the_figure_and_no_two_curves_look_the
 
 
 def test_a_curve_looks_the_same_in_all_panels():
-    one, other = (Curve(name, [1.0, 2.0], [1.0, 2.0]) for name in ("one", "other"))
-    made = figure(Findings("", panels=[Panel("", "", "", [one, other]), Panel("", "", "", [other])]))
+    one, other = (PanelCurve(name, [1.0, 2.0], [1.0, 2.0]) for name in ("one", "other"))
+    made = figure(Results("", panels=[Panel("", "", "", [one, other]), Panel("", "", "", [other])]))
     (_, there), (again,) = (axes.get_lines() for axes in made.axes)
     assert (there.get_color(), there.get_marker()) == (again.get_color(), again.get_marker())
 
@@ -87,6 +88,7 @@ def test_lines_break_between_words_where_there_is_no_more_room():
 
 
 def test_policies_that_are_asked_for_by_name_are_drawn():
-    rows = [{"policy": name, "correlation": 0.0, "budget": 0.1, "ratio": 0.9} for name in ("cycle", "uniform")]
-    assert list(drawn(rows, Options(), ["price"])) == ["price"]
-    assert list(drawn(rows, Options(policies=("cycle", "uniform")), ["price"])) == ["cycle", "uniform"]
+    rows = [{"policy": name, "correlation": 0.0, "budget": 0.1, "ratio": 0.5} for name in ("cycle", "price")]
+    for asked, drawn in (((), ["price", "cycle"]), (("cycle", "price"), ["cycle", "price"])):
+        (panel,) = Systems().panels(rows, LabOptions(policies=asked))
+        assert [curve.label for curve in panel.curves] == drawn

@@ -4,7 +4,7 @@ import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.lab import estimators, signals
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.comparison import unrun
 
@@ -17,11 +17,11 @@ def lab(tmp_path, *argv: str) -> int:
 
 def test_estimators_keep_what_is_promised_of_as_many_pages_as_are_drawn_by_default(tmp_path, capsys):
     assert lab(tmp_path, "estimators") == 0
-    found = experiment("estimators").run(Options(), lambda line: None)
+    found = experiment("estimators").run(LabOptions(), lambda line: None)
     promised = [claim.claim for claim in found.claims if claim.promised]
     assert len(promised) == 4
     assert any(claim.startswith("a schedule made of classes or posterior") for claim in promised)
-    fewer = experiment("estimators").run(Options(pages=300), lambda line: None)
+    fewer = experiment("estimators").run(LabOptions(pages=300), lambda line: None)
     assert not any(claim.promised for claim in fewer.claims)
 
 
@@ -62,7 +62,7 @@ def compared(part, *, upper=0.9):
 def test_announcements_are_heeded_as_well_as_is_promised_or_the_command_fails(
     part, upper, kept, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(signals.Signals, "rows", lambda *args: compared(part, upper=upper))
+    monkeypatch.setattr(signals.AnnouncedChanges, "rows", lambda *args: compared(part, upper=upper))
     assert lab(tmp_path, "signals") == (0 if kept else 1)
     assert lab(tmp_path, "signals", "--pages", "2000") == 0, "of fewer pages nothing is promised"
     assert "(ours) at least 0.99" in capsys.readouterr().out

@@ -6,9 +6,9 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.importance.offline import pagerank
 from evercrawl.lab.accuracy import graph_of
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
-from evercrawl.lab.farming import Rule, farmed, gain, gained, importance_of, targets
+from evercrawl.lab.farming import Rule, farmed, gained, importance_of, targets
 from evercrawl.lab.trapping import NEW_LINKS, Trapped
 from evercrawl.lab.traps import RULES, SPENDS, gains, swallowed
 from evercrawl.simulate.graphs import Web, sites
@@ -24,7 +24,11 @@ def web():
 
 @pytest.fixture(scope="module")
 def found():
-    return experiment("traps").run(Options(pages=1500, turns=4), lambda line: None)
+    return experiment("traps").run(LabOptions(pages=1500, turns=4), lambda line: None)
+
+
+def gain(web, target, pages, rule, trusted) -> float:
+    return gained(web, target, pages, rule, trusted, importance_of(web, rule, trusted)).gain
 
 
 def test_a_farm_is_the_pages_it_is_made_of(web):

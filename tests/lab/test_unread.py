@@ -6,10 +6,11 @@ from scipy.stats import spearmanr
 
 from evercrawl.importance.offline import pagerank
 from evercrawl.lab.accuracy import graph_of, importance
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.collecting import collect
-from evercrawl.lab.unread import PARTS, SCHEMES, Among, at, best, ranked, spearman
+from evercrawl.lab.tables import mean
+from evercrawl.lab.unread import PARTS, SCHEMES, Among, best, ranked, spearman
 from evercrawl.simulate.graphs import Web, power_law
 
 ORDER = "random"
@@ -18,6 +19,10 @@ ORDER = "random"
 @pytest.fixture(scope="module")
 def web():
     return power_law(4000, 1)
+
+
+def at(rows, part, scheme, measure="correlation") -> float:
+    return mean(rows, measure, order=ORDER, read=part, scheme=scheme)
 
 
 def rows_of(web, part, order=ORDER):
@@ -46,7 +51,7 @@ def test_ranked_are_the_pages_that_are_known_and_were_not_read(web):
 
 
 def test_the_more_is_read_the_better_the_rest_is_known_and_links_count_by_whose_they_are(web):
-    degree, once, often, push = ([at(rows_of(web, part), ORDER, part, scheme) for part in PARTS] for scheme in SCHEMES)
+    degree, once, often, push = ([at(rows_of(web, part), part, scheme) for part in PARTS] for scheme in SCHEMES)
     assert push == sorted(push)
     assert all(value > 0.5 for value in push)
     for one, other in ((push, degree), (often, once), (often, degree)):
@@ -63,8 +68,8 @@ def test_errors_are_those_of_importance_among_the_pages_never_read(web):
     into[read] = 0
     unread = into > 0
     off = np.abs(into[unread] / into.sum() - truth[unread] / truth[unread].sum())
-    assert at(random, ORDER, 0.4, "in-degree", "weighted") == pytest.approx(off.sum())
-    assert at(random, ORDER, 0.4, SCHEMES[-1], "mean") < at(random, ORDER, 0.4, SCHEMES[0], "mean")
+    assert at(random, 0.4, "in-degree", "weighted") == pytest.approx(off.sum())
+    assert at(random, 0.4, SCHEMES[-1], "mean") < at(random, 0.4, SCHEMES[0], "mean")
 
 
 def test_when_all_but_one_page_is_read_it_has_its_pagerank():
@@ -82,7 +87,7 @@ def test_pages_are_read_in_their_order_and_then_round_and_round():
 
 
 def test_every_order_part_and_scheme_is_told_of():
-    found = experiment("unread").run(Options(pages=2000), lambda line: None)
+    found = experiment("unread").run(LabOptions(pages=2000), lambda line: None)
     assert len(found.rows) == 3 * len(PARTS) * len(SCHEMES)
     assert len(found.claims) == 6
     assert len(found.panels) == 6

@@ -1,6 +1,6 @@
 """Pages that vanish: every row is run, told or not, and what is claimed follows from the rows."""
 
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.comparison import Case
 from evercrawl.lab.vanishing import BUDGETS, RETURNS, Vanish, Vanishing
@@ -11,7 +11,7 @@ def quiet(line):
 
 
 def test_every_row_is_run_told_and_not_told():
-    found = experiment("vanishing").run(Options(pages=60, turns=3), quiet)
+    found = experiment("vanishing").run(LabOptions(pages=60, turns=3), quiet)
     assert len(found.rows) == len(BUDGETS) * 2 * len(RETURNS) * 2
     assert len({row["policy"] for row in found.rows}) == len(found.rows) // len(BUDGETS)
     assert all(0 <= row["again"] <= row["gone"] < 1 for row in found.rows)
@@ -28,5 +28,5 @@ def test_being_told_makes_a_difference_and_is_worth_something_or_it_is_said_that
     rows = [row | {"budget": budget} for row in (told, untold) for budget in BUDGETS]
     for worth, holds in ((0.01, True), (-0.01, False)):
         more = [row | {"value": 0.5 if "not told" in row["policy"] else 0.5 + worth} for row in rows]
-        found = Vanishing().claims(more, Options())
+        found = Vanishing().claims(more, LabOptions())
         assert [claim.holds for claim in found[:2]] == [holds, None]

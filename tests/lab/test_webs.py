@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Options
+from evercrawl.lab.base import LabOptions
 from evercrawl.lab.webs import KINDS, read, web_of
 
 
@@ -16,8 +16,8 @@ def write(path, columns):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_drawn_at_the_size_asked_for(kind):
-    assert web_of(Options(pages=300, kind=kind), 1000).pages == 300
-    assert web_of(Options(kind=kind), 400).pages == 400
+    assert web_of(LabOptions(pages=300, kind=kind), 1000).pages == 300
+    assert web_of(LabOptions(kind=kind), 400).pages == 400
 
 
 def test_links_are_read_once_each(tmp_path):
@@ -25,7 +25,7 @@ def test_links_are_read_once_each(tmp_path):
     web = read(path)
     assert web.pages == 4
     assert list(zip(web.source.tolist(), web.target.tolist(), strict=True)) == [(0, 1), (1, 2), (3, 0)]
-    assert web_of(Options(pages=9, graph=path), 1000).pages == 4
+    assert web_of(LabOptions(pages=9, graph=path), 1000).pages == 4
 
 
 def test_pages_without_links_are_known_from_the_file_beside(tmp_path):
@@ -52,6 +52,6 @@ def test_a_missing_file_and_what_is_no_parquet_are_refused(tmp_path):
 
 def test_unknown_kinds_and_tiny_webs_are_refused():
     with pytest.raises(ConfigError, match="copying"):
-        web_of(Options(kind="cubic"), 1000)
+        web_of(LabOptions(kind="cubic"), 1000)
     with pytest.raises(ConfigError, match="100 at least"):
-        web_of(Options(pages=7), 1000)
+        web_of(LabOptions(pages=7), 1000)

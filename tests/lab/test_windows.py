@@ -15,7 +15,7 @@ from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.lab.accuracy import importance
-from evercrawl.lab.engine import Opic, Watcher
+from evercrawl.lab.engine import Opic, VisitWatcher
 from evercrawl.lab.picking import Cycle, Greedy, Random, xyleme
 from evercrawl.lab.windows import looking_on
 from evercrawl.simulate.graphs import bow_tie, power_law
@@ -28,7 +28,7 @@ WINDOWS = [
 ]  # fmt: skip
 
 
-class OneByOne(Watcher):
+class OneByOne(VisitWatcher):
     """A window of the library, asked about each visit by itself."""
 
     def __init__(self, window, pages) -> None:

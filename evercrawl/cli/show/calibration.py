@@ -9,10 +9,14 @@ from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import percent, table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evercrawl.ask.measured import Measured
     from evercrawl.change.calibration import Bins, Calibration
+    from evercrawl.lab.backtest.rows import Mean, Row
 
 _HEAD: Final = ("said to be fresh", "visits", "mean", "were", "95 % between", "probes", "mean", "were", "95 % between")
+_BELIEVED: Final = (_HEAD[0], "polls", *_HEAD[2:5])
 _NONE: Final = "nothing is known yet: no page of which a copy was held has been visited again"
 
 
@@ -53,6 +57,18 @@ def lines(found: Measured) -> list[str]:
         if visits.count[i] or probes.count[i]
     ]
     return [*table(_HEAD, rows), "", *(_sum(name, of) for name, of in groups(found).items() if of.count), *_left(found)]
+
+
+def believed(rows: Sequence[Row] | Sequence[Mean]) -> list[str]:
+    """Return a table for each policy and budget of a backtest, of the bins in which anything was said."""
+    silent, told = dict.fromkeys(row.policy for row in rows if not row.calibration.count), list[str]()
+    for row in rows:
+        of, bins = row.calibration, row.calibration.table()
+        if of.count:
+            cases = [(bounds(bins, i), *cells(bins, i)) for i in range(len(bins.count)) if bins.count[i]]
+            head = summary(f"{row.policy} at {row.budget:g}, {many(of.count, 'polls')}", of)
+            told += ["", head, *table(_BELIEVED, cases)]
+    return [*told, *(["", f"nothing is said of how fresh copies are by {', '.join(silent)}"] if silent else [])]
 
 
 def bounds(bins: Bins, i: int) -> str:

@@ -89,8 +89,8 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Replay, and tell what came of it, history by history."""
     from evercrawl.cli.backtest_asked import asked
+    from evercrawl.cli.show.calibration import believed
     from evercrawl.cli.show.tables.backtest import SITES, of_all, of_one, of_parts
-    from evercrawl.cli.show.tables.believed import believed
     from evercrawl.lab.backtest.report import means
 
     what = asked(args)

@@ -18,7 +18,7 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.lab.base import Claim, Experiment, Findings, Options
+    from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
 
 _MORE: Final = (
     "Without NAME, all experiments are listed. Each draws a web (or reads one), visits it by every scheme in question "
@@ -103,8 +103,8 @@ def run(args: argparse.Namespace) -> int:
     return 1 if findings.missed else 0
 
 
-def _options(args: argparse.Namespace) -> Options:
-    from evercrawl.lab.base import Options
+def _options(args: argparse.Namespace) -> LabOptions:
+    from evercrawl.lab.base import LabOptions
 
     pages, turns, seed = (
         None if raw is None else cast("int", arguments.value(values.whole(least), raw, flag))
@@ -114,7 +114,7 @@ def _options(args: argparse.Namespace) -> Options:
     budgets = tuple(dict.fromkeys(map(_budget, asked)))
     jobs = cast("int", arguments.value(values.whole(1), args.jobs or os.cpu_count() or 1, "--jobs"))
     graph = Path(args.graph) if args.graph else None
-    return Options(pages, seed or 0, args.graph_kind, graph, turns, budgets, tuple(args.policy or ()), jobs)
+    return LabOptions(pages, seed or 0, args.graph_kind, graph, turns, budgets, tuple(args.policy or ()), jobs)
 
 
 def _budget(raw: str) -> float:
@@ -144,7 +144,7 @@ def _list(*, as_json: bool) -> int:
     return 0
 
 
-def _tell(findings: Findings, files: list[Path], took_s: float) -> None:
+def _tell(findings: Results, files: list[Path], took_s: float) -> None:
     print(findings.title)
     for claim in findings.claims:
         print(f"\n  {claim.verdict.upper():<8} {claim.claim}")
@@ -154,7 +154,7 @@ def _tell(findings: Findings, files: list[Path], took_s: float) -> None:
     print(f"\n{len(findings.rows):,} rows in {took_s:.1f} s" + "".join(f", {file}" for file in files))
 
 
-def _as_json(findings: Findings, files: list[Path]) -> None:
+def _as_json(findings: Results, files: list[Path]) -> None:
     for row in findings.rows:
         print(json.dumps({"event": "row"} | {name: _number(value) for name, value in row.items()}))
     for claim in findings.claims:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.lab.lettering import legend_below
+from evercrawl.cli.show.figures.calibration import reliability
+from evercrawl.lab.lettering import DASHES, MARKS, canvas, legend_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from evercrawl.change.calibration import Calibration
     from evercrawl.lab.backtest.rows import Mean, Row
 
 _INCHES: Final = (4.6, 3.6)
-_DPI: Final = 100
 _COLUMNS: Final = 3
-_MARKS: Final = "os^vDPX*<>"  # as many as there are colours
-_DASHES: Final = ("-", "--", ":", "-.")
 _LEAST: Final = 1e-5  # part of the time in which copies are stale: less is drawn there
 
 
@@ -46,15 +43,16 @@ def calibration(rows: Sequence[Row | Mean], path: Path) -> None:
     for axes, budget in zip(panels, budgets, strict=True):
         axes.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
         for number, row in enumerate(row for row in rows if row.budget == budget):
-            _believed(axes, row.policy, row.calibration, number)
+            if row.calibration.count:
+                reliability(axes, row.calibration, 100.0, **_look(number), capsize=2, linewidth=1.0, label=row.policy)
         _named(axes, f"{budget:g} polls per page and day", "P(fresh) as believed, %", "fresh, %")
     _saved(figure, path)
 
 
 def _look(number: int) -> dict[str, Any]:
     """Return the mark and the dashes of a curve; colours go round with the marks, and then dashes become others."""
-    again, place = divmod(number, len(_MARKS))
-    return {"marker": _MARKS[place], "linestyle": _DASHES[again % len(_DASHES)], "color": f"C{place}"}
+    again, place = divmod(number, len(MARKS))
+    return {"marker": MARKS[place], "linestyle": DASHES[again % len(DASHES)], "color": f"C{place}"}
 
 
 def _scaled(axes: Any, budgets: Sequence[float]) -> None:
@@ -85,26 +83,10 @@ def _curve(axes: Any, rows: Sequence[Row | Mean], number: int) -> None:
     )  # fmt: skip
 
 
-def _believed(axes: Any, policy: str, of: Calibration, number: int) -> None:
-    bins = of.table()
-    some = bins.count > 0
-    if not some.any():
-        return
-    said, was = 100.0 * bins.predicted[some], 100.0 * bins.observed[some]
-    reach = [was - 100.0 * bins.at_least[some], 100.0 * bins.at_most[some] - was]
-    axes.errorbar(
-        said, was, reach, **_look(number), markersize=4, capsize=2, linewidth=1.0, label=policy
-    )  # fmt: skip
-
-
 def _panels(count: int) -> tuple[Any, list[Any]]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(count, _COLUMNS)
     rows = math.ceil(count / columns)
-    figure: Any = Figure(figsize=(_INCHES[0] * columns, _INCHES[1] * rows), dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = canvas((_INCHES[0] * columns, _INCHES[1] * rows))
     return figure, [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
 
 

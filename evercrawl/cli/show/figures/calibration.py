@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.lab.lettering import canvas
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
     from evercrawl.change.calibration import Calibration
 
 _INCHES: Final = (6.0, 6.4)
-_DPI: Final = 100
 _STYLES: Final = (("o", "tab:gray"), ("s", "tab:blue"), ("^", "tab:red"), ("d", "tab:green"))
 
 
@@ -24,11 +25,7 @@ def draw(found: Mapping[str, Calibration], path: Path) -> None:
     ----------
     Murphy, Winkler (1977). Reliability of subjective probability forecasts of precipitation and temperature.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure: Any = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = canvas(_INCHES)
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
     for (name, of), (marker, colour) in zip(found.items(), _STYLES, strict=False):
@@ -47,10 +44,16 @@ def draw(found: Mapping[str, Calibration], path: Path) -> None:
 
 def _draw(axes: Any, below: Any, name: str, of: Calibration, marker: str, colour: str) -> None:
     bins = of.table()
-    some = bins.count > 0
-    said, seen = bins.predicted[some], bins.observed[some]
-    reach = [seen - bins.at_least[some], bins.at_most[some] - seen]
     label = f"{name}: {of.count:,}, expected error {100 * of.expected_error:.1f} points"
-    axes.errorbar(said, seen, reach, fmt=f"-{marker}", color=colour, markersize=4, linewidth=0.8, label=label)
+    reliability(axes, of, fmt=f"-{marker}", color=colour, linewidth=0.8, label=label)
     edges = [*bins.low.tolist(), 1.0]
     below.stairs(100 * bins.count / max(of.count, 1), edges, color=colour)
+
+
+def reliability(axes: Any, of: Calibration, scale: float = 1.0, **look: Any) -> None:
+    """Draw which part was fresh by what was said of it, with 95 % intervals."""
+    bins = of.table()
+    some = bins.count > 0
+    said, seen = scale * bins.predicted[some], scale * bins.observed[some]
+    reach = [seen - scale * bins.at_least[some], scale * bins.at_most[some] - seen]
+    axes.errorbar(said, seen, reach, markersize=4, **look)

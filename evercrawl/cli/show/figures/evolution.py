@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.lab.lettering import canvas
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -13,17 +15,12 @@ if TYPE_CHECKING:
 MOST: Final = 10
 """Groups that are drawn: the largest."""
 _INCHES: Final = (11.0, 8.0)
-_DPI: Final = 100
 
 
 def draw(found: Sequence[Evolution], path: Path) -> None:
     """Write four panels to a file: how often, how regularly, how much, how long; matplotlib has to be there."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     groups = sorted(found[: max(len(found) - 1, 1)], key=lambda each: -each.pages)[:MOST]
-    figure: Any = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = canvas(_INCHES)
     (often, regular), (much, long) = figure.subplots(2, 2)
     _classes(often, groups)
     _curves(regular, much, long, groups)

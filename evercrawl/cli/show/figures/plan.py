@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plan_words import curve_words, here_words, period
 from evercrawl.cli.show.words import percent
-from evercrawl.lab.lettering import legend_below, titled
+from evercrawl.lab.lettering import canvas, legend_below, titled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from evercrawl.ask.plan.outlook import Outlook
 
 _INCHES: Final = (7.0, 4.4)
-_DPI: Final = 100
 _MILLION: Final = 1e6
 _FEW: Final = 1_000.0  # from the least to the most of an axis: up to there a decade has three numbers
 
@@ -27,11 +26,7 @@ def draw(found: Outlook, path: Path) -> None:
 
 def figure(found: Outlook) -> Any:
     """Return the figure: the curve, what is kept at the present pace, and by whom; budgets as the table has them."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    made: Any = Figure(figsize=_INCHES, dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(made)
+    made = canvas(_INCHES)
     axes, (name, length_s) = made.add_subplot(), period(found)
     _curve(axes, found, length_s)
     _scaled(axes, found)
