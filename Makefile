@@ -3,12 +3,13 @@
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
+# make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
 # make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup test golden replay check docs demo soak clean
+.PHONY: setup test golden replay check docs demo unchanged soak clean
 
 setup: .venv/ready
 
@@ -41,6 +42,9 @@ docs: setup
 
 demo: setup
 	$(BIN)/evercrawl demo
+
+unchanged: setup
+	$(BIN)/python bench/unchanged.py
 
 soak: setup
 	$(BIN)/evercrawl simulate --seed 1 --worlds 1000

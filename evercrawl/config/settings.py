@@ -13,7 +13,6 @@ from evercrawl.config import network, values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.config.focus import Focus
     from evercrawl.config.values import Kind
 
 T = TypeVar("T")
@@ -170,7 +169,7 @@ class Config:
         "size at which an archive file is closed and a new one begun")
     # fmt: on
 
-    focus: tuple[Focus, ...] = ()
+    focus: tuple[focusing.Focus, ...] = ()
     """What is wanted more than its importance says: no setting of one value, but entries of their own, `[[focus]]`."""
 
     def __post_init__(self) -> None:

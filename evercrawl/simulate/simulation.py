@@ -50,6 +50,7 @@ def simulate(
     watch: Callable[[str], None] | None = None,
     checkers: Sequence[type[Checker]] | None = None,
     world: World | None = None,
+    look: Callable[[Surroundings], None] = lambda _: None,
 ) -> Result:
     """Live through the world of a seed and return what became of it.
 
@@ -63,10 +64,15 @@ def simulate(
         Who watches; all there are, where none is named.
     world
         The world of the seed, or another one.
+    look
+        Shown what the last life left behind.
     """
     witness = Witness(world or drawn(seed), watch, CHECKERS if checkers is None else checkers)
     with tempfile.TemporaryDirectory(prefix="evercrawl-world-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
-        return Simulation(world or drawn(seed), witness, Path(folder)).run()
+        one = Simulation(world or drawn(seed), witness, Path(folder))
+        result = one.run()
+        look(one.around)
+        return result
 
 
 class Simulation:
@@ -78,11 +84,16 @@ class Simulation:
         Where it lives, and who is told.
     folder
         For what cannot be made up: caches, and the search index.
+
+    Attributes
+    ----------
+    around
+        Web, disk and machine.
     """
 
     def __init__(self, world: World, witness: Witness, folder: Path) -> None:
         self._world, self._witness = world, witness
-        self._around = Surroundings(world, folder, witness.befell)
+        self.around = Surroundings(world, folder, witness.befell)
 
     def run(self) -> Result:
         """Live all lives, or those until a promise is broken."""
@@ -104,9 +115,9 @@ class Simulation:
             witness.now = max(witness.now, self._world.web.settles_at)
         witness.log.add(witness.now, "life", number, life.end.value)
         witness.result.lives += 1
-        self._around.begin()
+        self.around.begin()
         try:
-            clean = run_virtual(live(self._around, witness, number, self._look), start=witness.now)
+            clean = run_virtual(live(self.around, witness, number, self._look), start=witness.now)
         except Crash:
             witness.result.faults["crash"] += 1
         except BrokenPromiseError:
@@ -133,8 +144,8 @@ class Simulation:
             witness.ended(clean=False)
         if not witness.result.broken:
             if life.end is End.POWER and not clean:
-                self._around.disk.crash()
-                self._around.spoil(life)
+                self.around.disk.crash()
+                self.around.spoil(life)
             self._verify(interrupted=not clean)
         witness.now += life.pause_s
         witness.log.add(witness.now, "buried", number, "in order" if clean else "crashed")
@@ -146,7 +157,7 @@ class Simulation:
 
     def _verify(self, *, interrupted: bool = False, running: bool = False) -> None:
         """Verify what lies on the disk, as `evercrawl verify` does."""
-        witness, found, disk = self._witness, Findings(), self._around.disk.reader()
+        witness, found, disk = self._witness, Findings(), self.around.disk.reader()
         try:
             partition = Partition(
                 DIRECTORY, keys, random.Random(0).randbytes, now=witness.now, writable=False, disk=disk, site=site

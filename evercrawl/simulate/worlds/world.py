@@ -175,6 +175,10 @@ def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[L
     return tuple(learned)
 
 
+# Settings that worlds came to draw later. Each group has a stream of its own, such as
+# `random.Random(f"settings {seed}")`, so that whatever was drawn before stays as it was: wrap the lives in `drawn`.
+
+
 def _weighing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
     """Return lives of which none, some or all weigh pages by how much of a change stays."""
     draw = random.Random(f"weights {seed}")

@@ -1,0 +1,59 @@
+"""Worlds as written descriptions: one line of JSON each, so that they stay as they are when worlds are drawn otherwise.
+
+The first line of a file is the pattern: a life with all that can be said of one, its settings included. Each world
+follows in a line of its own. Of a life it says only what differs from the pattern, and of its settings what differs
+from those of the life before. So a new default changes no world that was written before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.config import Config
+from evercrawl.simulate.worlds.world import End, Life, World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_PATTERN: Final = Life(Config(), End.TIME, 0.0)
+
+
+def write(worlds: Iterable[World], pattern: Life = _PATTERN) -> Iterator[bytes]:
+    """Yield the lines that describe worlds; `read` returns the same worlds.
+
+    Examples
+    --------
+    >>> from evercrawl.simulate.worlds.world import drawn
+    >>> list(read(write([drawn(7), drawn(8)]))) == [drawn(7), drawn(8)]
+    True
+    """
+    usual: dict[str, Any] = msgspec.to_builtins(pattern)
+    yield msgspec.json.encode(usual)
+    for world in worlds:
+        told = msgspec.to_builtins(world)
+        settings, lives = usual["config"], list[dict[str, Any]]()
+        for life in told["lives"]:
+            lives.append(_different(life, usual) | {"config": _different(life["config"], settings)})
+            settings = life["config"]
+        yield msgspec.json.encode(told | {"lives": lives})
+
+
+def read(lines: Iterable[bytes]) -> Iterator[World]:
+    """Yield the worlds that lines describe."""
+    coming = iter(lines)
+    usual: dict[str, Any] = msgspec.json.decode(next(coming))
+    for line in coming:
+        told = msgspec.json.decode(line)
+        settings, lives = usual["config"], list[Life]()
+        for life in told["lives"]:
+            settings = settings | life["config"]
+            lives.append(msgspec.convert(usual | life | {"config": settings}, Life))
+        yield replace(msgspec.convert(told | {"lives": []}, World), lives=tuple(lives))
+
+
+def _different(said: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries that are not as usual."""
+    return {name: value for name, value in said.items() if name not in usual or value != usual[name]}
