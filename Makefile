@@ -1,5 +1,6 @@
 # make setup   a virtual environment of its own in .venv, with everything the project needs; compiles the kernels
 # make test    all tests            make golden  those that compare with reference values
+# make quick   40 seconds of tests: those that are nearest to what differs from main
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
@@ -9,7 +10,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup test golden replay check docs demo unchanged soak clean
+.PHONY: setup test quick golden replay check docs demo unchanged soak clean
 
 setup: .venv/ready
 
@@ -21,7 +22,10 @@ setup: .venv/ready
 	@touch $@
 
 test: setup
-	$(BIN)/python -m pytest -q --numprocesses logical --dist loadfile
+	$(BIN)/python -m pytest -q --numprocesses logical --dist worksteal
+
+quick: setup
+	PYTHONPATH=tests/helpers $(BIN)/python -m pytest -q -p changed --numprocesses logical --maxschedchunk 4
 
 golden: setup
 	$(BIN)/python -m pytest -q -m golden

@@ -1,7 +1,12 @@
-"""What all tests share: they wait for no disk."""
+"""What all tests share: they wait for no disk, and keep no memory that they need no more."""
 
+import ctypes
+import gc
 import os
+import resource
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -11,6 +16,15 @@ hypothesis.settings.load_profile("unhurried")
 
 REAL = ("store", "live")
 """Folders whose tests sync in earnest."""
+MOST_MIB = 1228
+"""Memory that a process that runs tests may have had at once: 1.2 GiB. A run in which one had more has failed."""
+M_ARENA_MAX = -8
+
+ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # else what the threads of one crawl freed is kept for none of the next
+DURATIONS = "evercrawl/durations"
+"""Where the cache of pytest has how long each test took (s), by name: `make quick` asks it."""
+_peaks = pytest.StashKey[dict[str, int]]()
+_took_s = defaultdict[str, float](float)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -27,3 +41,57 @@ def _unsynced(request: pytest.FixtureRequest) -> Iterator[None]:
         for name in ("fsync", "fdatasync"):
             patch.setattr(os, name, lambda file: os.fstat(file) and None)  # a file that is closed is still found out
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tidied() -> Iterator[None]:
+    """Free what a module has left in rings; the command line, which lives shortly, puts that off."""
+    thresholds = gc.get_threshold()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.collect()
+
+
+def pytest_collection_finish() -> None:
+    """Look at all that was collected once, and never again for rings."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_peaks] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.outcome != "skipped":
+        _took_s[report.nodeid] += report.duration
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take note of how much memory a worker has had."""
+    node.config.stash[_peaks][node.gateway.id] = node.workeroutput.get("peak_mib", 0)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail where a process had more memory than `MOST_MIB`; keep how long tests took."""
+    gc.unfreeze()
+    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["peak_mib"] = peak_mib
+        return
+    cache = getattr(session.config, "cache", None)  # who is told to keep none has none
+    if _took_s and cache is not None:
+        known = cache.get(DURATIONS, {})
+        cache.set(DURATIONS, known | {name: round(took_s, 3) for name, took_s in _took_s.items()})
+    peaks = session.config.stash[_peaks]
+    peaks["this process"] = peak_mib
+    if max(peaks.values()) > MOST_MIB and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say which processes had too much memory."""
+    for name, peak_mib in config.stash[_peaks].items():
+        if peak_mib > MOST_MIB:
+            terminalreporter.write_line(f"{name} had {peak_mib} MiB at once, and {MOST_MIB} are enough", red=True)

@@ -1,45 +1,22 @@
 """Made-up worlds, each drawn from a seed: whatever befalls the crawl there, every promise is kept."""
 
-import multiprocessing
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 
 import pytest
 
-from evercrawl.simulate.result import Result
 from evercrawl.simulate.simulation import simulate
 
 FIRST, WORLDS = 1, 50
-SLOWEST_FIRST = (31, 28, 36, 32)
-"""Worlds that take longest, so that no process is left with one of them at the end."""
-
-
-def timed(seed: int) -> tuple[Result, float]:
-    """Return what became of a world, and the time of the processor that it took: others may be at it too."""
-    began_s = time.process_time()
-    return simulate(seed), time.process_time() - began_s
-
-
-@pytest.fixture(scope="module")
-def lived(request: pytest.FixtureRequest) -> Iterator[dict[int, Future[tuple[Result, float]]]]:
-    """Every world that a test asks for, on as many cores as there are."""
-    asked = {item.callspec.params["seed"] for item in request.session.items if item.path == request.path
-             and hasattr(item, "callspec")}  # fmt: skip
-    first = [seed for seed in SLOWEST_FIRST if seed in asked]
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=spawn) as pool:
-        yield {seed: pool.submit(timed, seed) for seed in [*first, *sorted(asked - {*first})]}
-        pool.shutdown(cancel_futures=True)
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + WORLDS))
-def test_every_promise_is_kept_in_world(seed, lived):
-    result, took_s = lived[seed].result()
-    speed = result.virtual_s / took_s
+def test_every_promise_is_kept_in_world(seed):
+    began_s = time.process_time()  # others may be at the processor, too
+    result = simulate(seed)
+    speed = result.virtual_s / (time.process_time() - began_s)
     again = f"evercrawl simulate --seed {seed} --verbose"
     assert not result.broken, f"{result.broken[:3]}; repeat it with: {again}"
     assert speed > 200, f"world {seed} ran at {speed:.0f} x real time"
