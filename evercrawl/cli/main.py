@@ -9,6 +9,7 @@ import json
 import os
 import pkgutil
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(*_SELDOM)
     args = parser().parse_args(argv)
     try:
-        code: int = args.run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _say(message)
+            code: int = args.run(args)
         sys.stdout.flush()
     except EvercrawlError as error:
         return _failed(args, error)
@@ -50,10 +53,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _say(message: object) -> None:
+    print(fit(f"evercrawl: {message}", sys.stderr), file=sys.stderr)
+
+
 def _failed(args: argparse.Namespace, error: EvercrawlError) -> int:
     if getattr(args, "json", False):
         print(json.dumps({"event": "error", "message": str(error), "exit_code": error.exit_code}), flush=True)
-    print(fit(f"evercrawl: {error}", sys.stderr), file=sys.stderr)
+    _say(error)
     return error.exit_code
 
 

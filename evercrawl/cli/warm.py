@@ -14,6 +14,7 @@ MESSAGE = (
     "compiling the inner loops for this machine; it takes some seconds, up to a minute where it is busy, and the next "
     "start will not need it"
 )
+EACH_TIME = "compiling the inner loops for this run alone; it takes some seconds, up to a minute where it is busy"
 NOT_KEPT = "nowhere to keep what was compiled, so every start compiles: set XDG_CACHE_HOME to a folder of this user's"
 
 
@@ -27,7 +28,7 @@ def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:
 
     importlib.import_module(engine)  # whatever it makes use of is named in what it imports
     if kernels.missing():
-        watch(Progress(at=time.time(), message=MESSAGE))
+        watch(Progress(at=time.time(), message=EACH_TIME if kernels.jit() else MESSAGE))
         if not kernels.warm():
             watch(Progress(at=time.time(), message=NOT_KEPT))
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _Found: TypeAlias = "dict[str, Value | tuple[Focus, ...]]"
 
 FILE_NAME = "crawl.toml"
+_NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_REFS")  # of the machine, and of the tests: not of a crawl
 
 
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:
@@ -170,7 +171,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
     by_variable = {setting.variable: setting for setting in SETTINGS.values()}
     found: dict[str, Value] = {}
     for variable, raw in environ.items():
-        if not variable.startswith("EVERCRAWL_"):
+        if not variable.startswith("EVERCRAWL_") or variable in _NO_SETTINGS:
             continue
         setting = by_variable.get(variable)
         if setting is None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import llvmlite.binding as llvm
 import numba
+from numba.extending import intrinsic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,8 @@ define void @NRT_decref(ptr %array) { ret void }
 """
 _numba: Any = numba
 _types: Any = _numba.types
+_intrinsic: Any = intrinsic
+_ir: Any = importlib.import_module("llvmlite.ir")
 
 i64: Final = _types.int64
 u64: Final = _types.uint64
@@ -42,7 +45,17 @@ _LETTERS: Final = {i64: "q", u64: "Q", f64: "d"}
 view: Callable[[Any, Any], NDArray[Any]] = _numba.carray
 """Inside an entry: view(pointer, shape) is an array of what the pointer points to."""
 
-trailing_zeros: Callable[[Any], int] = importlib.import_module("numba.cpython.unsafe.numbers").trailing_zeros
+
+def _trailing_zeros(_typing: Any, number: Any) -> Any:
+    """Return the types of the question, and what writes it into a function that is being compiled."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], _ir.IntType(1)(0))
+
+    return number(number), generate
+
+
+trailing_zeros: Callable[[Any], int] = _intrinsic(_trailing_zeros)
 """Inside compiled functions: how many low bits of an unsigned number are zero; 64 for zero."""
 
 
@@ -78,16 +91,24 @@ def entry(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Entry]
 
 def build(module: str) -> tuple[dict[str, str], bytes]:
     """Return the entries of `module`, name -> letters, and the object code that holds them."""
-    entries = {name: e for name, e in vars(importlib.import_module(module)).items() if isinstance(e, Entry)}
+    made = callbacks(module)
     whole = llvm.parse_assembly(_NO_COUNTING)
-    for name, one in entries.items():
-        callback = _numba.cfunc(one.result(*one.arguments), **_OPTIONS)(one.function)
+    for name, (_, callback) in made.items():
         part = llvm.parse_assembly(callback.inspect_llvm())
         part.get_function(callback.native_name).name = name
         whole.link_in(part)
     machine = _this_machine()
-    _reduce(whole, set(entries), machine)
-    return {name: one.letters for name, one in entries.items()}, machine.emit_object(whole)
+    _reduce(whole, set(made), machine)
+    return {name: letters for name, (letters, _) in made.items()}, machine.emit_object(whole)
+
+
+def callbacks(module: str) -> dict[str, tuple[str, Any]]:
+    """Return the entries of `module`, name -> letters and what numba makes of it: it can be called at its `address`."""
+    entries = {name: e for name, e in vars(importlib.import_module(module)).items() if isinstance(e, Entry)}
+    return {
+        name: (one.letters, _numba.cfunc(one.result(*one.arguments), **_OPTIONS)(one.function))
+        for name, one in entries.items()
+    }
 
 
 def _reduce(module: llvm.ModuleRef, keep: set[str], machine: llvm.TargetMachine) -> None:

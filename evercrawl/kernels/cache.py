@@ -2,7 +2,8 @@
 
 It lies where Python keeps the byte code of the kernel module, or, where that folder cannot be written, in the user's
 own cache, `$XDG_CACHE_HOME/evercrawl`. A file is used only if its checksum is right and if it was made of the very
-sources that are there now; a file that is not is made anew.
+sources that are there now; a file that is not is made anew. With `EVERCRAWL_KERNELS=jit` in its environment a process
+neither reads nor writes such files, but compiles for itself alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+VARIABLE: Final = "EVERCRAWL_KERNELS"
+"""The environment variable that has a process do without."""
 _FORMAT: Final = "1"
 _NUMBA: Final = "numba/_version.py"
 
@@ -28,6 +31,11 @@ class Image(NamedTuple):
 
     entries: dict[str, str]
     code: bytes
+
+
+def jit() -> bool:
+    """Tell whether this process does without: it compiles for itself alone."""
+    return os.environ.get(VARIABLE) == "jit"
 
 
 def fetch(module: str, target: tuple[str, ...]) -> Image | None:

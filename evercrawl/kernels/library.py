@@ -1,17 +1,27 @@
-"""Kernels as Python calls them: by name, with numbers and pointers. Other threads run meanwhile."""
+"""Kernels as Python calls them: by name, with numbers and pointers. Other threads run meanwhile.
+
+Where they cannot be compiled ahead of time, as with a numba or a processor that nobody has tried yet, numba compiles
+them as it does any function: in each process anew, to the same results.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import itertools
+import os
+import warnings
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from evercrawl.kernels import cache
+from evercrawl.kernels.cache import VARIABLE, jit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+FAILED: Final = "compiling ahead of time failed, so each process compiles its inner loops anew ({module}: {why})"
 
 _TYPES: Final[dict[str, Any]] = {
     "P": ctypes.c_void_p,
@@ -60,23 +70,38 @@ class Library:
 
     def found(self) -> bool:
         """Tell whether `load` will be quick: nothing has to be compiled."""
-        with _lock:
-            self._image = self._image or cache.fetch(self.module, _target())
-            return self._image is not None
+        with _lock, _or_else_jit(self.module):
+            if not self._entries and self._image is None and not jit():
+                self._image = cache.fetch(self.module, _target())
+            return bool(self._entries) or (self._image is not None and not jit())
+        return False
 
     def load(self) -> bool:
-        """Make the entries callable; return False if they were compiled and could not be kept."""
+        """Make the entries callable; return False if they were compiled and should have been kept, but were not."""
         with _lock:
-            kept = self.found() or self._compile()
-            if self._image is not None and not self._entries:
-                self._link(self._image)
-            return kept
+            kept = self.found()
+            if not self._entries and not jit():
+                with _or_else_jit(self.module):
+                    kept = kept or self._compile()
+                    assert self._image is not None
+                    self._link(self._image)
+            if not self._entries:
+                self._compile_here()
+            return kept or jit()
 
     def _compile(self) -> bool:
         from evercrawl.kernels.build import build
 
         self._image = cache.Image(*build(self.module))
         return cache.keep(self.module, _target(), self._image)
+
+    def _compile_here(self) -> None:
+        """Have numba compile the entries for this process."""
+        from evercrawl.kernels.build import callbacks
+
+        made = callbacks(self.module)
+        self._memory = tuple(callback for _, callback in made.values())
+        self._entries = {name: _entry(callback.address, letters) for name, (letters, callback) in made.items()}
 
     def _link(self, image: cache.Image) -> None:
         """Give the object code its place in memory."""
@@ -112,6 +137,17 @@ def warm() -> bool:
     """Load every library that is made use of; return False if what had to be compiled could not be kept."""
     kept = [library.load() for library in Library.named]
     return all(kept)
+
+
+@contextlib.contextmanager
+def _or_else_jit(module: str) -> Iterator[None]:
+    """Where what is done fails, say so, and do without from now on: here, and in processes that are started here."""
+    try:
+        yield
+    except Exception as error:  # what LLVM cannot do here, and whatever is not where it was inside another numba
+        os.environ[VARIABLE] = "jit"
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        warnings.warn(FAILED.format(module=module, why=why), RuntimeWarning, stacklevel=2)
 
 
 def _entry(address: int, letters: str) -> Callable[..., Any]:

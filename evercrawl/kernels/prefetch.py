@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numba
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ _HINT: Final = "llvm.prefetch.p0i8"
 _READ, _KEEP, _DATA = 0, 3, 1  # to be read, to be kept in all caches, no instructions
 _types: Any = numba.types
 _intrinsic: Any = intrinsic
-_cgutils: Any = cgutils
 _ir: Any = import_module("llvmlite.ir")
 
 
@@ -34,7 +32,7 @@ def _prefetch(_typing: Any, array: Any, place: Any) -> Any:
         far = builder.mul(number, builder.extract_value(made.strides, 0))
         byte, small = _ir.IntType(8).as_pointer(), _ir.IntType(32)
         kind = _ir.FunctionType(_ir.VoidType(), [byte, small, small, small])
-        hint = _cgutils.get_or_insert_function(builder.module, kind, _HINT)
+        hint = builder.module.declare_intrinsic(_HINT, (), kind)
         address = builder.gep(builder.bitcast(made.data, byte), [far])
         builder.call(hint, [address, small(_READ), small(_KEEP), small(_DATA)])
         return context.get_dummy_value()

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numba
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ LENGTH: Final = 256
 
 _types: Any = numba.types
 _intrinsic: Any = intrinsic
-_cgutils: Any = cgutils
 _ir: Any = import_module("llvmlite.ir")
 
 
@@ -26,7 +24,8 @@ def _scratch(_typing: Any) -> Any:
 
     def generate(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         number = _ir.DoubleType()
-        room = _cgutils.alloca_once(builder, _ir.ArrayType(number, LENGTH))
+        with builder.goto_entry_block():
+            room = builder.alloca(_ir.ArrayType(number, LENGTH))
         return builder.bitcast(room, number.as_pointer())
 
     return _types.CPointer(_types.float64)(), generate

@@ -1,6 +1,7 @@
 """Kernels compiled, kept and loaded again, in a package that is made for each test."""
 
 import itertools
+import json
 import os
 import stat
 import subprocess
@@ -10,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evercrawl.kernels import Library, library, missing, pointer, warm
+from evercrawl.kernels import Library, build, jit, library, missing, pointer, warm
+from evercrawl.kernels.cache import VARIABLE
+from evercrawl.simulate.simulation import simulate
 
 KERNEL = """
 import numpy as np
@@ -47,6 +50,7 @@ def folder(tmp_path, monkeypatch):
     (package / "kernel.py").write_text(KERNEL.format(package=package.name))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(VARIABLE, "")
     monkeypatch.setattr(Library, "named", [])
     return package
 
@@ -158,7 +162,59 @@ def test_kernels_neither_allocate_nor_raise(folder, line):
         f"@entry(i64, i64)\ndef bad(n):\n    if n > 0:\n        {line}\n    return 0\n"
     )
     with pytest.raises(AssertionError, match="must not allocate or raise"):
-        Library(module(folder)).load()
+        build.build(module(folder))
+    with pytest.warns(RuntimeWarning, match="AssertionError: kernels must not allocate or raise"):
+        assert Library(module(folder))["bad"](0) == 0
+
+
+FAILURES = [
+    ("llvmlite.binding.create_lljit_compiler", RuntimeError("no such\nprocessor")),
+    ("llvmlite.binding.get_host_cpu_name", AttributeError("moved")),
+    ("evercrawl.kernels.build._reduce", AttributeError("moved")),
+    ("evercrawl.kernels.cache.keep", ImportError("private")),
+]
+
+
+@pytest.mark.parametrize(("broken", "error"), FAILURES)
+def test_where_compiling_ahead_fails_numba_compiles_for_the_process(folder, monkeypatch, broken, error):
+    """It is said once, to whoever asks first, and not by processes that are started from there."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(broken, fails)
+    library._linker.cache_clear()
+    library._target.cache_clear()
+    made, other = Library(module(folder)), Library(module(folder))
+    with pytest.warns(RuntimeWarning, match="each process compiles its inner loops anew") as said:
+        assert warm()
+    assert [str(one.message).count("\n") for one in said] == [0]
+    assert jit()
+    for one in (made, other):
+        assert total(one) == 10
+        assert one["mixed"](0.5, 2**63, -2) == 0.5 - 2.0**64
+    assert not missing()
+    assert answer(elsewhere(folder)) == ["10", "True"]
+
+
+def test_who_asks_for_it_gets_kernels_of_this_process_alone(folder, monkeypatch):
+    Library(module(folder)).load()
+    monkeypatch.setenv(VARIABLE, "jit")
+    made = Library(module(folder))
+    assert not made.found()
+    assert made.load()
+    assert total(made) == 10
+    assert len(kept(folder)) == 1
+    assert answer(elsewhere(folder)) == ["10", "True"]
+
+
+def test_a_world_is_the_same_where_nothing_is_compiled_ahead():
+    """Same log, byte for byte; the one line of the warning is for people, on standard error."""
+    code = "import llvmlite.binding as llvm, sys\nfrom evercrawl.cli.main import main\n"
+    code += "del llvm.create_lljit_compiler\nsys.exit(main(['simulate', '--seed', '9', '--jobs', '1', '--json']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.splitlines()[0])["hash"] == simulate(9).hash
+    assert done.stderr.count("evercrawl: compiling ahead of time failed") == 1, done.stderr
 
 
 def test_pointers_lead_to_whatever_lies_side_by_side(folder):
