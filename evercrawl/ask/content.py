@@ -16,7 +16,6 @@ from evercrawl.model.stored.reader import visits
 from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import origin
-from evercrawl.store.archive.archive import Pointer
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Visit
 from evercrawl.types import NO_SLOT, Outcome
@@ -172,7 +171,7 @@ def _target(partition: Partition, slot: int) -> tuple[int | None, str]:
         return target, f"{how} to {partition.state.urls.get(target)}"
     location = ""
     if event.archive is not None:
-        location = partition.archive.read(Pointer(*event.archive)).headers.get("location", "")
+        location = partition.archive.read(event.archive).headers.get("location", "")
     return None, f"{how} to {location or 'a URL'}, which is out of the crawl's scope"
 
 

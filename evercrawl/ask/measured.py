@@ -16,7 +16,7 @@ from evercrawl.change.calibration import Calibration
 from evercrawl.change.probed import Found, Said, judged, measure, stale_age_s
 from evercrawl.model.stored.reader import events, recent
 from evercrawl.store.journal.events import Drawn, Lost, Visit
-from evercrawl.store.records.said import unpack
+from evercrawl.store.records.evidence import PredictedFresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,17 +58,17 @@ class Measured:
         self._waiting: defaultdict[int, list[Drawn]] = defaultdict(list)
         self._judged = {each: deque[tuple[float, ...]](maxlen=window) for each in (False, True)}
         self._told = 0  # visits that judged what was drawn
-        self._said = list[tuple[float, bool]]()
+        self._predicted = list[PredictedFresh]()
 
     def take(self, events: Iterable[Event]) -> Measured:
         """Take in events, in their order."""
         for event in events:
             if isinstance(event, Visit):
-                if event.said:
-                    self._said.append(unpack(event.said))
+                if event.predicted_fresh:
+                    self._predicted.append(PredictedFresh.unpack(event.predicted_fresh))
                 if event.slot in self._waiting:
                     self._judge(self._waiting.pop(event.slot), event)
-                if len(self._said) == BATCH:
+                if len(self._predicted) == BATCH:
                     self._count()
             elif isinstance(event, Drawn):
                 self._waiting[event.slot].append(event)
@@ -89,16 +89,16 @@ class Measured:
         return measure(fresh, age_s, expected, expected_age_s, stale_age_s, visit.astype(np.int64))
 
     def _judge(self, waiting: list[Drawn], visit: Visit) -> None:
-        if not visit.said:
+        if not visit.predicted_fresh:
             self._give_up(waiting)
             return
         self._told += 1
-        said, fresh = unpack(visit.said)
+        told = PredictedFresh.unpack(visit.predicted_fresh)
         known = 0 < visit.changed_at < visit.at
         for drawn in waiting:
             change_after_s = visit.changed_at - drawn.at if known else math.nan
             of = Said(drawn.fresh, drawn.age_s, drawn.alone_s)
-            was = judged(of, Found(visit.at - drawn.at, fresh, said, change_after_s))
+            was = judged(of, Found(visit.at - drawn.at, told.fresh, told.probability, change_after_s))
             self._judged[drawn.by_importance].append((*was, drawn.fresh, drawn.age_s, stale_age_s(of), self._told))
             self.probes[drawn.by_importance].add(drawn.fresh, was.fresh)
 
@@ -106,9 +106,9 @@ class Measured:
         self.unanswered.update(drawn.by_importance for drawn in waiting)
 
     def _count(self) -> None:
-        if self._said:
-            self.visits.add(*zip(*self._said, strict=True))
-            self._said.clear()
+        if self._predicted:
+            self.visits.add(*zip(*self._predicted, strict=True))
+            self._predicted.clear()
 
 
 def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tell: Tell | None = None) -> Measured:

@@ -73,7 +73,7 @@ class Storing:
         self._snapshot_at = clock.now()
         self._snapshot_sequence = -1 if partition.repairs else self._journal.sequence
         self._indexing: asyncio.Task[None] | None = None
-        self._segment = partition.archive.end[0]
+        self._segment = partition.archive.end.segment
         self._full_at: float | None = None
         self._again_at = 0.0
         self._error: NoRoomError | None = None
@@ -137,8 +137,8 @@ class Storing:
             indexing, self._indexing = self._indexing, None
             with contextlib.suppress(NoRoomError):  # the archive and the journal will say so, and the end tries again
                 indexing.result()
-        if self._indexing is None and self._partition.archive.end[0] != self._segment:
-            self._segment = self._partition.archive.end[0]
+        if self._indexing is None and self._partition.archive.end.segment != self._segment:
+            self._segment = self._partition.archive.end.segment
             self._indexing = asyncio.ensure_future(self._index())
 
     async def _index(self) -> None:

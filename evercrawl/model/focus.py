@@ -135,7 +135,7 @@ class Focusing:
             if any(self._urls):
                 self._at[start:stop] = [self._of_url(url) for url in state.urls.get_many(range(start, stop))]
             if self._bit_of_mark:
-                marks = state.known.rows(start, stop)["said"]
+                marks = state.known.rows(start, stop)["anchor_mark"]
                 for mark, bit in self._bit_of_mark.items():
                     self._said[start:stop][marks == mark] |= np.uint16(bit)
             self._count = stop

@@ -77,7 +77,7 @@ class Notices:
 
     def announces(self, site: int) -> bool:
         """Return whether a site ever announced a change that a visit then found."""
-        return bool(self._accounts.sites["heard"][site])
+        return bool(self._accounts.sites["announced"][site])
 
     def part(self, site: int) -> float:
         """Return which part of its changes a site announces; 0 where it never did."""
@@ -86,7 +86,7 @@ class Notices:
     def announced_share(self, sites: Slots) -> Floats | None:
         """Return which part of their changes sites announce, shape (n,); None where none ever did."""
         rows = self._accounts.sites.take(sites)
-        return announcements.part(self._know(), *_counts(rows)) if rows["heard"].any() else None
+        return announcements.part(self._know(), *_counts(rows)) if rows["announced"].any() else None
 
     def _know(self) -> announcements.Usual:
         """Return what is usual of sites; all are gone through again when a tenth more was learned."""
@@ -107,4 +107,4 @@ class Notices:
 
 
 def _counts(rows: NDArray[Any]) -> tuple[Floats, Floats, Floats, Floats]:
-    return rows["heard"], rows["missed"], rows["listened"], rows["looked"]
+    return rows["announced"], rows["unannounced"], rows["listened"], rows["looked"]

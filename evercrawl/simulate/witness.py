@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.simulate.log import Log
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 NO_FAULTS = ("struck", "room again", "another scheme")
 OWN = "the program's own"
 """The law that nothing is raised that nobody expects."""
+
+
+_WRITTEN: Final = (
+    (r"\bpredicted_fresh=", "said="),
+    (r"\bannouncement_evidence=", "heard="),
+    (r"\banchor_marks=", "said="),
+    (r"\btext=TextBytes\(visible=(\d+), indexed=(\d+)\)", r"text=(\1, \2)"),
+    (r"^(Lost.* archive=)Pointer\(segment=(\d+), offset=(\d+), length=(\d+)\)", r"\1(\2, \3, \4)"),
+)
+"""How events were first written in logs, where the code has other names by now: logs compare across versions."""
 
 
 class BrokenPromiseError(SimulationError):
@@ -112,7 +123,7 @@ class Witness:
     def remembered(self, event: Event, number: int) -> None:
         """Hear of an event."""
         at = self.at()
-        self.log.add(at, "event", number, event)
+        self.log.add(at, "event", number, _written(event))
         self.result.visits += isinstance(event, Visit)
         for checker in self.checkers:
             checker.remembered(event, number, at)
@@ -160,3 +171,10 @@ class Witness:
         error = context.get("exception")
         if not isinstance(error, Crash) and not self.excused(error):
             self.blame(OWN, f"{context.get('message')}: {error!r}")
+
+
+def _written(event: Event) -> str:
+    text = str(event)
+    for pattern, written in _WRITTEN:
+        text = re.sub(pattern, written, text)
+    return text

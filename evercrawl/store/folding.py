@@ -41,7 +41,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 def fold(state: State, event: Event, place: Place) -> None:
     """Fold one event whose discoveries are admitted already."""
-    _FOLDS[type(event)](state, event, place)
+    FOLDS[type(event)](state, event, place)
 
 
 def replay(state: State, event: Event, pointer: int, number: int) -> None:
@@ -101,7 +101,7 @@ def _nothing(_: State, __: Drawn, ___: Place) -> None:
     """Leave all as it is."""
 
 
-_FOLDS: Final[dict[type[Event], _Fold]] = {
+FOLDS: Final[dict[type[Event], _Fold]] = {
     Visit: _visit,
     Found: _found,
     Passed: _passed,

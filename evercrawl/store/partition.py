@@ -17,7 +17,8 @@ import msgspec
 
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import folding
-from evercrawl.store.archive.archive import Archive, Pointer
+from evercrawl.store.archive.archive import Archive
+from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.disk import snapshot, stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
+    from evercrawl.store.archive.pointer import Pointer
     from evercrawl.store.journal.events import Event
     from evercrawl.types import Keys
 
@@ -132,7 +134,7 @@ class Partition:
                 self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
             self._keys = keys
-            self._archive_end = (0, 0)
+            self._archive_end = ArchiveEnd()
             self._open(writable, fold_all, now)
         except BaseException:
             self.close()
@@ -224,18 +226,18 @@ class Partition:
         )
         if loaded is not None:
             snapshot.restore(self.state, loaded)
-        self._archive_end = head.archive_end if head else (0, 0)
+        self._archive_end = head.archive_end if head else ArchiveEnd()
         given_up = False
         for pointer, number, event in self.journal.replay(head.position if head else 0):
             folding.replay(self.state, event, pointer, number)
             if isinstance(event, Visit) and event.archive is not None:
-                self._archive_end = max(self._archive_end, _end(event))
+                self._archive_end = max(self._archive_end, event.archive.end)
             given_up = given_up or isinstance(event, Lost)
         self.state.cashbook.saved, self.state.folded = None, []  # what is folded from now on is in no snapshot
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
         if given_up:  # the archive was cut in between
-            self._archive_end = max(map(_end, self._named()), default=(0, 0))
+            self._archive_end = max((where.end for _, where in self._named()), default=ArchiveEnd())
 
     def empty_state(self) -> State:
         """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
@@ -282,12 +284,12 @@ class Partition:
         self.birth = Birth(FORMAT, self.birth.id, self.birth.made_at, self.state.scheme, self.birth.first)
         self._write(self.birth)
 
-    def _named(self) -> Iterator[Visit]:
-        """Yield the visits whose records should be in the archive."""
+    def _named(self) -> Iterator[tuple[Visit, Pointer]]:
+        """Yield the visits whose records should be in the archive, and where."""
         gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
         for _, number, event in self.journal.replay():
             if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:
-                yield event
+                yield event, event.archive
 
     def _mend_archive(self, now: float) -> None:
         """Make the archive end where the journal says it does, one way or the other."""
@@ -299,13 +301,12 @@ class Partition:
             self._give_up_broken(now)
 
     def _give_up_broken(self, now: float) -> None:
-        whole_end, broken = (0, 0), list[Lost]()
-        for event in self._named():
-            assert event.archive is not None
-            if self.archive.whole(Pointer(*event.archive)):
-                whole_end = max(whole_end, _end(event))
+        whole_end, broken = ArchiveEnd(), list[Lost]()
+        for event, where in self._named():
+            if self.archive.whole(where):
+                whole_end = max(whole_end, where.end)
             else:
-                broken.append(Lost(event.slot, event.host, now, event.archive, "the archive ends before its record"))
+                broken.append(Lost(event.slot, event.host, now, where, "the archive ends before its record"))
         self.archive.cut(*whole_end)
         self._archive_end = whole_end
         for lost in broken:
@@ -315,7 +316,7 @@ class Partition:
             self.repairs.append(f"the archive had lost {len(broken)} records; their pages will be fetched again")
 
     @property
-    def archive_end(self) -> tuple[int, int]:
+    def archive_end(self) -> ArchiveEnd:
         """Return segment and size at which the archive ended by the journal, when this was opened."""
         return self._archive_end
 
@@ -349,10 +350,3 @@ class Partition:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-
-
-def _end(visit: Visit) -> tuple[int, int]:
-    """Return segment and offset at which the archive record of a visit ends."""
-    assert visit.archive is not None
-    segment, offset, length = visit.archive
-    return segment, offset + length

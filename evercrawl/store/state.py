@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,14 @@ IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
+
+
+class FoldedRecords(NamedTuple):
+    """Records [first, stop) of a snapshot, and how many events they had in them when they were copied."""
+
+    first: int
+    stop: int
+    sequence: int
 
 
 class State:
@@ -71,8 +79,8 @@ class State:
         The clock G when each URL became known, f32 by slot, where cash goes round; 0 for those known since before the
         scheme was another. Empty under other schemes, which have no use for it.
     folded
-        Of a snapshot, while the journal is folded from where it began: records from, to, and how many events they have
-        in them already; else empty. What is assigned comes out the same twice, a running mean would not.
+        Of a snapshot, while the journal is folded from where it began: which records have how many events in them
+        already; else empty. What is assigned comes out the same twice, a running mean would not.
     lost
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     notes
@@ -117,7 +125,7 @@ class State:
         self.changes = 0
         self.wire_bytes = 0
         self.originals = Originals()
-        self.folded: list[tuple[int, int, int]] = []
+        self.folded: list[FoldedRecords] = []
         self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
 
     def host_number(self, name: str, new: list[str]) -> int:
@@ -136,8 +144,9 @@ class State:
             self.host_numbers.setdefault(name, len(self.hosts))
             self.add_host(name)
         spreads = self._spreads(found)
-        said = np.array([found.said.get(i, 0) for i in range(len(found.urls))], np.uint8) if found.said else 0
-        self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops, spreads, said)
+        named, count = found.anchor_marks, len(found.urls)
+        marks = np.array([named.get(i, 0) for i in range(count)], np.uint8) if named else 0
+        self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops, spreads, marks)
         self.urls.append(found.urls)
         new = slice(found.first_slot, found.first_slot + len(found.urls))
         self.table.record[new] = in_cells(spreads) | np.uint32(
@@ -177,7 +186,7 @@ class State:
 
     def in_snapshot(self, index: int, number: int) -> bool:
         """Whether a record that a snapshot had was copied after the event with this number."""
-        return any(first <= index < stop and number < sequence for first, stop, sequence in self.folded)
+        return any(each.first <= index < each.stop and number < each.sequence for each in self.folded)
 
     def new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of the record of a page that has none, and the page's depth."""

@@ -18,7 +18,8 @@ from evercrawl.store.journal.events import (
 from evercrawl.store.journal.events import MEMBER as MEMBER_NOW
 from evercrawl.store.journal.events import NEAR as NEAR_NOW
 from evercrawl.store.journal.events import VALIDATED as VALIDATED_NOW
-from evercrawl.store.records import heard, lasting, media_kind
+from evercrawl.store.records import lasting, media_kind
+from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
 from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED
 from evercrawl.store.state import HELD, VANISHED
 from evercrawl.types import Outcome
@@ -68,7 +69,7 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
         record.importance, record.mark = transfers.unpack_kept(event.transfer)
         state.cashbook.keep(index, event.kept)
     if event.evidence:
-        record.rate_shape, record.rate_scale_s = transfers.unpack_evidence(event.evidence)
+        record.rate_shape, record.rate_scale_s = RateEvidence.unpack(event.evidence)
     if event.changed_at:
         record.changed = record.visited if event.changed_at == event.at else state.ticks(event.changed_at)
     if outcome in HELD:
@@ -93,14 +94,14 @@ def count_dates(state: State, event: Visit) -> None:
 
 def count_announcements(state: State, event: Visit) -> None:
     """Take in what a visit says of how much its site announces."""
-    if event.heard:
+    if event.announcement_evidence:
         row = state.accounts.sites[state.site_of[event.host]]
-        listened, looked = heard.unpack(event.heard)
+        evidence = AnnouncementEvidence.unpack(event.announcement_evidence)
         told = event.flags & (LISTED_TRUE | LISTED_FALSE)
-        row["heard"] += bool(event.flags & LISTED_TRUE)
-        row["missed"] += bool(event.flags & MISSED)
-        row["listened"] += listened
-        row["looked"] += 0.0 if told else looked
+        row["announced"] += bool(event.flags & LISTED_TRUE)
+        row["unannounced"] += bool(event.flags & MISSED)
+        row["listened"] += evidence.listened
+        row["looked"] += 0.0 if told else evidence.looked
 
 
 def _record(state: State, event: Visit) -> tuple[int, Record]:

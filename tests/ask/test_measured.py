@@ -5,7 +5,7 @@ import pytest
 from evercrawl.ask.measured import Measured, measured
 from evercrawl.model.stored.reader import opened, recent
 from evercrawl.store.journal.events import Drawn, Event, Lost, Visit
-from evercrawl.store.records.said import pack
+from evercrawl.store.records.evidence import pack_predicted
 from evercrawl.types import Outcome
 
 SITE = "http://example.org"
@@ -17,7 +17,9 @@ def drawn(slot, at, fresh=0.8, *, by_importance=False):
 
 
 def visit(slot, at, fresh, said=0.8, changed_at=0.0):
-    return Visit(slot, 0, at, Outcome.OK, 200, said=pack(said, fresh), visits=2, changed_at=changed_at)
+    return Visit(
+        slot, 0, at, Outcome.OK, 200, predicted_fresh=pack_predicted(said, fresh), visits=2, changed_at=changed_at
+    )
 
 
 def taken(*events: Event):

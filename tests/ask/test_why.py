@@ -141,7 +141,7 @@ def test_what_a_site_announces_is_told(made, ask):
     made.visit(f"{SITE}/", made.page("Home", "/a"))
     for turn in range(4):
         made.visit(f"{SITE}/a", made.page("a", text=f"turn {turn // 2 * 2}"))
-        made.learner.listed([f"{SITE}/a"], [made.now + 5.0], made.now + 5.0)
+        made.learner.admit_listing([f"{SITE}/a"], [made.now + 5.0], made.now + 5.0)
     made.visit(f"{SITE}/a", made.page("a", text="in the end"))
     made.visit(f"{SITE}/a", made.page("a", text="and in silence"))
     found, view = ask("/a")

@@ -202,7 +202,7 @@ def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):
     file = tmp_path / "page"
     limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (5, 5))"
     script = (
-        "import signal, sys; from pathlib import Path; from evercrawl.store.disk.whole import appearing\n"
+        "import signal, sys; from pathlib import Path; from evercrawl.store.disk.whole import atomic_file\n"
         "from evercrawl.cli import main; from evercrawl.cli.verbs import get\n"
         f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}\n"
         "def run(args): get._put(args, b'0123456789', raw=True)\n"

@@ -10,8 +10,8 @@ from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.prior import SHAPE, SitePriors
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.model.rates import priors_of
-from evercrawl.store.cash.transfers import unpack_evidence
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, LISTED_FALSE, LISTED_TRUE, VALIDATED, Visit
+from evercrawl.store.records.evidence import RateEvidence
 
 SITE = "http://example.org"
 PAGE = f"{SITE}/a"
@@ -42,7 +42,7 @@ def dated(made, before_s: float) -> str:
 
 
 def evidence(made) -> tuple[float, float]:
-    return unpack_evidence(last(made).evidence)
+    return RateEvidence.unpack(last(made).evidence)
 
 
 def test_the_first_visit_teaches_nothing_of_change(begun):
@@ -127,12 +127,12 @@ def test_notices_are_held_against_what_the_visit_saw(begun):
     begun.visit(PAGE, body("one"))
     slot = last(begun).slot
     for words, flag in (("two", LISTED_TRUE), ("two", LISTED_FALSE)):
-        begun.learner.listed([PAGE], [begun.now + 5.0], begun.now + 5.0)
+        begun.learner.admit_listing([PAGE], [begun.now + 5.0], begun.now + 5.0)
         assert notices.date(slot) == begun.now + 5.0
         begun.visit(PAGE, body(words))
         assert last(begun).flags & LISTED == flag
         assert notices.date(slot) == 0.0
-    begun.learner.listed([PAGE], [begun.now - 5.0], begun.now + 1.0)
+    begun.learner.admit_listing([PAGE], [begun.now - 5.0], begun.now + 1.0)
     assert notices.date(slot) == 0.0  # that was before the last visit
     row = begun.state.accounts.sites[0]
     assert (row["listed_true"], row["listed_false"]) == (1, 1)
@@ -234,13 +234,13 @@ def test_a_visit_that_an_announcement_brought_teaches_how_long_the_change_took_t
     begun.visit(PAGE, body("one"))
     assert notices.announced_share(np.zeros(1, np.uint32)) is None
     for after_s in (4.0, 7.0):
-        begun.learner.listed([PAGE], [begun.now + after_s], begun.now + after_s)
+        begun.learner.admit_listing([PAGE], [begun.now + after_s], begun.now + after_s)
     begun.visit(PAGE, body("two"))
     assert evidence(begun) == pytest.approx((1.0, 2.0))
     part = notices.part(0)
     assert 0.0 < part < 1.0
     before = evidence(begun)
-    begun.learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
+    begun.learner.admit_listing([PAGE], [begun.now + 4.0], begun.now + 4.0)
     begun.visit(PAGE, body("two"))
     assert 0.9 < evidence(begun)[0] <= before[0], "a false alarm is no change"
 
@@ -250,7 +250,7 @@ def test_a_change_of_which_nothing_was_said_is_one_of_those_that_are_not_announc
     notices = begun.changes.notices
     for number in range(8):
         begun.visit(PAGE, body(f"{number}"))
-        begun.learner.listed([PAGE], [begun.now + 4.0], begun.now + 4.0)
+        begun.learner.admit_listing([PAGE], [begun.now + 4.0], begun.now + 4.0)
     begun.visit(PAGE, body("8"))
     part, held = notices.part(0), evidence(begun)
     assert part > 0.4

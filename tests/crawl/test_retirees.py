@@ -40,7 +40,7 @@ def slots_of(made):
 def announced(made, path, ago_s):
     """Announce that a page changed so long ago, and return how many more wait then."""
     before = made.frontier.seen_count
-    made.learner.listed([f"{SITE}/{path}"], [made.now - ago_s], made.now)
+    made.learner.admit_listing([f"{SITE}/{path}"], [made.now - ago_s], made.now)
     return made.frontier.seen_count - before
 
 

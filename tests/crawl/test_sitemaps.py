@@ -49,7 +49,7 @@ class Heard:
         self.calls = []
         self.whole = True
 
-    def listed(self, urls, dates, at):
+    def admit_listing(self, urls, dates, at):
         assert len(urls) == len(set(urls)) == len(dates)
         self.calls.append((list(urls), list(dates), at))
         return self.whole

@@ -132,6 +132,6 @@ def test_a_seed_comes_in_whatever_is_full(begun):
 
 def test_a_sitemap_is_told_that_not_all_came_in(begun):
     begun.limited(max_backlog_per_host=10)
-    assert begun.learner.listed(paths(5), [None] * 5, begun.now)
-    assert not begun.learner.listed(paths(20, 5), [None] * 20, begun.now)
+    assert begun.learner.admit_listing(paths(5), [None] * 5, begun.now)
+    assert not begun.learner.admit_listing(paths(20, 5), [None] * 20, begun.now)
     assert begun.state.known.count == 10

@@ -102,13 +102,13 @@ def test_words_of_a_link_are_remembered_and_folded(tmp_path, made):
     assert entries(made, storm, flood) == {"/one": 0, "/wet": 1}
     assert entries(made, flood, storm) == {"/one": 1, "/wet": 0}  # the marks are those of the words
     assert entries(made, Focus(words=("storms",))) == {}  # which nobody looked for then
-    marks = made.state.known.rows()["said"]
+    marks = made.state.known.rows()["anchor_mark"]
     assert sorted(marks[marks > 0].tolist()) == sorted(marks_of([storm, flood]).values())
     made.save()
     made.partition.close()
     (made.directory / "known.bin").unlink(missing_ok=True)
     again = opened(made.directory)
-    assert again.state.known.rows()["said"].tolist() == marks.tolist()
+    assert again.state.known.rows()["anchor_mark"].tolist() == marks.tolist()
     again.close()
 
 

@@ -38,7 +38,7 @@ def test_a_visit_settles_it():
 def announce(made, paths, *, so_s=5.0):
     """Let a sitemap say that pages changed, so long after the last visit."""
     at = made.now + so_s
-    made.learner.listed([f"{SITE}/{path}" for path in paths], [at] * len(paths), at)
+    made.learner.admit_listing([f"{SITE}/{path}" for path in paths], [at] * len(paths), at)
 
 
 @pytest.fixture(name="told")
@@ -56,7 +56,7 @@ def crawl_of_a_site_that_announces(made):
 
 
 def counts(state) -> list[float]:
-    return [float(state.accounts.sites[name][0]) for name in ("heard", "missed", "listened", "looked")]
+    return [float(state.accounts.sites[name][0]) for name in ("announced", "unannounced", "listened", "looked")]
 
 
 def test_how_much_a_site_announces_is_told_once_it_did(made):

@@ -13,7 +13,7 @@ from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.simulate.surroundings.clock import Crash, run_virtual
 from evercrawl.simulate.surroundings.disk import VirtualDisk
-from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import Entry
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Event, Found, Visit
 from evercrawl.store.partition import Partition

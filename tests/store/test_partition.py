@@ -9,7 +9,7 @@ import pytest
 
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.store.archive.archive import Pointer
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import Entry
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Lost, Visit

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.store.cash.transfers import Moved, pack, pack_evidence, rounded, unpack, unpack_evidence
+from evercrawl.store.cash.transfers import Moved, pack, rounded, unpack
 
 amounts = st.floats(-1e6, 1e6, width=32)
 
@@ -25,7 +25,3 @@ def test_all_but_the_history_is_rounded():
     assert out.history == 0.1
     assert out.moved == rounded(0.1) != 0.1
     assert math.isclose(out.moved, 0.1, rel_tol=1e-7)
-
-
-def test_evidence():
-    assert unpack_evidence(pack_evidence(1.5, 86_400.0)) == (1.5, 86_400.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evercrawl.errors import ConfigError
 from evercrawl.store.archive.warc import iso_date
-from evercrawl.store.disk.whole import appearing
+from evercrawl.store.disk.whole import atomic_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -109,7 +109,7 @@ def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
     StoreError
         It cannot be written; `NoRoomError` for want of room.
     """
-    with appearing(path) as temporary:
+    with atomic_file(path) as temporary:
         if path.suffix == ".parquet":
             with contextlib.closing(Parquet(temporary, columns)) as parquet:
                 yield parquet

@@ -105,6 +105,14 @@ class Held:
         return Held(self.pages.take(rows), self.copies[rows], self.wait_s[rows], self.times[rows] * times)
 
 
+class _Sums(NamedTuple):
+    """Units and visits a second, and freshness."""
+
+    spent: float
+    visits_per_s: float
+    freshness: float
+
+
 class Curve:
     """Freshness by budget.
 
@@ -145,8 +153,8 @@ class Curve:
         after_s = self._intervals(price)
         budget, visits_per_s, freshness = self._sums(after_s)
         less, more = (self._sums(self._intervals(price * math.exp(by))) for by in (_NUDGE, -_NUDGE))
-        spent = more[0] - less[0]
-        marginal = (more[2] - less[2]) / spent if spent > 0 else 0.0
+        spent = more.spent - less.spent
+        marginal = (more.freshness - less.freshness) / spent if spent > 0 else 0.0
         alone = after_s > SELDOM_S
         seldom, left_alone = float(self._share[alone].sum()), float(self._held.times[alone].sum())
         return Point(budget, visits_per_s, freshness, marginal, price, seldom, left_alone)
@@ -191,15 +199,14 @@ class Curve:
         self._policy.price = price
         return np.maximum(self._policy.due(self._pages, 0.0), self._held.wait_s)
 
-    def _sums(self, after_s: Floats) -> tuple[float, float, float]:
-        """Return units and visits a second, and freshness."""
+    def _sums(self, after_s: Floats) -> _Sums:
         ever = np.isfinite(after_s)
         page, times, tau = self._pages.take(ever), self._held.times[ever], np.maximum(after_s[ever], 1e-9)
         still = survival(page.shape, page.scale_s, tau)
         fresh = parts(page.shape, page.scale_s, tau).fresh / tau + still
         visits = times / tau
         spent = visits * (page.cost + page.cost_changed * (1.0 - still))
-        return float(spent.sum()), float(visits.sum()), float(self._share[ever] @ fresh)
+        return _Sums(float(spent.sum()), float(visits.sum()), float(self._share[ever] @ fresh))
 
     def _solved(self, budget: float, guess: float) -> float:
         """Return the logarithm of the price, between bounds that are drawn in: spending falls as the price rises."""
@@ -207,13 +214,15 @@ class Curve:
         at, step, slope = guess, 2.0, -0.5
         before: tuple[float, float] | None = None
         for _ in range(_TRIES):
-            spent = self._sums(self._intervals(math.exp(at)))[0]
+            spent = self._sums(self._intervals(math.exp(at))).spent
             off = (math.log(spent) if spent > 0 else -_WIDEST) - goal
             if abs(off) <= _NEAR or high - low < 1e-12 or abs(at) >= _WIDEST:
                 break
             low, high = (at, high) if off > 0 else (low, at)
-            if before is not None and before[0] != at and (off - before[1]) / (at - before[0]) < 0:
-                slope = (off - before[1]) / (at - before[0])
+            if before is not None:
+                at_before, off_before = before
+                steepness = (off - off_before) / (at - at_before) if at_before != at else 0.0
+                slope = steepness if steepness < 0 else slope
             before = at, off
             following = at - off / slope
             if not low < following < high:

@@ -30,6 +30,10 @@ class _Held(NamedTuple):
     out: int
     partial: bool
 
+    def differs(self, other: _Held) -> bool:
+        """Whether another page's links are others."""
+        return (self.targets, self.external, self.out) != (other.targets, other.external, other.out)
+
 
 def link_steps(view: View) -> Steps:
     """Return the links that came and went, as steps of importance by slot; instants in seconds since the epoch.
@@ -76,7 +80,7 @@ class _Reader:
         if before is None:
             if self._born[event.slot] != _UNREAD:
                 self._step(event.slot, float(self._born[event.slot]), None, now)
-        elif not before.partial and before[:3] != now[:3]:
+        elif not before.partial and before.differs(now):
             at = event.at - event.interval_s / 2
             self._step(event.slot, at, before, now)
             if event.found is not None and event.found.source == event.slot:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evercrawl.ask.verify.findings import Findings
     from evercrawl.store.archive.answer import Stored
     from evercrawl.store.archive.cdxj import Capture
+    from evercrawl.store.archive.pointer import Pointer
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.journal.events import Visit
     from evercrawl.store.partition import Partition
@@ -52,7 +53,7 @@ class ArchiveCheck:
         self,
         partition: Partition,
         folded: State,
-        lost: dict[tuple[int, int, int], int],
+        lost: dict[Pointer, int],
         found: Findings,
         *,
         running: bool,

@@ -28,7 +28,8 @@ WORST: Final = 1e-6
 """What a sum may be off by, in parts of all cash, and a page, in parts of its importance and its site's source."""
 _KIND: Final = "cash"
 _COUNTED: Final = (
-    "members", "date_true", "date_false", "listed_true", "listed_false", "heard", "missed", "listened", "looked",
+    "members", "date_true", "date_false", "listed_true", "listed_false", "announced", "unannounced",
+    "listened", "looked",
 )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from evercrawl.store.table.urllog import LOG as URL_FILE
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from evercrawl.ask.verify.findings import Findings
@@ -43,20 +45,19 @@ class EventCheck:
     def __init__(self, folded: State, state: State, found: Findings) -> None:
         self._folded, self._state, self._found = folded, state, found
         self._hosts = array("I")  # of each slot
+        self._checks: dict[type[Event], Callable[[Any, int], bool]] = {
+            Visit: self._visit,
+            Found: self._seeds,
+            Passed: self._passed,
+            Switched: self._switched,
+            Lost: self._of_a_page,
+            Noted: self._noted,
+            Drawn: self._of_a_page,
+        }
 
     def event(self, event: Event, number: int) -> bool:
         """Check one event; return whether it can be folded."""
-        if isinstance(event, (Drawn, Lost)):
-            return self._is_known(event.slot, number)
-        if isinstance(event, Passed):
-            return self._is_known(event.slot, number) and self._passed(event, number)
-        if isinstance(event, Noted):
-            whole = bool(np.isfinite(list(event.notes.values())).all())
-            return whole or self._blame(number, "a note of the policy is no number")
-        if isinstance(event, Switched):
-            return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
-        fits = event.found is None or self._discovery(event.found, number)
-        return fits and (isinstance(event, Found) or self._visit(event, number))
+        return self._checks[type(event)](event, number)
 
     def _blame(self, number: int, what: str) -> bool:
         self._found.blame(f"journal event {number}: {what}", "journal events")
@@ -65,7 +66,22 @@ class EventCheck:
     def _is_known(self, slot: int, number: int) -> bool:
         return slot < len(self._hosts) or self._blame(number, f"it is about slot {slot} of {len(self._hosts)}")
 
+    def _of_a_page(self, event: Drawn | Lost, number: int) -> bool:
+        return self._is_known(event.slot, number)
+
+    def _noted(self, event: Noted, number: int) -> bool:
+        whole = bool(np.isfinite(list(event.notes.values())).all())
+        return whole or self._blame(number, "a note of the policy is no number")
+
+    def _switched(self, event: Switched, number: int) -> bool:
+        return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
+
+    def _seeds(self, event: Found, number: int) -> bool:
+        return self._discovery(event.found, number)
+
     def _passed(self, event: Passed, number: int) -> bool:
+        if not self._is_known(event.slot, number):
+            return False
         if self._folded.record_of(event.slot) is None and event.slot not in self._folded.lost:
             return self._blame(number, f"cash is passed on by slot {event.slot}, which was never visited")
         return self._fits(event, number)
@@ -106,6 +122,8 @@ class EventCheck:
                 self._found.blame(f"{URL_FILE}: slot {slot} is {text}, and the journal has {url}", URL_FILE)
 
     def _visit(self, event: Visit, number: int) -> bool:
+        if event.found is not None and not self._discovery(event.found, number):
+            return False
         if not self._is_known(event.slot, number):
             return False
         known = len(self._hosts)

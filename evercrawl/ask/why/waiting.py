@@ -23,7 +23,8 @@ def robots_rule(view: View, url: str) -> str:
     held = stored(view.partition.directory / ROBOTS_FILE, origin(url))
     if held is None:
         return ""
-    robots, agent, path = parse(held[0]), view.config.product_token, path_query(url)
+    body, _ = held
+    robots, agent, path = parse(body), view.config.product_token, path_query(url)
     return "" if robots.allowed(agent, path) else robots.deciding(agent, path)
 
 

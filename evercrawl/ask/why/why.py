@@ -191,7 +191,7 @@ def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
     if not true + false:
         return None
     part = Notices(view.state.accounts).part(_site(view, slot))
-    return Announcing(part, int(row["heard"]), int(row["missed"]), true, false)
+    return Announcing(part, int(row["announced"]), int(row["unannounced"]), true, false)
 
 
 def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:

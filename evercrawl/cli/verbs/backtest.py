@@ -154,17 +154,17 @@ def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None
     from evercrawl.cli.show.figures import backtest as backtest_figure
     from evercrawl.cli.show.tables.backtest import SITES
     from evercrawl.lab.backtest.rows import MEAN
-    from evercrawl.store.disk.whole import appearing
+    from evercrawl.store.disk.whole import atomic_file
 
     if args.plot:
-        with appearing(Path(args.plot)) as temporary:
+        with atomic_file(Path(args.plot)) as temporary:
             panels: dict[str, Sequence[Row | Mean]] = {}
             for told in found:
                 panels[told.name] = told.site.rows
                 panels |= {f"{told.name}: {each.rows[0].site}": each.rows for each in told.parts[:SITES]}
             backtest_figure.freshness(panels | ({MEAN: mean} if mean else {}), temporary)
     if args.calibration:
-        with appearing(Path(args.calibration)) as temporary:
+        with atomic_file(Path(args.calibration)) as temporary:
             backtest_figure.calibration(mean or found[0].site.rows, temporary)
 
 

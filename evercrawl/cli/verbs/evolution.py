@@ -168,7 +168,7 @@ def _lines(found: Sequence[Evolution], by: str, samples: Sequence[str]) -> list[
 
 def _plot(found: Sequence[Evolution], path: Path) -> None:
     from evercrawl.cli.show.figures.evolution import draw
-    from evercrawl.store.disk.whole import appearing
+    from evercrawl.store.disk.whole import atomic_file
 
-    with appearing(path) as temporary:
+    with atomic_file(path) as temporary:
         draw(found, temporary)

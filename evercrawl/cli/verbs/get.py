@@ -169,7 +169,7 @@ def as_object(found: Content, form: str) -> dict[str, Any]:
 
 
 def _put(args: argparse.Namespace, data: bytes, *, raw: bool) -> None:
-    from evercrawl.store.disk.whole import appearing
+    from evercrawl.store.disk.whole import atomic_file
 
     if args.output in (None, "-"):
         if not raw:
@@ -177,5 +177,5 @@ def _put(args: argparse.Namespace, data: bytes, *, raw: bool) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
-    with appearing(Path(args.output)) as name:
+    with atomic_file(Path(args.output)) as name:
         name.write_bytes(data)

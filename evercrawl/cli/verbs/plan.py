@@ -189,7 +189,7 @@ def _times(found: Outlook, point: Point) -> str:
 
 def _plot(found: Outlook, path: Path) -> None:
     from evercrawl.cli.show.figures.plan import draw
-    from evercrawl.store.disk.whole import appearing
+    from evercrawl.store.disk.whole import atomic_file
 
-    with appearing(path) as temporary:
+    with atomic_file(path) as temporary:
         draw(found, temporary)

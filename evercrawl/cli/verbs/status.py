@@ -74,9 +74,9 @@ def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
         found = asked(directory, meter)
     if plot:
         from evercrawl.cli.show.figures.calibration import draw
-        from evercrawl.store.disk.whole import appearing
+        from evercrawl.store.disk.whole import atomic_file
 
-        with appearing(Path(plot)) as temporary:
+        with atomic_file(Path(plot)) as temporary:
             draw(calibration.groups(found), temporary)
     print(json.dumps(calibration.rounded(found)) if json_too else "\n".join(calibration.lines(found)))
     return 0

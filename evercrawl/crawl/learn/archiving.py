@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.store.archive.archive import Pointer
 from evercrawl.store.archive.warc import Entry, Kind, Original, payload_digest
 from evercrawl.store.journal.events import Visit
 
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evercrawl.model.stored.reading import Reading
+    from evercrawl.store.archive.pointer import Pointer
     from evercrawl.store.partition import Partition
 
 
@@ -40,7 +40,7 @@ def _entry(partition: Partition, reading: Reading) -> Entry:
     url = exchange.request.url
     if exchange.status == 304:
         return Entry(exchange, Kind.NOT_MODIFIED, Original(url, event.at))
-    original = partition.archive.read(Pointer(*event.archive))
+    original = partition.archive.read(event.archive)
     payload = payload or payload_digest(exchange.wire)
     if original.digest == payload and _coding(original.headers) == _coding(exchange.headers):
         return Entry(exchange, Kind.SAME_CONTENT, Original(url, event.at, original.digest))

@@ -84,7 +84,7 @@ class Cashier:
         change |= MEMBER if member else 0
         transfer, joined = self._transfer(reading, flags, alias, links, gone=gone)
         moved = _moved(transfer)
-        if not any(moved[2:]):
+        if not moved.is_something:
             return Settlement(change, b"", 0)
         needed = before.event if moved.takes_back or not flags & HAS_LINKS else 0
         return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept), joined)
@@ -110,7 +110,7 @@ class Cashier:
         else:
             moved = self._scheme.visit(account, links, links, state.accounts.total, same=True)
             moved, joined = self._handed_on(account, moved, held.alias if held is not None else NO_SLOT)
-        if not any(_moved(moved)[2:]):
+        if not _moved(moved).is_something:
             return Passing(b"", b"", b"")
         return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept), joined)
 
@@ -182,7 +182,10 @@ class Cashier:
 
 
 def _moved(transfer: Transfer) -> transfers.Moved:
-    return transfers.Moved(transfer.history, transfer.mark, transfer.moved, *transfer[3:7])
+    return transfers.Moved(
+        transfer.history, transfer.mark, transfer.moved, transfer.internal, transfer.external,
+        transfer.back_internal, transfer.back_external,
+    )  # fmt: skip
 
 
 def _links_of(event: Visit) -> Links:

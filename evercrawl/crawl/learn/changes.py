@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evercrawl.change import announcements, dates, extent, gamma
 from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, fit, priors_of
 from evercrawl.parse.digest import keys
-from evercrawl.store.cash import transfers
 from evercrawl.store.journal.events import (
     CHANGED,
     DATE_FALSE,
@@ -20,7 +19,7 @@ from evercrawl.store.journal.events import (
     UNCHANGED,
     VALIDATED,
 )
-from evercrawl.store.records import heard
+from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
 from evercrawl.store.state import HELD
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -50,7 +49,7 @@ class Lesson(NamedTuple):
         When the content changed; 0 where it did not.
     fresh
         Whether the copy was still the page; None where there was none, or the visit does not tell.
-    heard
+    announcement_evidence
         What the visit says of how much its site announces, packed; 0 where the site never announced a change.
     """
 
@@ -58,7 +57,7 @@ class Lesson(NamedTuple):
     evidence: bytes = b""
     changed_at: float = 0.0
     fresh: bool | None = None
-    heard: int = 0
+    announcement_evidence: int = 0
 
 
 class Past(NamedTuple):
@@ -73,14 +72,14 @@ class Past(NamedTuple):
     age_s
         What to learn of the rate from instead, in place of the interval, where the page was found changed; None where
         nothing tells.
-    heard
+    announcement_evidence
         As in `Lesson`.
     """
 
     interval_s: float
     quiet_s: float
     age_s: float | None
-    heard: int
+    announcement_evidence: int
 
 
 class Changes:
@@ -152,9 +151,9 @@ class Changes:
         if said_at or self.notices.announces(site):
             past = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
             truth |= MISSED if changed and not said_at else 0
-        evidence = transfers.pack_evidence(*self._evidence(before, site, changed, interval_s, past))
+        evidence = RateEvidence(*self._evidence(before, site, changed, interval_s, past)).pack()
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
-        return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.heard)
+        return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.announcement_evidence)
 
     def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
         """Learn of a page that the last visit found gone whether it is back; one in vain does not tell."""
@@ -193,15 +192,15 @@ class Changes:
         rho lam, so that the time counts rho times. A change of which nothing was said is one of the others, which come
         at (1 - rho) lam; and of those that would have been announced there was none.
         """
-        prior, row = self.priors.prior(site), self._state.accounts.sites[site]
-        belief = prior[0] + before.shape, prior[1] + before.scale_s
+        (shape, scale_s), row = self.priors.prior(site), self._state.accounts.sites[site]
+        belief = shape + before.shape, scale_s + before.scale_s
         until_s = interval_s if told_s is None else min(max(interval_s - told_s, 0.0), interval_s)
         told, part = told_s is not None, self.notices.part(site)
-        said = heard.pack(*self.notices.heard(site, belief, until_s))
+        told_of = AnnouncementEvidence(*self.notices.heard(site, belief, until_s)).pack()
         if told and changed and dates.likely(int(row["listed_true"]), int(row["listed_false"])):
-            return Past(interval_s, 0.0, max(part, announcements.AT_FIRST) * until_s, said)
+            return Past(interval_s, 0.0, max(part, announcements.AT_FIRST) * until_s, told_of)
         quiet_s = part * interval_s if changed and not told and age_s is None else 0.0
-        return Past(interval_s - quiet_s, quiet_s, age_s, said)
+        return Past(interval_s - quiet_s, quiet_s, age_s, told_of)
 
     def _evidence(self, before: Before, site: int, changed: bool, interval_s: float, past: Past) -> tuple[float, float]:
         held = (before.shape, before.scale_s)
@@ -209,8 +208,8 @@ class Changes:
         self._intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
         weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
-        kept = gamma.forget(*held, weight)
-        known = kept[0], kept[1] + past.quiet_s
+        shape, scale_s = gamma.forget(*held, weight)
+        known = shape, scale_s + past.quiet_s
         after = gamma.learn_evidence(*known, self.priors.prior(site), past.interval_s, changed, past.age_s)
         self.priors.learn(site, held if any(held) else None, after)
         return after

@@ -104,7 +104,7 @@ class Learner:
             self._named(Found(at, found))
         return len(new)
 
-    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
+    def admit_listing(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
         """Make known what a sitemap or feed lists, and remember which known pages it says have changed.
 
         Return whether there was budget for all of it.

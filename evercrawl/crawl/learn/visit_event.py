@@ -9,8 +9,8 @@ from evercrawl.model.stored.reading import PERMANENT
 from evercrawl.model.stored.remembered import Leads, Remembered
 from evercrawl.model.web.link_bytes import link_bytes
 from evercrawl.model.web.outlinks import Outlinks, outlinks
-from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Visit
-from evercrawl.store.records.said import pack as pack_said
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, TextBytes, Visit
+from evercrawl.store.records.evidence import pack_predicted
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evercrawl.model.stored.classify import Verdict
     from evercrawl.model.stored.reading import Reading
     from evercrawl.model.web.near import NearDuplicates
-    from evercrawl.store.archive.archive import Pointer
+    from evercrawl.store.archive.pointer import Pointer
     from evercrawl.store.state import State
     from evercrawl.types import Slots
 
@@ -119,8 +119,8 @@ class VisitEvents:
             near=near,
             kept=settled.kept,
             joined=settled.joined,
-            said=pack_said(reading.said, change.fresh),
-            heard=change.heard,
+            predicted_fresh=pack_predicted(reading.said, change.fresh),
+            announcement_evidence=change.announcement_evidence,
             anchors=self._anchors(reading, verdict, slots, links) if own else b"",
             text=text_of(reading, verdict) if own else None,
         )
@@ -186,12 +186,12 @@ class VisitEvents:
         return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
 
 
-def text_of(reading: Reading, verdict: Verdict) -> tuple[int, int] | None:
+def text_of(reading: Reading, verdict: Verdict) -> TextBytes | None:
     """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
     old, content = reading.before.held, reading.content
     if verdict.flags & KEEP and old is not None:
         return old.text
-    return (0, 0) if content is None else (content.text_bytes, content.index_bytes)
+    return TextBytes(0, 0) if content is None else TextBytes(content.text_bytes, content.index_bytes)
 
 
 def _misses(before: int, outcome: Outcome) -> int:

@@ -24,7 +24,7 @@ _AHEAD_S: Final = 86_400.0  # a date further ahead of us than any zone is none
 class Listener(Protocol):
     """Whoever wants to know what sitemaps list."""
 
-    def listed(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
+    def admit_listing(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
         """Take in distinct URLs that a sitemap lists at the instant `at`, and when each changed last by what it says.
 
         The URLs are normalised, and the sitemap may speak of them; whether they belong to the crawl is not asked. The
@@ -85,7 +85,7 @@ class SitemapIntakes:
         intake.pages, intake.children = len(sitemap.pages), len(sitemap.children)
         dated = {entry.url: instant(entry.dated, now) for entry in within(pages, at, listing.owners)}
         if dated:
-            intake.whole &= self._listener.listed(list(dated), list(dated.values()), now)
+            intake.whole &= self._listener.admit_listing(list(dated), list(dated.values()), now)
         if listing.level < MAX_LEVEL:
             for child in within(children, at, listing.owners):
                 self._named(child.url, listing, now)

@@ -19,7 +19,7 @@ from evercrawl.model.policy.places import places
 from evercrawl.model.stored.reader import events
 from evercrawl.schedule.base import Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
-from evercrawl.store.records.said import unpack
+from evercrawl.store.records.evidence import PredictedFresh
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Lessons:
         if flags & HAS_LINKS:
             links, targets = event.out, crc32(event.targets)
             relinked = bool(seen) and targets != before
-            size = min(event.text[0] if event.text is not None else event.size_bytes or size, 0xFFFFFFFF)
+            size = min(event.text.visible if event.text is not None else event.size_bytes or size, 0xFFFFFFFF)
         if read and not same:
             digest, words = event.digest, event.words
         _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words, size, links, targets)
@@ -178,7 +178,7 @@ class Lessons:
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
             event.wire_bytes, size, links, relinked,
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
-            unpack(event.said)[0] if event.said else np.nan, event.host,
+            _predicted(event), event.host,
         )  # fmt: skip
 
     def _likely(self, site: int, event: Visit) -> bool:
@@ -205,6 +205,11 @@ class Lessons:
         """Take a page for one that was never read: its content was lost."""
         self.flush()
         self._held.upto(slot + 1)[slot] = np.zeros((), _HELD)
+
+
+def _predicted(event: Visit) -> float:
+    """Return how likely the copy was said to be fresh; nan where nothing was said."""
+    return PredictedFresh.unpack(event.predicted_fresh).probability if event.predicted_fresh else math.nan
 
 
 def _is(rows: NDArray[Any] | None, kind: np.dtype[Any]) -> bool:

@@ -187,9 +187,12 @@ class RobotsKeeper:
             row = self._cache.execute(asked, (origin, _CLOSED)).fetchone()
         except sqlite3.Error:
             return None  # a cache: what it does not say is asked for again
-        if row is None or row[1] > now + DEFAULT_FRESH_S:  # nothing is kept for so long: the clock was set back
+        if row is None:
             return None
-        return self._parsed(row[0], row[1])
+        body, expires_at = row
+        if expires_at > now + DEFAULT_FRESH_S:  # nothing is kept for so long: the clock was set back
+            return None
+        return self._parsed(body, expires_at)
 
     def _remember(self, origin: str, what: str, body: bytes, expires_at: float) -> None:
         try:
@@ -209,4 +212,4 @@ def stored(path: Path, origin: str) -> tuple[bytes, float] | None:
     rows = cache_file.read(
         path, "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?", origin, _CLOSED
     )
-    return (bytes(rows[0][0]), float(rows[0][1])) if rows else None
+    return next(((bytes(body), float(expires_at)) for body, expires_at in rows), None)

@@ -51,13 +51,13 @@ def expected(state: State) -> tuple[Slots, NDArray[np.uint64]]:
 def difference(state: State, index: Index) -> Difference:
     """Compare the index with what is remembered."""
     slots, digests = expected(state)
-    held, held_digests = index.held()
-    order = np.argsort(held, kind="stable")
-    held, held_digests = held[order], held_digests[order]
-    at = np.minimum(np.searchsorted(held, slots), max(len(held) - 1, 0))
-    same = (held[at] == slots) & (held_digests[at] == digests) if len(held) else np.zeros(len(slots), np.bool_)
-    twice = held[1:][held[1:] == held[:-1]]
-    return Difference(np.union1d(slots[~same], twice[np.isin(twice, slots)]), held[~np.isin(held, slots)])
+    pages, contents = index.held()
+    order = np.argsort(pages, kind="stable")
+    pages, contents = pages[order], contents[order]
+    at = np.minimum(np.searchsorted(pages, slots), max(len(pages) - 1, 0))
+    same = (pages[at] == slots) & (contents[at] == digests) if len(pages) else np.zeros(len(slots), np.bool_)
+    twice = pages[1:][pages[1:] == pages[:-1]]
+    return Difference(np.union1d(slots[~same], twice[np.isin(twice, slots)]), pages[~np.isin(pages, slots)])
 
 
 def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:

@@ -164,7 +164,8 @@ class Learned(Used):
         """Fit, where it is due; return whether there is anything to go by."""
         now = self.counts.questions, self._state.known.count, self._state.records.count
         before = self._fitted_of
-        if now[0] < before[0] or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
+        (questions, *_), (questions_before, *_) = now, before
+        if questions < questions_before or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
             self._fitted_of, self._exposure = now, None  # what could be shown grows with what was read
             self._fit()
         return len(self._theta) > 0

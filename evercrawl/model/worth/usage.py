@@ -110,7 +110,8 @@ class Tail:
         before = -1
         while self.size != before:
             before = self.size
-            yield from self.read()[1]
+            _, questions = self.read()
+            yield from questions
 
     def _questions(self, text: bytes) -> list[Question]:
         whole = text.rfind(b"\n") + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -10,6 +10,7 @@ from evercrawl.errors import StoreError
 from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
 from evercrawl.store.archive.member import unpack
+from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
 from evercrawl.store.archive.warc import ID_BYTES, Kind, payload_digest, visit_records, warcinfo
 from evercrawl.store.archive.warc_read import parse
 
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 FOLDER: Final = "archive/"
 COVERED: Final = FOLDER + "indexed.json"
 SEGMENT_BYTES: Final = 1 << 30
-
-
-class Pointer(NamedTuple):
-    """Where a record is: number of the segment, first byte and length of its gzip member."""
-
-    segment: int
-    offset: int
-    length: int
 
 
 class Archive:
@@ -69,9 +62,9 @@ class Archive:
         self._first_size = {number: disk.size(self.name(number)) for number in self.segments()}
 
     @property
-    def end(self) -> tuple[int, int]:
+    def end(self) -> ArchiveEnd:
         """Return the last segment's number and its size in bytes."""
-        return self._segment, self._size
+        return ArchiveEnd(self._segment, self._size)
 
     def name(self, segment: int) -> str:
         """Return the file name of a segment."""

@@ -17,7 +17,7 @@ Gyongyi, Garcia-Molina, Pedersen (2004). Combating Web Spam with TrustRank, sect
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,8 @@ SITE: Final = np.dtype(
         ("date_false", "<u4"),
         ("listed_true", "<u4"),  # the same for the dates of sitemaps and feeds
         ("listed_false", "<u4"),
-        ("heard", "<f8"),  # what is known of how much it announces; see `change.announcements`
-        ("missed", "<f8"),
+        ("announced", "<f8"),  # changes that it announced, and those it did not; see `change.announcements`
+        ("unannounced", "<f8"),
         ("listened", "<f8"),
         ("looked", "<f8"),
         ("trusted", "<u4"),  # 1: it is given its part; 0: it has to live of what links bring
@@ -48,6 +48,26 @@ SITE: Final = np.dtype(
     ]
 )
 """What is kept of a site."""
+
+
+class SavedAccounts(NamedTuple):
+    """All accounts, as snapshots have them.
+
+    Attributes
+    ----------
+    virtual, total
+        As in `Accounts`.
+    each, active
+        What each trusted site with members was given so far, and how many there are.
+    sites
+        The rows of `SITE`.
+    """
+
+    virtual: float = 0.0
+    total: float = 0.0
+    each: float = 0.0
+    active: int = 0
+    sites: bytes = b""
 
 
 class Accounts:
@@ -175,14 +195,15 @@ class Accounts:
         """Return the sum of the constant sources: 1 a trusted site with members, none where the virtual page spends."""
         return 0.0 if self.handout else float(self._active)
 
-    def save(self) -> tuple[float, float, float, int, bytes]:
+    def save(self) -> SavedAccounts:
         """Return everything, for a snapshot."""
-        return self.virtual, self.total, self._each, self._active, self.sites[: self.count].tobytes()
+        rows = self.sites[: self.count].tobytes()
+        return SavedAccounts(self.virtual, self.total, self._each, self._active, rows)
 
-    def restore(self, saved: tuple[float, float, float, int, bytes]) -> None:
+    def restore(self, saved: SavedAccounts) -> None:
         """Become what `save` saved."""
-        self.virtual, self.total, self._each, self._active, rows = saved
-        sites = np.frombuffer(rows, SITE)
+        self.virtual, self.total, self._each, self._active = saved.virtual, saved.total, saved.each, saved.active
+        sites = np.frombuffer(saved.sites, SITE)
         self.count = len(sites)
         self.sites[: self.count] = sites
 

@@ -1,4 +1,4 @@
-"""How the cash that a visit moved, and what it taught about change, are written in its event."""
+"""How the cash that a visit moved is written in its event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 _KEPT: Final = Struct("<dffff")
 _RELINKED: Final = Struct("<dffffff")
 _OWN: Final = Struct("<df")
-_EVIDENCE: Final = Struct("<ff")
 _SINGLE: Final = Struct("<f")
 
 
@@ -41,6 +40,11 @@ class Moved(NamedTuple):
     back_external: float = 0.0
 
     @property
+    def is_something(self) -> bool:
+        """Whether cash moves at all, or comes back."""
+        return bool(self.moved or self.internal or self.external or self.takes_back)
+
+    @property
     def takes_back(self) -> bool:
         """Whether links that held before are asked to give back."""
         return bool(self.back_internal or self.back_external)
@@ -52,7 +56,9 @@ def pack(moved: Moved) -> bytes:
     >>> unpack(pack(Moved(1.5, 0.0, 0.5, 0.25, 0.125)))
     Moved(history=1.5, mark=0.0, moved=0.5, internal=0.25, external=0.125, back_internal=0.0, back_external=0.0)
     """
-    return _RELINKED.pack(*moved) if moved.takes_back else _KEPT.pack(*moved[:5])
+    if moved.takes_back:
+        return _RELINKED.pack(*moved)
+    return _KEPT.pack(moved.history, moved.mark, moved.moved, moved.internal, moved.external)
 
 
 def unpack(data: bytes) -> Moved:
@@ -82,17 +88,6 @@ def pack_numbers(kept: Sequence[float]) -> bytes:
 def unpack_numbers(data: bytes) -> tuple[float, ...]:
     """Return what `pack_numbers` packed."""
     return unpack_struct(f"<{len(data) // 8}d", data)
-
-
-def pack_evidence(shape: float, scale_s: float) -> bytes:
-    """Return what visits add to the prior's shape and scale, 8 bytes."""
-    return _EVIDENCE.pack(shape, scale_s)
-
-
-def unpack_evidence(data: bytes) -> tuple[float, float]:
-    """Return shape and scale."""
-    shape, scale_s = _EVIDENCE.unpack(data)
-    return shape, scale_s
 
 
 def rounded(amount: float) -> float:

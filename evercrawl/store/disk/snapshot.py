@@ -16,9 +16,12 @@ import xxhash
 import zstandard
 
 from evercrawl.errors import StoreError
+from evercrawl.store.archive.pointer import ArchiveEnd  # noqa: TC001 - msgspec decodes it
+from evercrawl.store.cash.accounts import SavedAccounts
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.pieces import END, packed, pieces
 from evercrawl.store.scheme import Scheme
+from evercrawl.store.state import FoldedRecords
 from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.table import CHUNK_SLOTS, Saved
 
@@ -74,8 +77,8 @@ class Head(msgspec.Struct):
     visits: int
     changes: int
     wire_bytes: int
-    archive_end: tuple[int, int]
-    accounts: tuple[float, float, float, int, bytes] = (0.0, 0.0, 0.0, 0, b"")
+    archive_end: ArchiveEnd
+    accounts: SavedAccounts = SavedAccounts()
     notes: dict[str, float] = {}
     sites: int = 0
     known_digest: int | None = None
@@ -110,7 +113,7 @@ async def write(
     state: State,
     journal: Journal,
     disk: Disk,
-    archive_end: tuple[int, int],
+    archive_end: ArchiveEnd,
     commit: Callable[[], Awaitable[None]],
     offload: Callable[..., Awaitable[Any]],
 ) -> str:
@@ -193,7 +196,9 @@ def restore(state: State, loaded: Loaded) -> None:
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
     cash = [piece for piece in loaded.pieces if piece.column == "cash"]
     state.folded = [
-        (piece.start, piece.start + piece.count, piece.sequence) for piece in loaded.pieces if piece.column == "records"
+        FoldedRecords(piece.start, piece.start + piece.count, piece.sequence)
+        for piece in loaded.pieces
+        if piece.column == "records"
     ]
     for piece in loaded.pieces:
         target = _column(state, piece.column)

@@ -24,7 +24,7 @@ _REMEDY: Final = {
 
 
 @contextlib.contextmanager
-def appearing(path: Path) -> Generator[Path]:
+def atomic_file(path: Path) -> Generator[Path]:
     """Give the name to write to; what was written there appears as `path` once all went well.
 
     What is no plain file, such as a pipe, is written to directly.

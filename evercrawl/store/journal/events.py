@@ -6,10 +6,11 @@ not stored but counted from `first_slot`.
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from evercrawl.store.archive.pointer import Pointer  # noqa: TC001 - msgspec decodes it
 from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec decodes it
 from evercrawl.types import NO_SLOT
 
@@ -49,7 +50,7 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
         Name i is that of host `first_host + i`.
     thin
         How much thinner than usual the source of their site is at them; see `spread`.
-    said
+    anchor_marks
         Mark of the words that were looked for and stood at the link to URL i, by i; see `model.focus`.
     """
 
@@ -62,7 +63,14 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
     depth: int = 0
     hops: int = 0
     thin: int = 0
-    said: dict[int, int] = {}
+    anchor_marks: dict[int, int] = {}
+
+
+class TextBytes(NamedTuple):
+    """How many bytes in UTF-8 the visible text of a page has, and what the search index takes in of it."""
+
+    visible: int
+    indexed: int
 
 
 class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
@@ -85,7 +93,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     alias
         Slot of the redirect's target, or of the page whose content this is; NO_SLOT where it is neither.
     archive
-        Segment number, offset and length of the response (or revisit) record; None where nothing was archived.
+        Where the response (or revisit) record is; None where nothing was archived.
     retry_at
         The host is to be left alone until then (Retry-After, back-off); 0 = no wish.
     changed_at
@@ -108,7 +116,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     transfer
         The cash that moved, packed by `transfers.pack`; empty where none did.
     evidence
-        What the visits so far say about the page's rate of change, packed by `transfers.pack_evidence`; empty where
+        What the visits so far say about the page's rate of change, a packed `evidence.RateEvidence`; empty where
         this visit said nothing new.
     misses
         Visits in a row that found the page gone or in trouble, this one included.
@@ -120,18 +128,17 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     joined
         History, mark and what else is kept from now on of the page that this one leads to, which has this one's window
         beside its own since this visit; packed like `kept`, empty where nothing is handed on.
-    said
-        How likely the copy was said to be fresh before the visit, and whether it was, packed by `said.pack`; 0 where
+    predicted_fresh
+        How likely the copy was to be fresh before the visit, and whether it was (`evidence.pack_predicted`); 0 where
         there was no copy, or the visit does not tell.
-    heard
+    announcement_evidence
         How many changes were to be expected since the visit before, or until one was announced, and how many there were
-        to be found, packed by `heard.pack`; 0 where the site never announced one.
+        to be found (`evidence.AnnouncementEvidence`); 0 where the site never announced one.
     anchors
         Of each of `targets`, how many bytes the words of the links to it have, up to 255; empty where the crawl's
         policy does not ask, or the page was read without its words.
     text
-        How many bytes the visible text of the content has, and what the search index takes in of it, in UTF-8; of an
-        event with links of its own. None elsewhere, and where nobody counted them.
+        Of the content of an event with links of its own. None elsewhere, and where nobody counted them.
     """
 
     slot: int
@@ -149,7 +156,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     digest: int = 0
     simhash: int = 0
     alias: int = NO_SLOT
-    archive: tuple[int, int, int] | None = None
+    archive: Pointer | None = None
     retry_at: float = 0.0
     changed_at: float = 0.0
     targets: bytes = b""
@@ -171,10 +178,10 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     near: int = NO_SLOT
     kept: bytes = b""
     joined: bytes = b""
-    said: int = 0
-    heard: int = 0
+    predicted_fresh: int = 0
+    announcement_evidence: int = 0
     anchors: bytes = b""
-    text: tuple[int, int] | None = None
+    text: TextBytes | None = None
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
@@ -250,7 +257,7 @@ class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
     slot: int
     host: int
     at: float
-    archive: tuple[int, int, int]
+    archive: Pointer
     why: str
 
 

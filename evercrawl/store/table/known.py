@@ -31,7 +31,7 @@ KNOWN: Final = np.dtype(
         ("depth", "u1"),
         ("hops", "u1"),
         ("spread", "u1"),  # see `spread`
-        ("said", "u1"),  # mark of the words that were looked for, and stood at the link that made it known; or 0
+        ("anchor_mark", "u1"),  # mark of the words that were looked for, and stood at the link that made it known; or 0
     ]
 )
 TICKS_PER_S: Final = 16  # instants are kept as u32 ticks since the crawl's epoch: 8.5 years
@@ -82,13 +82,13 @@ class KnownLog:
         depth: int,
         hops: int,
         spreads: NDArray[np.uint8] | int = 0,
-        said: NDArray[np.uint8] | int = 0,
+        anchor_marks: NDArray[np.uint8] | int = 0,
     ) -> None:
         """Add one row for each key; `found` in ticks, `source` a slot or NO_SLOT."""
         rows = np.zeros(len(keys), KNOWN)
         rows["key"], rows["host"], rows["found"], rows["source"] = keys, hosts, found, source
         rows["depth"], rows["hops"] = min(depth, 255), min(hops, 255)
-        rows["spread"], rows["said"] = spreads, said
+        rows["spread"], rows["anchor_mark"] = spreads, anchor_marks
         self._digest.update(rows.tobytes())
         self._waiting.append(rows)
         self._firsts.append(self.count)

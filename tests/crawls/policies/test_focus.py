@@ -30,7 +30,7 @@ def test_what_links_said_survives_restarts(run, policy):
         run(world, SEEDS, Limits(pages=pages), policy=policy() if policy else None, **settings)
         run.same()
         folded, restored = run.folded(), run.restored()
-        rows = [partition.state.known.rows()["said"].tolist() for partition in (folded, restored)]
+        rows = [partition.state.known.rows()["anchor_mark"].tolist() for partition in (folded, restored)]
         assert rows[0] == rows[1]
         told = meant(restored)
         folded.close()

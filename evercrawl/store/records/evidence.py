@@ -1,0 +1,108 @@
+"""What a visit taught, in few bytes: every visit of a known page says it, for ever, so it costs as little as will do.
+
+Probabilities are kept in ten-thousandths, which is finer than any that can be told from another by counting. Of what a
+site announces, either number is kept to the nearest of steps of 9 %, which add up to what they should.
+"""
+
+from __future__ import annotations
+
+import math
+from struct import Struct
+from typing import Final, NamedTuple
+
+_RATE: Final = Struct("<ff")
+_PARTS: Final = 10_000
+_FINE: Final = 8  # steps as a number doubles
+_LEAST: Final = 1e-4  # what makes the first eight
+_MOST: Final = (1 << 8) - 1
+
+
+class RateEvidence(NamedTuple):
+    """What the visits so far say of a page's rate of change: what they add to shape and scale of the prior.
+
+    Examples
+    --------
+    >>> RateEvidence.unpack(RateEvidence(1.5, 86_400.0).pack())
+    RateEvidence(shape=1.5, scale_s=86400.0)
+    """
+
+    shape: float
+    scale_s: float
+
+    def pack(self) -> bytes:
+        """Return 8 bytes."""
+        return _RATE.pack(*self)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> RateEvidence:
+        """Return what `pack` packed, rounded to f32."""
+        return cls(*_RATE.unpack(data))
+
+
+class PredictedFresh(NamedTuple):
+    """How likely a copy was to be fresh before a visit, and whether the visit found it so."""
+
+    probability: float
+    fresh: bool
+
+    @classmethod
+    def unpack(cls, number: int) -> PredictedFresh:
+        """Return what `pack_predicted` packed; not 0.
+
+        Examples
+        --------
+        >>> PredictedFresh.unpack(5002)
+        PredictedFresh(probability=0.25, fresh=True)
+        """
+        return cls(((number - 1) >> 1) / _PARTS, bool((number - 1) & 1))
+
+
+def pack_predicted(probability: float, fresh: bool | None) -> int:
+    """Return both as one number of three bytes; 0 where either is not known (nan, None).
+
+    Examples
+    --------
+    >>> pack_predicted(0.25, True), pack_predicted(math.nan, True), pack_predicted(0.5, None)
+    (5002, 0, 0)
+    """
+    if fresh is None or math.isnan(probability):
+        return 0
+    return 1 + 2 * round(_PARTS * min(max(probability, 0.0), 1.0)) + fresh
+
+
+class AnnouncementEvidence(NamedTuple):
+    """What a visit says of how much its site announces.
+
+    Attributes
+    ----------
+    listened, looked
+        Changes that were to be expected, and to be found, as `change.announcements` has it.
+
+    Examples
+    --------
+    >>> AnnouncementEvidence(0.0, 0.0).pack(), AnnouncementEvidence(0.25, 1.0).pack()
+    (1, 23147)
+    >>> [round(each, 2) for each in AnnouncementEvidence.unpack(23147)]
+    [0.24, 0.97]
+    """
+
+    listened: float
+    looked: float
+
+    def pack(self) -> int:
+        """Return both as one number of two bytes; 0 is for visits that say nothing of it."""
+        return 1 + (_MOST + 1) * _steps(self.listened) + _steps(self.looked)
+
+    @classmethod
+    def unpack(cls, number: int) -> AnnouncementEvidence:
+        """Return what `pack` packed, to the nearest step; not 0."""
+        one, other = divmod(number - 1, _MOST + 1)
+        return cls(_amount(one), _amount(other))
+
+
+def _steps(number: float) -> int:
+    return min(round(_FINE * math.log2(1.0 + max(number, 0.0) / _LEAST)), _MOST)
+
+
+def _amount(steps: int) -> float:
+    return _LEAST * (math.exp2(steps / _FINE) - 1.0)
