@@ -1,16 +1,12 @@
 """Find the strategy that a name stands for: its file's or folder's name, or `package.module:Class` from elsewhere."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from collections.abc import Callable
+from types import ModuleType
+from typing import TypeGuard, TypeVar
 
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 T = TypeVar("T")
 

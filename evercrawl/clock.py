@@ -1,13 +1,9 @@
 """Time, as the rest of the program is allowed to see it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Protocol
 
 
 class Clock(Protocol):

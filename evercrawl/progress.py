@@ -1,7 +1,5 @@
 """What a running crawl tells whoever watches it, what bounds it, and what it says when it ends."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """The nouns that every package shares."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -10,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+Flags: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Slots: TypeAlias = NDArray[np.uint32]

@@ -1,7 +1,5 @@
 """A table's inner loop: keys -> numbers, by open addressing."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

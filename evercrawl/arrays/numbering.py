@@ -1,15 +1,11 @@
 """Numbers for keys, from 0 in the order they were met: 12 bytes a place, three places of four in use at most."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from evercrawl.types import Keys, Slots
+from evercrawl.types import Keys, Slots
 
 _KERNELS: Final = Library("evercrawl.arrays._numbering_kernel")
 

@@ -1,19 +1,14 @@
 """Arrays that grow without ever being copied: address space is reserved whole, memory comes as it is touched."""
 
-from __future__ import annotations
-
 import contextlib
 import mmap
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from evercrawl.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import DTypeLike, NDArray
 
 _NORESERVE: Final = 0x4000  # what Linux calls it; Python names it from 3.13 on
 _HUGE: Final[int | None] = getattr(mmap, "MADV_HUGEPAGE", None)

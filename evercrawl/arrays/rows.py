@@ -1,15 +1,11 @@
 """Columns and tables that grow in memory of their own, for what is too small to reserve address space for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
-
-    from evercrawl.types import Slots
+from evercrawl.types import Slots
 
 
 def grown(column: NDArray[Any], least: int, first: Any = None) -> NDArray[Any]:

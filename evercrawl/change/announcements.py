@@ -4,16 +4,12 @@ Pages change at rates of which Gamma(a, b) is believed; a part rho of the change
 nothing was said for t seconds the belief is Gamma(a, b + rho t), for silence tells of the rate, too.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _MOST: Final = 0.98
 """No site is thought to announce more: of pages that are never looked at unasked nobody learns that they are silent."""

@@ -9,17 +9,10 @@ Wald, Wolfowitz (1940). On a test whether two samples are from the same populati
 Goh, Barabasi (2008). Burstiness and memory in complex systems.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from evercrawl.change.locality import compared
-
-if TYPE_CHECKING:
-    from evercrawl.change.locality import Together
-    from evercrawl.types import Floats, Ints
+from evercrawl.change.locality import Together, compared
+from evercrawl.types import Floats, Ints
 
 
 def in_time(changes: Ints, bins: Ints, following: Ints) -> Together:

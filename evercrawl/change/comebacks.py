@@ -1,14 +1,10 @@
 """How fast pages that were found gone come back."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 SHAPE: Final = 0.5
 """a: some pages are back within hours, and most never."""

@@ -5,14 +5,9 @@ References
 Cho, Garcia-Molina (2000). Synchronizing a database to improve freshness; Meng, Wang, Yan (2006), (3)-(6).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 def first_missed(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:

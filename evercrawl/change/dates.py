@@ -1,7 +1,5 @@
 """When a date that a server, a sitemap or a feed gives is to be trusted, and what it then tells."""
 
-from __future__ import annotations
-
 import math
 import re
 from calendar import monthrange, timegm

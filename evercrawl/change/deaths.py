@@ -1,7 +1,5 @@
 """How fast pages vanish."""
 
-from __future__ import annotations
-
 from typing import Final
 
 RETURNS: Final = 0.5

@@ -10,17 +10,13 @@ Cho, Garcia-Molina (2000). Synchronizing a database to improve freshness. Meng, 
 says "last update", which contradicts (8): it is the first since the visit.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 Order: TypeAlias = Literal["fixed", "random_order", "purely_random"]
 """How visits follow each other: always at the same interval; once in every cycle at a random moment of it (the pages in

@@ -10,14 +10,11 @@ References
 Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms: a bit differs with probability angle / pi.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Keys
+from evercrawl.types import Floats, Keys
 
 _BITS: Final = 64
 

@@ -10,15 +10,12 @@ References
 Donner (1986). A review of inference procedures for the intraclass correlation coefficient.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 
 class Together(NamedTuple):

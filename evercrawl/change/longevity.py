@@ -10,18 +10,13 @@ Olston, Pandey (2008). Recrawl scheduling based on information longevity: conten
 the divergence D of a copy by its age. Kaplan, Meier (1958). Nonparametric estimation from incomplete observations.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from evercrawl.change.extent import replaced
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats, Ints, Keys
+from evercrawl.types import Floats, Ints, Keys
 
 _NONE: Final = np.zeros(0, np.uint64)
 

@@ -13,20 +13,15 @@ References
 Robbins (1956). An Empirical Bayes Approach to Statistics. Morris (1983). Parametric Empirical Bayes Inference.
 """
 
-from __future__ import annotations
-
 import math
 from array import array
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.special import digamma, digammas
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 SHAPE: Final = 0.4
 """a0. From 0.2 to 0.5 freshness is within 1.5 points of the best; 1 loses up to 6, because it gives pages up."""

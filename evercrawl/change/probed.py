@@ -14,18 +14,14 @@ Cho, Garcia-Molina (2000). Synchronizing a database to improve freshness: freshn
 methods: another look at the jackknife.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.change.expectations import age_after
 from evercrawl.change.proportions import LEVEL, effective_size, wilson
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 RESAMPLES: Final = 1000
 

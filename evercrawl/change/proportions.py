@@ -8,17 +8,13 @@ crawl lies, the exact one is too wide throughout, Wilson's is right on average. 
 size of a weighted sample.
 """
 
-from __future__ import annotations
-
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 LEVEL: Final = 0.95
 

@@ -11,16 +11,10 @@ Cho, Roy (2004). Impact of search engines on page popularity. Cho, Roy, Adams (2
 unbiased web ranking. Meng, Wang, Yan (2006), (18)-(23), whose (19) lost a sign and (21) its differences.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 def estimate(before: ArrayLike, after: ArrayLike, passed: ArrayLike, growth: ArrayLike) -> Floats:

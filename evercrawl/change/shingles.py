@@ -5,15 +5,12 @@ References
 Broder (1997). On the resemblance and containment of documents: shingles, resemblance, and sketches of the smallest.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import xxhash
 
-if TYPE_CHECKING:
-    from evercrawl.types import Keys
+from evercrawl.types import Keys
 
 RUN: Final = 4
 """Words in a run: one word that is another changes four runs."""

@@ -5,16 +5,13 @@ References
 Abramowitz, Stegun (1964). Handbook of Mathematical Functions, 6.3.18, 6.5.29, 6.5.31. Wilson, Hilferty (1931).
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _FAR: Final = 6.0  # from here on the asymptotic series of digamma is good to 1e-11
 _TINY: Final = 1e-300

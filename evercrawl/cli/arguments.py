@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,8 +12,6 @@ from evercrawl.config import SETTINGS, Setting, as_written
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.config.values import Kind, Value
 
 

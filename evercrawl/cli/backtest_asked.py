@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from evercrawl.cli import arguments
@@ -11,9 +13,6 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.setting import Setting
 
 if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
     from evercrawl.config.values import Kind
 
 _POLICIES, _BUDGETS = ["price,uniform"], ["0.005,0.02,0.1"]

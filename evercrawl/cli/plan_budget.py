@@ -1,7 +1,5 @@
 """The budgets that `evercrawl plan` is asked about: a day, in what the crawl counts."""
 
-from __future__ import annotations
-
 import math
 from typing import Final, cast
 

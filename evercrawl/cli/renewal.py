@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli import running, warm
@@ -13,9 +15,6 @@ from evercrawl.config import FILE_NAME, load
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from evercrawl.ask.content import Content, NotHeldError
 
 STALE: Final = 5

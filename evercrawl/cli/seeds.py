@@ -1,15 +1,10 @@
 """The URLs that a crawl starts from, as people give them: arguments, files of lines, standard input."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import TextIO
 
 
 def read_seeds(arguments: Iterable[str], stdin: TextIO) -> list[str]:

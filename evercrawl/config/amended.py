@@ -1,19 +1,14 @@
 """A crawl's own TOML file, changed in a few places."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 from evercrawl.config.settings import SETTINGS
 from evercrawl.config.sources import FILE_NAME, load
 from evercrawl.config.written import as_written
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 
 _BARE: Final = re.compile(r"(?<!\r)\n")
 

@@ -1,14 +1,9 @@
 """The kinds of value that name places and people: networks, addresses, proxies, files, agents, expressions."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from evercrawl.config.values import Kind, each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")

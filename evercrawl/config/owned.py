@@ -1,11 +1,6 @@
 """Whose parameters are meant: those of a policy that one source names say nothing to a policy that another names."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 
 def owned(policy: str, options: Iterable[str]) -> tuple[str, ...]:

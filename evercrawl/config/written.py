@@ -1,16 +1,11 @@
 """The settings as people read them: the crawl's own TOML file."""
 
-from __future__ import annotations
-
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from evercrawl.config.focus import KINDS, Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HEAD = """\
 # The settings of this crawl. `evercrawl crawl` reads them each time it goes on; edit them while it rests.

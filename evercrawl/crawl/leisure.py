@@ -1,7 +1,5 @@
 """Whether the crawl has time to spare, or each page that it reads keeps another waiting."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

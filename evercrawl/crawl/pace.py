@@ -1,7 +1,5 @@
 """Ceilings on the whole crawl: pages and bytes a second."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Final
 

@@ -1,20 +1,19 @@
 """One run of a crawl on the real world: clock, network, names, disk and threads, put together from a configuration."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace as replace_scheme
 
 from evercrawl import __version__
-from evercrawl.clock import SystemClock
-from evercrawl.config import FILE_NAME, amend, save
+from evercrawl.clock import Clock, SystemClock
+from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
@@ -23,7 +22,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.crawl.timekeeping import go_on
-from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard
@@ -54,13 +53,6 @@ from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.state import HELD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evercrawl.clock import Clock
-    from evercrawl.config import Config
-    from evercrawl.crawl.visit.parsers import Parsers
 
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,16 +10,13 @@ import numpy as np
 from evercrawl.model.rules.waits import again_at
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.store.resuming import left_alone, to_try
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.model.rules.scope import Scope
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Slots
 
 
 def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, delay_s: float) -> None:

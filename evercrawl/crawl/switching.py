@@ -13,6 +13,7 @@ next start goes on from there; after a crash it begins anew, with another `Switc
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,8 +25,6 @@ from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
     from evercrawl.clock import Clock
     from evercrawl.store.partition import Partition
     from evercrawl.store.scheme import Scheme

@@ -1,12 +1,8 @@
 """What every resolver promises."""
 
-from __future__ import annotations
-
 import ipaddress
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Protocol
 
 __all__ = ["MAX_ADDRESSES", "NO_SUCH_NAME", "TIME_OUT", "ResolveError", "Resolver", "literal", "ordered"]
 

@@ -1,15 +1,10 @@
 """Names and addresses that a person wrote down."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["read_resolve_file"]
 

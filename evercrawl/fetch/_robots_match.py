@@ -1,13 +1,8 @@
 """The matching half of robots.txt: which rule is the longest that fits a path, in linear time."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 __all__ = ["Rules", "normal_path", "normal_pattern"]
 

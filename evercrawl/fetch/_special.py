@@ -7,8 +7,6 @@ has not given out, and of addresses that carry a loopback one (64:ff9b::7f00:1, 
 mend the first few only.
 """
 
-from __future__ import annotations
-
 from ipaddress import IPv4Network, IPv6Network
 
 __all__ = ["BAD_PORTS", "METADATA", "SPECIAL_4", "SPECIAL_6"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from evercrawl.fetch.chunked import Status, dechunk
 from evercrawl.fetch.coding import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.types import Exchange
 
 __all__ = ["MAX_HEAD_BYTES", "class_of", "fields_of", "final_head", "settle", "unwrap"]

@@ -1,14 +1,10 @@
 """The bytes of a request: what is asked, and proof that a URL or a header can smuggle nothing into it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asker", "Asking", "validator"]
 

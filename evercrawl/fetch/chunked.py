@@ -1,7 +1,5 @@
 """Take a chunked body apart."""
 
-from __future__ import annotations
-
 import enum
 import re
 

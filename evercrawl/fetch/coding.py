@@ -1,17 +1,13 @@
 """Undo the content codings of a body, never inflating past a cap."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import brotli
 from isal import isal_zlib
 
 from evercrawl.fetch.chunked import Status, dechunk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["Decoded", "Status", "dechunk", "decode"]
 

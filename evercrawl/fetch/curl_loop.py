@@ -5,18 +5,14 @@ callback however many sockets are ready. Unchanged pages cost a quarter less tha
 loop for each socket.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import pycurl
 
 from evercrawl.fetch.sockets import Sockets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = ["SPOKE_EARLY", "CurlLoop", "Ended"]
 

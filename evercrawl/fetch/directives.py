@@ -1,7 +1,5 @@
 """What a page's X-Robots-Tag header asks of a robot."""
 
-from __future__ import annotations
-
 import re
 
 __all__ = ["x_robots"]

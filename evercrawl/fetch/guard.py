@@ -1,16 +1,12 @@
 """Which addresses may be connected to: the open Internet, and what the person running the crawl allows besides."""
 
-from __future__ import annotations
-
 import ipaddress
+from collections.abc import Iterable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.fetch._special import BAD_PORTS, METADATA, SPECIAL_4, SPECIAL_6
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Guard"]
 

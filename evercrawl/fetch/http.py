@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
@@ -12,8 +13,6 @@ from evercrawl.fetch.trust import trusted_certificates
 from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import pycurl
 
     from evercrawl.clock import Clock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evercrawl.fetch._names import NO_SUCH_NAME, ResolveError, Resolver, literal, ordered
@@ -10,8 +11,6 @@ from evercrawl.fetch._resolve_file import read_resolve_file
 from evercrawl.fetch._resolve_live import DnsResolver, SystemResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evercrawl.clock import Clock
 
 __all__ = [

@@ -1,7 +1,5 @@
 """robots.txt as RFC 9309 reads it, with the indulgence for common slips that sites have come to count on."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import TypeAlias, TypeVar

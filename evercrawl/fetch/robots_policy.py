@@ -1,7 +1,5 @@
 """What the answer to a request for robots.txt means, and how long it holds (RFC 9309, sections 2.3 and 2.4)."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -1,17 +1,12 @@
 """curl's sockets in one epoll set, and an eye on those of kept connections."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pycurl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["Sockets"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import pycurl
@@ -12,8 +13,6 @@ from evercrawl.fetch.answer import settle
 from evercrawl.fetch.curl_loop import SPOKE_EARLY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.fetch.asking import Asking
     from evercrawl.types import Exchange
 

@@ -1,7 +1,5 @@
 """Where this machine keeps the certificates that it trusts."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 

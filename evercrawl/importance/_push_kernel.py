@@ -1,7 +1,5 @@
 """The solver's inner loops, compiled; tests/helpers/known_graph/slowly.py has the same in plain Python, to be read."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -1,17 +1,13 @@
 """AOPIC: cash moved along the links of the visit, from a virtual page that spends at once; a window of the history."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from evercrawl.importance.base import Account, Importance, Links, Transfer
-from evercrawl.importance.windows.base import Past, Pasts, Window
+from evercrawl.importance.base import Account, Importance, Links, Past, Transfer
+from evercrawl.importance.windows.base import Pasts, Window
 from evercrawl.importance.windows.two_windows import TwoWindows
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class AOPIC(Importance):

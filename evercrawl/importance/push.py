@@ -1,15 +1,9 @@
 """Push: residuals moved along known links, from a virtual page that never spends."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.importance.base import Account, Importance, Links, Transfer
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Push(Importance):

@@ -1,15 +1,9 @@
 """Uniform: every page matters the same."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.importance.base import Account, Importance, Links, Transfer
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Uniform(Importance):

@@ -1,17 +1,13 @@
 """Arrays of addresses, for kernels: one argument in place of many pointers, for each costs a call a tenth of a us."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numba
 import numpy as np
 from numba.extending import intrinsic
 
 from evercrawl.kernels.build import pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _types: Any = numba.types
 _intrinsic: Any = intrinsic

@@ -5,16 +5,10 @@ bytes. Here the eight are one number, and each question is answered by the high 
 Multiple byte processing with full-word instructions).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, trailing_zeros
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 EACH, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 

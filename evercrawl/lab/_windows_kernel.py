@@ -1,7 +1,5 @@
 """What windows keep after many visits, compiled; each window of `importance.windows` says it for one, to be read."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -9,10 +9,10 @@ import numpy as np
 from evercrawl.importance.offline import Graph, solve
 from evercrawl.kernels import Library, pointer
 from evercrawl.model.web.known_ranks import TAX, TOLERANCE, following
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
 
 _KERNELS: Final = Library("evercrawl.lab._collect_kernel")
 _BREADTH, _IN_DEGREE, _OPIC, _RANK, _PUSH, _FIXED = range(6)

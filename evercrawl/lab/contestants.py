@@ -1,18 +1,14 @@
 """Who is compared: each policy with its parameters, and under which conditions; one row of a table each."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import USUAL, Conditions
 from evercrawl.schedule import Policy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _DAY_S: Final = 86_400.0
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import evercrawl
 from evercrawl.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TextIO
-
     from evercrawl.lab.base import Row
 
 _PARTS: Final = ("change", "kernels", "lab", "schedule", "simulate")

@@ -1,19 +1,15 @@
 """When each page is visited, if a visit is made as soon as it is worth one price for all: closed forms for any rule."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
+from evercrawl.types import Floats
 
-    from evercrawl.types import Floats
+By: TypeAlias = Callable[[Floats], Floats]
 
-    By: TypeAlias = Callable[[Floats], Floats]
 
 _CHANGES: Final = (-40.0, 25.0)  # between two visits, in the logarithm
 _PRICES: Final = (-80.0, 60.0)  # in the logarithm

@@ -1,16 +1,12 @@
 """Orders in which a web is visited: who picks the next page, where importance alone is at stake."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from collections.abc import Sequence
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 GREEDY: Final = -1
 """In place of a page: the one that has most to pass on at that moment."""

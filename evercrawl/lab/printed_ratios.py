@@ -1,7 +1,5 @@
 """Figures that were measured before, by other code on other draws of the same kind: parts of the optimum reached."""
 
-from __future__ import annotations
-
 from typing import Final
 
 BUDGETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0)

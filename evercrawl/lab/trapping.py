@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
+from evercrawl.types import Floats, Ints
+
 if TYPE_CHECKING:
     from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
 
 TAX: Final = 0.15
 NEW_LINKS: Final = 20

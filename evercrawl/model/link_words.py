@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.model.stored.contents import spans
+from evercrawl.model.stored.contents import Content, spans
 from evercrawl.parse.digest import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from evercrawl.config import Focus
-    from evercrawl.model.stored.contents import Content
 
 BESIDE_BYTES: Final = 60
 """Of the text before a link, and behind it, that counts as near; never the words of another link."""

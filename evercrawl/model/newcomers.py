@@ -13,13 +13,12 @@ from evercrawl.importance import newcomers
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.store.records.records import MEMBER
 from evercrawl.store.table.table import NO_RECORD
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Floats, Slots
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Importance
     from evercrawl.importance.newcomers import Rule
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Slots
 
 ALONE: Final = "alone"
 """No guess: each page is judged by itself."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.store.records.records import MEMBER
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
     from evercrawl.model.view import View
-    from evercrawl.types import Floats, Slots
 
 
 class Standing:

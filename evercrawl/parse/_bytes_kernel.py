@@ -1,7 +1,5 @@
 """Bytes and words of markup."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -6,12 +6,11 @@ from html.entities import html5
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.parse._bytes_kernel import Bytes
 
 _SIZE = 1 << 13

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled
 from evercrawl.parse._entities_kernel import PRIME, SEED, reference
+from evercrawl.types import Spans
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.parse._bytes_kernel import Bytes
-    from evercrawl.types import Spans
 
 MAX_BYTES = 200
 """Where a link holds more, as one that nobody closed does, its first words are taken: they are what is most to it."""

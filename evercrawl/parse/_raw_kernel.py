@@ -1,7 +1,5 @@
 """Where the parts of a page end that hold no markup: raw text, scripts, comments (HTML standard, section 13.2.5)."""
 
-from __future__ import annotations
-
 from evercrawl.kernels.build import compiled
 from evercrawl.parse._bytes_kernel import Bytes, ends_name, is_word, spelt, upto
 

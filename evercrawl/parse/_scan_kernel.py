@@ -3,9 +3,7 @@
 No tree is built: nothing is kept but counters, so time and memory are linear in the page whatever is nested in what.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +14,7 @@ from evercrawl.parse._links_kernel import lead_to, one_of, put_link, put_span, p
 from evercrawl.parse._raw_kernel import declaration_end, raw_end, script_end
 from evercrawl.parse._text_kernel import put_text
 from evercrawl.parse.scan import LATELY
-
-if TYPE_CHECKING:
-    from evercrawl.types import Spans as Words
+from evercrawl.types import Spans as Words
 
 MAX_URL_BYTES = 8192
 MAX_FACTS = 100

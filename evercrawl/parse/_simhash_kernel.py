@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.kernels.eight import EACH, HIGH, digits, eight, first, letters
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.parse._bytes_kernel import Bytes
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start

@@ -1,18 +1,12 @@
 """Tags: what is done at which, and their attributes (HTML standard, section 13.2.5)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.eight import EACH, below, eight, equal, first, upto_eight
 from evercrawl.parse._bytes_kernel import Bytes, Spans, blank, ends_name, upto
 from evercrawl.parse._entities_kernel import PRIME, SEED
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 INLINE, BREAK, RAW, TITLE, TEXTAREA, SCRIPT, TEMPLATE, NOSCRIPT, FOREIGN, PLAIN = range(10)
 ANCHOR, AREA, FRAME, BASE, LINK, META, HTML = range(10, 17)

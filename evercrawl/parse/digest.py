@@ -1,14 +1,9 @@
 """64-bit names: of a body, and of a URL."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-if TYPE_CHECKING:
-    from evercrawl.types import Keys
+from evercrawl.types import Keys
 
 
 def digest(body: bytes) -> int:

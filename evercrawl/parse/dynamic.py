@@ -9,8 +9,6 @@ References
 Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 6, on dynamic pages.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """From bytes to text: the encoding that browsers would choose, and a decoder that never fails."""
 
-from __future__ import annotations
-
 import codecs
 
 import webencodings

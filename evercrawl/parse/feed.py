@@ -5,8 +5,6 @@ References
 RSS 2.0 specification (RSS Advisory Board); RDF Site Summary 1.0; RFC 4287, The Atom Syndication Format.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple

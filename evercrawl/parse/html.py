@@ -1,9 +1,7 @@
 """From a body to a `Document`: what a page says, where it links, and whether it lets us."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import webencodings
 
@@ -15,9 +13,6 @@ from evercrawl.parse.simhash import simhash, simhash_bytes
 from evercrawl.parse.tree import links, markdown
 from evercrawl.parse.urls import normalise, resolve, resolve_each
 from evercrawl.types import Document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["MAX_TARGETS", "links", "markdown", "read", "read_text"]
 

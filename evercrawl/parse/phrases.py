@@ -7,18 +7,13 @@ References
 Fetterly, Manasse, Najork (2005). Detecting phrase-level duplication on the world wide web: five words make a phrase.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from evercrawl.parse.digest import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats, Keys
+from evercrawl.types import Floats, Keys
 
 RUN: Final = 5
 """Words of a phrase."""

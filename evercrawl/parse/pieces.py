@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import webencodings
@@ -12,7 +13,6 @@ from evercrawl.parse.prescan import charset, named
 
 if TYPE_CHECKING:
     import codecs
-    from collections.abc import Iterator
 
 MAX_BYTES: Final = 50 << 20
 """How much of a file is read, the protocol's limit for a sitemap; counted after inflating."""

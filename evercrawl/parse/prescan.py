@@ -1,7 +1,5 @@
 """What a page's first bytes say about its encoding: the prescan of the HTML standard (section 13.2.3.2)."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

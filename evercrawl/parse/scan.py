@@ -1,19 +1,15 @@
 """What one pass over a page finds, as Python sees it."""
 
-from __future__ import annotations
-
 import threading
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from evercrawl.types import Spans
+from evercrawl.types import Spans
 
 Bytes: TypeAlias = NDArray[np.uint8]
 

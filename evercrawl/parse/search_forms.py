@@ -5,8 +5,6 @@ field, or the form, is called what searches are called. A form by which one jump
 the pages that its field leads to are real.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

@@ -10,16 +10,12 @@ Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms.
 Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _KERNELS: Final = Library("evercrawl.parse._simhash_kernel")
 _MASK = (1 << 64) - 1

@@ -5,8 +5,6 @@ References
 The sitemaps protocol, https://www.sitemaps.org/protocol.html
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

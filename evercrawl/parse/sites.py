@@ -1,7 +1,5 @@
 """Sites: which hosts belong to one owner, by the public suffix list."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 
 from publicsuffixlist import PublicSuffixList

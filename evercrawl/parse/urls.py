@@ -4,18 +4,13 @@ A *normalised* URL here is absolute, http or https, serialised by the URL Standa
 The functions that take one apart rely on that form and use no parser.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 import ada_url
 import can_ada
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_URL_CHARS = 8_192
 """A longer URL, in normal form, is none: hardly a server takes one, and a page could make ten thousand of them."""

@@ -4,13 +4,9 @@ Nothing is expanded: a document type, where entities are declared, ends the read
 that nobody declared is left out. What was read before an error stays read.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 from xml.parsers import expat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_DEPTH: Final = 64
 MAX_ELEMENTS: Final = 1_000_000

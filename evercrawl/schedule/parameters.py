@@ -1,16 +1,11 @@
 """What the parameters of a policy may be: numbers within bounds, durations, and one of a few words."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from evercrawl.config.values import duration
 from evercrawl.errors import ConfigError
 from evercrawl.types import RETIRED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def within(name: str, value: float, least: float, most: float = math.inf, *, because: str = "") -> float:

@@ -1,18 +1,12 @@
 """Whether words say anything, and whether they were said of late; in compiled code."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
-from evercrawl.types import NO_SLOT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Keys, Slots, Spans
+from evercrawl.types import NO_SLOT, Keys, Slots, Spans
 
 _SEED, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -1,18 +1,13 @@
 """A text without signs, and the words of a long one that did not come up before, in compiled code."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.kernels.eight import HIGH, digits, eight, first, letters, upto_eight
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Keys
+from evercrawl.types import Keys
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _LONGEST = 40  # bytes of a word that is indexed

@@ -11,16 +11,12 @@ pages about "home"), and none is needed: words that are said of everything weigh
 they are given only once for each page they are said of.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from evercrawl.types import Slots, Spans
+from evercrawl.types import Slots, Spans
 
 _USUAL_LINKS: Final = 1_024
 _USUAL_BYTES: Final = 64  # of the words of a link

@@ -8,17 +8,13 @@ What only ends words, as dashes, quotation marks and arrows do, becomes a blank.
 in ten are ASCII then, where it was one in five: Python and the index take these as they are, without decoding.
 """
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 HEAD_BYTES: Final = 16_000
 """Of a text whose words are indexed where they stand."""

@@ -4,8 +4,6 @@ Stemming every word of every page would double the cost of indexing; stemming th
 and the exact word can still count for more.
 """
 
-from __future__ import annotations
-
 from math import log
 from typing import Final, NamedTuple, TypeAlias
 

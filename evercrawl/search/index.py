@@ -9,6 +9,8 @@ One thread at a time writes. Whoever reads, in this process or in another, sees 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +18,7 @@ import tantivy
 
 from evercrawl.errors import StoreError
 from evercrawl.search import mark
-from evercrawl.search.lookup import MOST, Lookup
+from evercrawl.search.lookup import MOST, Candidates, Lookup
 from evercrawl.search.mark import NOTHING, Mark
 from evercrawl.search.members import Members
 from evercrawl.search.schema import (
@@ -30,14 +32,10 @@ from evercrawl.search.schema import (
     pages_schema,
 )
 from evercrawl.search.trouble import remedy, told
+from evercrawl.types import Keys, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from evercrawl.search.lookup import Candidates
     from evercrawl.search.query import Query
-    from evercrawl.types import Keys, Slots
 
 __all__ = ["FOLDER", "HEAP_BYTES", "NOTHING", "Index", "Page", "erase"]
 

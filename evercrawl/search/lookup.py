@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
-from evercrawl.search.forms import Forms
+from evercrawl.search.forms import Forms, Words
 from evercrawl.search.schema import ADDRESS, ANCHOR, BODY, HOST, KEY, LANGUAGE, SITE, SLOT, TITLE
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from evercrawl.search.forms import Words
     from evercrawl.search.query import Query
-    from evercrawl.types import Floats, Slots
 
 MOST: Final = 200
 """Pages that are ranked by all that is known of them, unless more is asked for."""

@@ -1,18 +1,14 @@
 """How far the index has come: one small file beside it, replaced as a whole after each commit."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from evercrawl.errors import StoreError
 from evercrawl.search.schema import VERSION
 from evercrawl.search.trouble import remedy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILE: Final = "index.json"
 NOTHING: Final = -1

@@ -1,7 +1,5 @@
 """What people type into a search box, taken apart; whatever it is, it is a query."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

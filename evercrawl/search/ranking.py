@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.types import Floats
+
 if TYPE_CHECKING:
     from evercrawl.search.lookup import Candidates
-    from evercrawl.types import Floats
 
 ANCHOR_WEIGHT: Final = 2.0
 PHRASE_WEIGHT: Final = 2.5

@@ -1,17 +1,13 @@
 """What the two indexes hold of a page and of the links to it, and how words are told apart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 from urllib.parse import unquote
 
 import msgspec
 import tantivy
 
 from evercrawl.search.condense import condense
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VERSION: Final = 1
 """Of everything below; an index of another version has to be made again."""

@@ -1,15 +1,10 @@
 """The index library's failures, told as our own: what is damaged can be made again from the archive."""
 
-from __future__ import annotations
-
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from pathlib import Path
 
 from evercrawl.errors import NoRoomError, StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 _NO_ROOM = ("No space left on device", "StorageFull", "Disk quota exceeded", "File too large")
 _BUSY = "LockBusy"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -29,8 +30,6 @@ from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork,
 from evercrawl.simulate.worlds.world import DIRECTORY, End
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.surroundings.surroundings import Surroundings
     from evercrawl.simulate.witness import Witness
 

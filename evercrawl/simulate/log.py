@@ -1,12 +1,7 @@
 """Everything that can be seen of a simulation from outside, in order, and one number for all of it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from hashlib import blake2b
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Log:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from evercrawl.simulate.processes import processes
 from evercrawl.simulate.simulation import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from concurrent.futures import Future
 
     from evercrawl.simulate.result import Result

@@ -1,20 +1,16 @@
 """Processes that work beside the one that a person started, and end with it."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.errors import EvercrawlError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 SPAWN: Final = multiprocessing.get_context("spawn")
 """How processes are started: a forked event loop would be shared."""

@@ -1,7 +1,5 @@
 """What became of one world."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.model.stored.reading import Fetched
     from evercrawl.simulate.surroundings.network import MadeNetwork
     from evercrawl.store.journal.events import Event, Visit

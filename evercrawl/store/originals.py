@@ -1,19 +1,13 @@
 """Which page first had each content, by its digest."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.store.table.table import KeyMap
-from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Slots
+from evercrawl.types import NO_SLOT, Outcome, Slots
 
 
 class Originals:

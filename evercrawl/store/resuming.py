@@ -1,19 +1,13 @@
 """What a start takes up again: hosts that are left alone still, pages that are to be fetched or refreshed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.store.records.retired import retired
-from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES
+from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES, State
 from evercrawl.store.table.table import NO_RECORD
-from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.store.state import State
-    from evercrawl.types import Slots
+from evercrawl.types import Outcome, Slots
 
 _NONE: Final = np.zeros(0, np.uint32)
 

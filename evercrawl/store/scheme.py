@@ -1,7 +1,5 @@
 """How importance is learned in a crawl, as far as the store has to know: what cash is, and what is kept of a page."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -1,19 +1,13 @@
 """What a policy keeps fresh that plans a rate of visits for every page: by these rates, not by one price."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from evercrawl.ask.plan.curve import SELDOM_S
+from evercrawl.ask.plan.curve import SELDOM_S, Held
 from evercrawl.schedule.formulas.index import parts, survival
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.ask.plan.curve import Held
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _TRIES: Final = 40
 _NEAR: Final = 1e-7  # of a budget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -9,12 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.importance.sites.agreement import by_chance, cut, identical, majority
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from evercrawl.ask.rank.ratings import Ratings
-    from evercrawl.types import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

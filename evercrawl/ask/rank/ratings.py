@@ -1,17 +1,13 @@
 """What experts say of sites: a table of ratings."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, normalise
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST: Final = 4
 """The highest rating; the lowest is 1."""

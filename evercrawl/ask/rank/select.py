@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.ask.rank.top_sites import importance_of_pages
 from evercrawl.model.web.site_graph import OWN, SiteGraph, pages_that_count, site_numbers
-from evercrawl.types import Outcome
+from evercrawl.types import Floats, Ints, Outcome
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.model.view import View
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Ints
 
 UNITS: Final = ("sites", "pages", "bytes")
 MEASURES: Final = ("importance", "linking", "of_pages")

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.gamma import rate
-from evercrawl.types import Outcome
+from evercrawl.types import Floats, Outcome
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.model.view import View
-    from evercrawl.types import Floats
 
 _LABELS = {outcome.value: outcome.label for outcome in Outcome}
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from evercrawl.ask.rank.top import largest
 from evercrawl.model.web.site_graph import SiteGraph, read_pages, site_numbers
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.model.view import View
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +15,6 @@ from evercrawl.search.snippet import Mark, Snippet, marked, snippet
 from evercrawl.store.journal.events import Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evercrawl.model.view import View
     from evercrawl.search.forms import Words
     from evercrawl.store.partition import Partition

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
 
-from evercrawl.ask.search.hits import hits
+from evercrawl.ask.search.hits import Hit, hits
 from evercrawl.clock import SystemClock
 from evercrawl.model.standing import Standing
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search import ranking
 from evercrawl.search.index import FOLDER, Index
-from evercrawl.search.lookup import MOST
-from evercrawl.search.query import parse
+from evercrawl.search.lookup import MOST, Candidates
+from evercrawl.search.query import Query, parse
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.known import TICKS_PER_S
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evercrawl.ask.search.hits import Hit
     from evercrawl.search.forms import Words
-    from evercrawl.search.lookup import Candidates
-    from evercrawl.search.query import Query
-    from evercrawl.types import Floats, Slots
 
 _MORE: Final = 8  # times as many candidates are looked at where filters leave too few
 _PATIENCE: Final = 20.0  # what is believed of pages is read again after so many times as long as that takes

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.importance.sites.degrees import spikes
+from evercrawl.importance.sites.degrees import Spike, spikes
 from evercrawl.model.stored.reader import events
 from evercrawl.model.web.site_graph import OWN, last_read, site_numbers
 from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Ints
 
 if TYPE_CHECKING:
-    from evercrawl.importance.sites.degrees import Spike
     from evercrawl.model.view import View
-    from evercrawl.types import Ints
 
 KIND: Final = "degrees"
 _SHOWN: Final = 3

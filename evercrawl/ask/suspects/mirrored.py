@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.model.web.mirrors import BITS
 from evercrawl.model.web.near import SLIGHT_BYTES
@@ -13,14 +15,10 @@ from evercrawl.model.web.site_graph import HELD
 from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import path_query
+from evercrawl.types import Ints, Keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from evercrawl.model.view import View
-    from evercrawl.types import Ints, Keys
 
 KIND: Final = "mirror"
 LEAST: Final = 0.8

@@ -12,10 +12,10 @@ from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.parse.phrases import phrases, repeated, stitched
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.records.records import NEAR
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.model.view import View
-    from evercrawl.types import Floats
 
 KIND: Final = "stuffing"
 SAMPLE: Final = 24

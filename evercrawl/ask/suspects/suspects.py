@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.ask.suspects.degrees import alike_degrees
@@ -10,8 +11,6 @@ from evercrawl.ask.suspects.stuffing import stuffing
 from evercrawl.model.web.farms import farms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.model.view import View
     from evercrawl.model.web.suspicion import Suspicion
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from evercrawl.ask.rank.top import largest
 from evercrawl.model.worth.query_words import QueryWords
-from evercrawl.model.worth.usage import USAGE_FILE, Tail
+from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail
 from evercrawl.model.worth.usage_counts import UsageCounts
+from evercrawl.types import Slots
 
 if TYPE_CHECKING:
     from evercrawl.model.view import View
-    from evercrawl.model.worth.usage import Question
-    from evercrawl.types import Slots
 
 MOST: Final = 10
 """Pages and words that are named."""

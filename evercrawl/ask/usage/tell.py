@@ -1,21 +1,14 @@
 """Questions as other programs tell them: JSON lines, each judged by itself, so that a bad one costs no other."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 
-from evercrawl.model.worth.usage import Question
+from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.parse.urls import normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
-    from evercrawl.model.worth.usage import UsageWriter
 
 LONGEST_LINE: Final = 1 << 20
 MOST_CHARS: Final = 2_000

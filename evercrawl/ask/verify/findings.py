@@ -1,7 +1,5 @@
 """What a check of a crawl directory came to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final

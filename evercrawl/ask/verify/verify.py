@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -24,15 +26,13 @@ from evercrawl.store.journal.events import Lost, Visit
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+Watch: TypeAlias = Callable[[str, int, int], None]
 
+if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
 
-    Watch: TypeAlias = Callable[[str, int, int], None]
 
 _EVERY = 1000  # events between two words about the progress
 

@@ -11,18 +11,13 @@ algorithms for estimating change rates of web pages. There p is known; here it i
 ours, within the conditions under which they converge.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from evercrawl.change.estimators.base import Estimator
-
-if TYPE_CHECKING:
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 
 def step(visits: Floats, power: float) -> Floats:

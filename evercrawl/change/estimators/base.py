@@ -1,18 +1,11 @@
 """What every estimator of rates of change promises."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints
-
-    Flags: TypeAlias = NDArray[np.bool_]
+from evercrawl.types import Flags, Floats, Ints
 
 
 class Estimator(ABC):

@@ -6,19 +6,13 @@ Cho, Garcia-Molina (2000). The evolution of the web and implications for an incr
 classes; Meng, Wang, Yan (2006), (15), (16), where "5 times" must be "after 5 days".
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.change.estimators.base import Estimator
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 _DAY_S: Final = 86_400.0
 PERIODS_S: Final = tuple(_DAY_S * days for days in (0.1, 0.5, 1, 3, 7, 15, 30, 60, 120, 365, 1200))

@@ -1,16 +1,11 @@
 """The most likely rate, whatever the intervals between the visits were."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from evercrawl.change.estimators.base import Estimator
-
-if TYPE_CHECKING:
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 _STEPS: Final = 100
 _NEAR: Final = 1e-14

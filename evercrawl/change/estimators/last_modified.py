@@ -1,18 +1,10 @@
 """When the page last changed, as its server says: the exposure ends with the change, and nothing is missed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.change.estimators.base import Tally
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 
 def rate(visits: ArrayLike, changes: ArrayLike, exposure_s: ArrayLike) -> Floats:

@@ -1,17 +1,10 @@
 """The logarithm of the share of visits that found no change: right in the long run, infinite at first."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.change.estimators.base import Tally
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 def rate(visits: ArrayLike, changes: ArrayLike, passed_s: ArrayLike) -> Floats:

@@ -1,18 +1,13 @@
 """The logarithm with half a visit added: finite always, and nearly unbiased for pages that change slowly."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.change.estimators import moments as sums
 from evercrawl.change.estimators.base import Tally
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 HALF: Final = 0.5
 """a and b: what (13) adds to the visits that found no change, and to all."""

@@ -1,7 +1,5 @@
 """The logarithm with as much added as takes the bias away, but for what comes of the square of the rate."""
 
-from __future__ import annotations
-
 from evercrawl.change.estimators.log_corrected import LogCorrected
 
 

@@ -1,14 +1,11 @@
 """Exactly how wrong an estimator is that is told how many of n visits, evenly spaced, found a change."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Moments(NamedTuple):

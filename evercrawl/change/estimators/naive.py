@@ -1,19 +1,13 @@
 """Changes found over time passed, X / T: too low wherever a page changes more than once between two visits."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.change.estimators.base import Tally
 from evercrawl.change.estimators.moments import Moments
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 def rate(changes: ArrayLike, passed_s: ArrayLike) -> Floats:

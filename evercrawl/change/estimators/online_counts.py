@@ -1,16 +1,11 @@
 """The law of large numbers: the share of visits that found a change, solved for the rate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from evercrawl.change.estimators._shared import Online
-
-if TYPE_CHECKING:
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 ADDED: Final = 1.0
 """alpha: visits without a change that are added, so that there is always one."""

@@ -1,16 +1,11 @@
 """Stochastic approximation with momentum: the estimate keeps a part of its last movement."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from evercrawl.change.estimators._shared import Online, step
-
-if TYPE_CHECKING:
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 POWER: Final = 0.9
 """By which the steps grow shorter with the number of visits."""

@@ -1,16 +1,11 @@
 """Stochastic approximation: each visit moves the estimate a little, so that a change is found as often as expected."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.change.estimators._shared import Online, step
-
-if TYPE_CHECKING:
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 POWER: Final = 0.75
 """By which the steps grow shorter with the number of visits."""

@@ -12,8 +12,7 @@ from evercrawl.change.estimators.base import Estimator
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evercrawl.change.estimators.base import Flags
-    from evercrawl.types import Floats, Ints
+    from evercrawl.types import Flags, Floats, Ints
 
 _SHAPE: Final = 0.4
 _SCALE_S: Final = 4 * 86_400.0

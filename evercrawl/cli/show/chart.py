@@ -1,12 +1,8 @@
 """A curve drawn with characters, for terminals and files of text."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Final
 
 WIDTH: Final = 60
 HEIGHT: Final = 12

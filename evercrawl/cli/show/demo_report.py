@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli.show.plain import many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.simulate.living.comparison import Comparison
     from evercrawl.simulate.living.learned import Learned
 

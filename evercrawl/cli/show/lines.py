@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, TextIO
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
 
 from evercrawl.cli.show.advice import advice
 from evercrawl.cli.show.plain import fit, many
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from evercrawl.progress import Progress, Summary
 
 LINE_EVERY_S = 10.0

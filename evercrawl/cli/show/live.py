@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from evercrawl.cli.show.lines import JsonLines, Lines, Watcher
 
 if TYPE_CHECKING:
     from asyncio import Event
-    from collections.abc import Callable
 
     from evercrawl.progress import Progress
 

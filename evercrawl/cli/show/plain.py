@@ -1,12 +1,7 @@
 """Text for people: without what makes a terminal do things, and with nouns that agree with their counts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TextIO
+from collections.abc import Iterable
+from typing import Final, TextIO
 
 _CONTROLS: Final = [code for code in (*range(32), *range(127, 160)) if code not in (9, 10)]
 _TURNS: Final = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]  # line ends among them

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, TextIO
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -14,9 +15,6 @@ from evercrawl.cli.show.lines import Watcher, advised, clock, closing, counts, s
 from evercrawl.cli.show.plain import plain
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from evercrawl.progress import Progress, Summary
 
 EVERY_S = 0.25

@@ -1,7 +1,5 @@
 """Rates, spans and shares in words."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _UNITS: Final = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -14,8 +15,6 @@ from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.cli.show.lines import Watcher
 
 _MORE = (

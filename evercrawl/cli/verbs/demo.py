@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -9,21 +10,19 @@ import secrets
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, running, warm
 from evercrawl.cli.show import live
 from evercrawl.cli.show.plain import many
 from evercrawl.config import Config, values
-from evercrawl.progress import Limits, Progress
+from evercrawl.progress import Limits, Progress, Summary
 
 if TYPE_CHECKING:
-    import argparse
     import asyncio
-    from pathlib import Path
 
     from evercrawl.cli.show.lines import Watcher
-    from evercrawl.progress import Summary
     from evercrawl.simulate.living.comparison import Comparison, World
     from evercrawl.simulate.living.learned import Learned
     from evercrawl.simulate.living.lives import Life

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import Fitted, many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from evercrawl.ask.export.tables import Columns
     from evercrawl.store.partition import Partition
 

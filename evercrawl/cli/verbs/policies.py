@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from textwrap import wrap
@@ -12,8 +13,6 @@ from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import table
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.ask.policies.docs import Described
 
 _MORE: Final = (

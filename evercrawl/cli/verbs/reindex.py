@@ -1,17 +1,12 @@
 """evercrawl reindex: the search index made anew from the archive."""
 
-from __future__ import annotations
-
+import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
 
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
-
-if TYPE_CHECKING:
-    import argparse
 
 _MORE = (
     "The index is made from journal and archive, beside the one that is there, which serves until the new one is "

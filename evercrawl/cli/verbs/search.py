@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import sys
 import textwrap
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, renewal, warm
@@ -16,9 +18,6 @@ from evercrawl.cli.show.words import ago, percent
 from evercrawl.config import values
 
 if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
     from evercrawl.ask.search.hits import Hit
     from evercrawl.ask.search.search import Answer, Narrow
     from evercrawl.search.snippet import Mark

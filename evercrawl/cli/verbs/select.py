@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
@@ -16,8 +17,6 @@ from evercrawl.cli.show.words import percent, table
 from evercrawl.config import values
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.ask.rank.agreement import Agreement
     from evercrawl.ask.rank.ratings import Ratings
     from evercrawl.ask.rank.select import Selection, Sites

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import secrets
 import sys
+from collections.abc import Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,9 +17,6 @@ from evercrawl.cli.show.words import span
 from evercrawl.config import values
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
-
     from evercrawl.simulate.result import Result
 
 _SAID_MOST: Final = 5  # broken promises of one world that are spelled out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -12,8 +13,6 @@ from evercrawl.cli import arguments, warm
 from evercrawl.cli.show.plain import fit, many
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.model.web.suspicion import Suspicion
 
 _MORE = (

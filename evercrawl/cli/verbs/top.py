@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
@@ -15,9 +17,6 @@ from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from evercrawl.ask.rank.rising import RisingPage
     from evercrawl.ask.rank.top import TopPage
     from evercrawl.ask.rank.top_sites import TopSite

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -15,9 +17,6 @@ from evercrawl.cli.show.words import ago, percent, table
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
-
     from evercrawl.ask.usage.report import UsageReport
     from evercrawl.ask.usage.tell import BadLine
 

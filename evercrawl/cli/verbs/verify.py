@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.ask.verify.findings import Findings
 
 _MORE = (

@@ -1,16 +1,11 @@
 """evercrawl version: what is running here."""
 
-from __future__ import annotations
-
+import argparse
 import json
 import platform
-from typing import TYPE_CHECKING
 
 from evercrawl import __version__
 from evercrawl.cli.arguments import Verbs, add_json, add_verb
-
-if TYPE_CHECKING:
-    import argparse
 
 _PARTS = ("pycurl", "turbohtml", "numpy", "numba")
 

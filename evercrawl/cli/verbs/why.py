@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -15,8 +16,6 @@ from evercrawl.cli.show.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.ask.why.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
 
 _MORE = (

@@ -1,10 +1,10 @@
 """The search index made anew from what is remembered and archived."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
@@ -17,10 +17,6 @@ from evercrawl.search.index import FOLDER, Index, Page
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, is_crawl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 TOGETHER: Final = 64  # pages given to the index at once
 COMMITTED_TOGETHER: Final = 20_000  # pages after which what is there so far is put on the disk

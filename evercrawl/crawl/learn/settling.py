@@ -15,13 +15,12 @@ import numpy as np
 
 from evercrawl.store.journal.events import Passed, Visit
 from evercrawl.store.records.records import MEMBER
-from evercrawl.types import Outcome
+from evercrawl.types import Floats, Outcome, Slots
 
 if TYPE_CHECKING:
     from evercrawl.crawl.learn.cash import Cashier
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Slots
 
 LOWEST: Final = 0.02
 """Part of what a page has, below which a residual is left alone."""

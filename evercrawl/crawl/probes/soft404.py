@@ -15,11 +15,10 @@ Bar-Yossef, Broder, Kumar, Tomkins (2004). Sic Transit Gloria Telae: Towards an 
 section 3: a random path beside the suspect tells soft 404s.
 """
 
-from __future__ import annotations
-
 import html as entities
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -27,9 +26,6 @@ import msgspec
 from evercrawl.parse import html
 from evercrawl.parse.digest import digest
 from evercrawl.parse.urls import path_query
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 LETTERS: Final = 16
 MOST_WORDS: Final = 5_000

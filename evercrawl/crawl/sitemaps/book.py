@@ -5,16 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.sitemaps.cache import Listing
+from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.reading import authority
 from evercrawl.parse.urls import normalise, origin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.crawl.sitemaps.cache import SitemapCache
     from evercrawl.model.rules.robots import RobotsKeeper
 
 MAX_SITEMAPS: Final = 1_000  # of one site

@@ -1,7 +1,5 @@
 """What is known of every sitemap, kept across restarts; losing it costs no more than asking again."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from dataclasses import dataclass

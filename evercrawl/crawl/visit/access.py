@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.fetch.resolve import ResolveError
-from evercrawl.model.rules.robots import RobotsTag
+from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
-from evercrawl.types import Exchange
+from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
-
     from evercrawl.clock import Clock
     from evercrawl.crawl.ports import Names, Network
     from evercrawl.fetch.guard import Guard
-    from evercrawl.model.rules.robots import OriginRules, RobotsKeeper
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.types import Request
 
 NAMES_KEPT_S: Final = 300.0
 POLL_S: Final = 0.05

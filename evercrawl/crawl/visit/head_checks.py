@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.types import Outcome
+from evercrawl.types import Exchange, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.model.stored.reading import Before
     from evercrawl.schedule.base import Policy
-    from evercrawl.types import Exchange
 
 _NOT_MODIFIED: Final = 304
 _REFUSED: Final = (405, 501)

@@ -1,15 +1,9 @@
 """Who reads bodies: this process, here and now, unless others are given the work (`workers.py`)."""
 
-from __future__ import annotations
+from typing import Protocol
 
-from typing import TYPE_CHECKING, Protocol
-
-from evercrawl.model.stored.contents import attempted, body_of
-from evercrawl.model.stored.reading import held
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.contents import Body
-    from evercrawl.model.stored.reading import Fetched
+from evercrawl.model.stored.contents import Body, attempted, body_of
+from evercrawl.model.stored.reading import Fetched, held
 
 
 class Parsers(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evercrawl.crawl.backoff import apply_backoff
-from evercrawl.crawl.visit.access import GO, WAIT
+from evercrawl.crawl.visit.access import GO, WAIT, Access
 from evercrawl.crawl.visit.recall import recall
 from evercrawl.fetch.asking import validator
 from evercrawl.model.stored.reading import Before, Reading, fetched, no_page, partial, understand
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evercrawl.crawl.probes.soft404_book import Soft404Book
     from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
     from evercrawl.crawl.storing import Storing
-    from evercrawl.crawl.visit.access import Access
     from evercrawl.crawl.visit.head_checks import HeadChecks
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.model.policy.planning import Planning

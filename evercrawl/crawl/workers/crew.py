@@ -11,15 +11,13 @@ import asyncio
 import select
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.workers.worker_process import WorkerProcess
-from evercrawl.model.stored.contents import Content
+from evercrawl.model.stored.contents import Body, Content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evercrawl.model.stored.contents import Body
     from evercrawl.model.stored.reading import Fetched
 
 WINDOW: Final = 64  # bodies that a process has at once: enough to last while the owner does something else

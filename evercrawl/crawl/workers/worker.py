@@ -1,7 +1,5 @@
 """What a worker process runs: bodies come in, and what they say goes out, in the same order."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

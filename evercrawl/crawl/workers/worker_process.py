@@ -9,17 +9,15 @@ import socket
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.crawl.workers.frames import Inbox, Outbox
-from evercrawl.model.stored.contents import Content
+from evercrawl.model.stored.contents import Body, Content
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evercrawl.model.stored.contents import Body
     from evercrawl.model.stored.reading import Fetched
 
 BUFFER_BYTES: Final = 1 << 20  # what the kernel holds each way, so that neither side waits while the other is busy

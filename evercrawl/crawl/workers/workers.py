@@ -11,16 +11,14 @@ import asyncio
 import math
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.workers.crew import Crew
-from evercrawl.model.stored.contents import attempted
+from evercrawl.model.stored.contents import Content, attempted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evercrawl.model.stored.contents import Content
     from evercrawl.model.stored.reading import Fetched
 
 MOST_BYTES: Final = 64 << 20  # of bodies that wait; beyond, the crawl waits

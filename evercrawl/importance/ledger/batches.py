@@ -1,13 +1,9 @@
 """What shards of a ledger send each other, and what they write down of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Hashable
+from typing import NamedTuple, TypeAlias
 
 from evercrawl.importance.ledger.network import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 
 class Batch(NamedTuple):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
+from evercrawl.importance.base import Past
 from evercrawl.importance.ledger.cells import Cells
-from evercrawl.importance.ledger.network import Event, gifts
-from evercrawl.importance.windows.base import Past
+from evercrawl.importance.ledger.network import Event, Page, gifts
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
     from evercrawl.importance.base import Importance, Links
-    from evercrawl.importance.ledger.network import Page
 
 
 class Book:

@@ -7,16 +7,16 @@ is in the books: the residuals of push, the cash of OPIC.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
+from evercrawl.types import Floats
 
+if TYPE_CHECKING:
     from evercrawl.importance.ledger.ledger import Ledger
-    from evercrawl.types import Floats
 
 
 def certificate(ledger: Ledger) -> float:

@@ -1,13 +1,8 @@
 """The cash of pages beside a virtual page that hands out in no time, however many pages there are."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
 
 from evercrawl.importance.ledger.network import Held, Level, Page, gifts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
 
 
 class Cells:

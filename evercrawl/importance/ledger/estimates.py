@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from evercrawl.importance.aopic import AOPIC
-from evercrawl.importance.newcomers import Newcomers, introduced
+from evercrawl.importance.newcomers import Newcomers, Rule, introduced
 from evercrawl.importance.newcomers import guess as guess_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from evercrawl.importance.ledger.ledger import Ledger
     from evercrawl.importance.ledger.network import Page
-    from evercrawl.importance.newcomers import Rule
 
 Estimate: TypeAlias = Literal["history", "paper", "identity", "scheme"]
 

@@ -1,13 +1,8 @@
 """Kleinberg's authorities and hubs, learned page by page: a push of two hops."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
 
 
 @dataclass(slots=True)

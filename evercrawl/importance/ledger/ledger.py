@@ -6,18 +6,16 @@ number, so with fractions the laws hold exactly, and all of its state is a fold 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Literal
 
-from evercrawl.importance.base import Account, Transfer
+from evercrawl.importance.base import Account, Importance, Transfer
 from evercrawl.importance.ledger.book import Book
 from evercrawl.importance.ledger.network import Event, Held, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-
-    from evercrawl.importance.base import Importance
+    from evercrawl.importance.base import Past
     from evercrawl.importance.ledger.matrices import Matrix
-    from evercrawl.importance.windows.base import Past
 
 
 class Ledger(Book):

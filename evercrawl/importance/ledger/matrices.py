@@ -5,14 +5,9 @@ A row is divided by its sum, so that cash is neither made nor lost; what is comp
 *normalised*, which is that of L itself only where all rows of L have the same sum (`Kleinberg` does without).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import NamedTuple
 
 
 class Row(NamedTuple):

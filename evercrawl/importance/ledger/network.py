@@ -1,15 +1,10 @@
 """What a ledger is made of: pages with their accounts and links, and the events that change them."""
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from evercrawl.importance.base import Links, Transfer
-from evercrawl.importance.windows.base import Past
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+from evercrawl.importance.base import Links, Past, Transfer
 
 
 class Held(NamedTuple):

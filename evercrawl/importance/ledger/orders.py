@@ -5,11 +5,10 @@ from __future__ import annotations
 import heapq
 import random
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from evercrawl.importance.ledger.ledger import Ledger
 
 

@@ -7,11 +7,10 @@ is worked out anew, and a damaged value is harmless once that has been done. Cas
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from evercrawl.importance.ledger.ledger import Ledger
 
 

@@ -12,6 +12,7 @@ holds whatever crashes when. Shards count their own part of the clock G and hear
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from evercrawl.importance.ledger.batches import Ack, Applied, Batch, Entry, Sent, Settled
@@ -19,8 +20,6 @@ from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.ledger.network import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-
     from evercrawl.importance.base import Importance
 
 

@@ -1,7 +1,5 @@
 """A graph's inner loops, compiled. In numpy: bincount, stable sorting, and sums over rows."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from evercrawl.types import Floats
 
+if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
-    from evercrawl.types import Floats
 
 _STEPS: Final = 100_000
 _PATIENCE: Final = 10  # steps in which the error that can be seen does not get less, for it is rounding

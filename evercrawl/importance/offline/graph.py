@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.types import Floats, Ints, Slots
 
 _KERNELS: Final = Library("evercrawl.importance.offline._graph_kernel")
 

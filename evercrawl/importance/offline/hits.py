@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.importance.offline.fixpoint import leap, principal
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
-    from evercrawl.types import Floats
 
 
 def hits(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, Floats]:

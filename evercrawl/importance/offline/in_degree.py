@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.importance.offline.graph import counted
+from evercrawl.importance.offline.graph import Graph, counted
 
 if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
     from evercrawl.types import Ints
 
 

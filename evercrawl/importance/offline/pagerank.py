@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evercrawl.importance.offline.solve import solved
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
-    from evercrawl.types import Floats
 
 
 def damped(graph: Graph, tax: float = 0.15) -> Floats:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
-    from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.importance._push_kernel")
 _SMALL: Final = 0.5  # residuals below this part of the mean wait for a later sweep

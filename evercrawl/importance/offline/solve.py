@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.importance.offline.residuals import Residuals
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
-    from evercrawl.types import Floats
 
 _FLOOR: Final = 2.0**-53  # nobody can ask for more than doubles hold
 

@@ -1,13 +1,8 @@
 """Agreement: how well a measure of importance goes with what people say who rate the same things."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 
 def cut(values: Floats, like: Ints) -> Ints:

@@ -1,15 +1,9 @@
 """Which nodes of a graph are led back to: its strongly connected components, in whole arrays."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 
 def cycles(nodes: int, source: Ints, target: Ints) -> Ints:

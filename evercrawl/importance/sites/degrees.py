@@ -10,14 +10,11 @@ Fetterly, Manasse, Najork (2004). Spam, damn spam, and statistics: using statist
 sections 4.4 and 4.5: the outliers among in- and out-degrees were spam.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 PAGES: Final = 200
 """Pages of a site that have to share both degrees."""

@@ -23,20 +23,15 @@ a page's PageRank comes from where.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.importance.sites.cycles import cycles
-from evercrawl.importance.sites.sites import site_importance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from evercrawl.importance.sites.sites import SiteLinks
-    from evercrawl.types import Floats, Ints
+from evercrawl.importance.sites.sites import SiteLinks, site_importance
+from evercrawl.types import Floats, Ints
 
 LEAST: Final = 8
 """Owners that a group has to have: a family of names (`a.de`, `a.fr`) is one, see `suspected_farms`."""

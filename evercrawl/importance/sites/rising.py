@@ -1,13 +1,10 @@
 """Rising: which pages gain importance, by two windows of different length over the links that came and went."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 LONGER: Final = 8.0
 """How many times as long the long window is: with the windows of adaptive OPIC, T = 1 and T = 8."""

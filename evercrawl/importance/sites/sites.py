@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 TEMPLATE: Final = 0.5
 """Part of its source's pages from which on a link is taken to be part of their template, a footer for example."""

@@ -1,6 +1,7 @@
 """What of a page's history still counts: the windows of Adaptive OPIC, one a file."""
 
-from evercrawl.importance.windows.base import TURN, Past, Pasts, Window
+from evercrawl.importance.base import Past
+from evercrawl.importance.windows.base import TURN, Pasts, Window
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.improved import Improved

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.importance.windows.base import Past, Window, both, earned
+from evercrawl.importance.base import Past
+from evercrawl.importance.windows.base import Window, both, earned
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Window, earned
+from evercrawl.importance.base import Past
+from evercrawl.importance.windows.base import Pasts, Window, earned
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
-    from evercrawl.importance.windows.base import Pasts
-    from evercrawl.types import Floats
 
 WHOLE: Final = 3
 """The newest measures, which are never merged."""

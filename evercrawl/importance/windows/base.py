@@ -8,15 +8,12 @@ a guess fills the gap, as `evercrawl.importance.newcomers` makes one for all new
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.importance.base import Past
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
-    from evercrawl.types import Floats
+from evercrawl.importance.base import Account, Past
+from evercrawl.types import Floats
 
 TURN: Final = 2.3
 """G-time of one turn, as many visits as there are pages, in greedy order; in cycle it is 2.0, at random 1.0.

@@ -1,16 +1,12 @@
 """The window of one length for all pages, in which each measure counts or does not."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from evercrawl.importance.windows._measures import WHOLE, Held, Measured, merged, without_oldest
 from evercrawl.importance.windows.base import Pasts, weighed
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Fixed(Measured):

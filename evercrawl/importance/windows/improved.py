@@ -1,17 +1,11 @@
 """The window of one length for all pages that holds three measures at least."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.importance.windows._measures import WHOLE, Held, merged, without_oldest
 from evercrawl.importance.windows.base import LEAST, Pasts, weighed
 from evercrawl.importance.windows.fixed import Fixed
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Improved(Fixed):

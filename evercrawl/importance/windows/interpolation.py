@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.importance.base import Past
 from evercrawl.importance.windows._fading import Fading
-from evercrawl.importance.windows.base import Past, Pasts, earned, weighed
+from evercrawl.importance.windows.base import Pasts, earned, weighed
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
-    from evercrawl.types import Floats
 
 
 class Interpolation(Fading):

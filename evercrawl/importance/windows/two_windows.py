@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.importance.windows.base import TURN, Past, Pasts, Window, earned, shared
+from evercrawl.importance.base import Past
+from evercrawl.importance.windows.base import TURN, Pasts, Window, earned, shared
 from evercrawl.importance.windows.exponential import added, averaged
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
-    from evercrawl.types import Floats
 
 _THRESHOLD: Final = 0.3  # of |ln(short / long)|: chance alone seldom puts them further apart
 _STEEPNESS: Final = 24.0

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Past, Pasts, Window
+from evercrawl.importance.base import Past
+from evercrawl.importance.windows.base import Pasts, Window
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Account
-    from evercrawl.types import Floats
 
 
 class Unbounded(Window):

@@ -1,16 +1,10 @@
 """The window that is as long as the last few visits to the page are apart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.importance.windows._measures import Held, Measured, without_oldest
 from evercrawl.importance.windows.base import LEAST, Pasts, weighed
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Variable(Measured):

@@ -1,7 +1,5 @@
 """A replay's inner loops: what polls find, and how long copies were fresh."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

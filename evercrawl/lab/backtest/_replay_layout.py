@@ -1,7 +1,5 @@
 """What is held and counted of each page in a replay."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

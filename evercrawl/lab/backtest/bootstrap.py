@@ -11,18 +11,13 @@ Efron, Tibshirani (1993). An introduction to the bootstrap, sections 13.3 (perce
 Davison, Hinkley (1997). Bootstrap methods and their application, section 3.8 (clusters, drawn whole).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 DRAWS: Final = 1_000
 LEVEL: Final = 0.95

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.calibration import BINS, Calibration
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints
-
     Flags = NDArray[np.bool_]
 
 AT_ONCE: Final = 2**16

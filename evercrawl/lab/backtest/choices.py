@@ -1,16 +1,12 @@
 """Which policies are replayed, and with which values for their parameters."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import parameters, values_of
 from evercrawl.schedule.base import Policy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict[str, float | str]]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-from evercrawl.lab.backtest.truth import GONE
+from evercrawl.lab.backtest.truth import GONE, Truth
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from evercrawl.lab.backtest.truth import Truth
     from evercrawl.lab.histories import History
-    from evercrawl.types import Floats, Ints
 
 _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.types import Ints, Keys
+
 if TYPE_CHECKING:
     from evercrawl.lab.backtest.truth import Truth
     from evercrawl.lab.histories import History
-    from evercrawl.types import Ints, Keys
 
 
 class LinkSets:

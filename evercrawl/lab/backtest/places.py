@@ -1,16 +1,10 @@
 """Where pages are: their folders, by which names, and what their addresses look like."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import xxhash
 
 from evercrawl.parse.dynamic import dynamic
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints, Keys, Slots
+from evercrawl.types import Floats, Ints, Keys, Slots
 
 
 def folders(site: Ints, paths: list[str]) -> Slots:

@@ -6,17 +6,16 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.lab.backtest._replay_layout import HELD, NEVER
 from evercrawl.lab.polling.changing import Seen, Signals, World
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.lab.backtest.announced import Announced
     from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.types import Floats, Ints
 
 _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,13 +24,11 @@ from evercrawl.lab.backtest.weights import weights
 from evercrawl.lab.polling.conditions import Conditions
 from evercrawl.lab.polling.polled import Held
 from evercrawl.schedule.base import Policy
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from evercrawl.lab.backtest.setting import Setting
     from evercrawl.lab.histories import History
-    from evercrawl.types import Floats
 
 __all__ = ["Replay", "Replayed", "replay"]
 _TOLD: Final = 64  # turns between two words on how far it has come

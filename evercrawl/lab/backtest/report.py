@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.calibration import Calibration
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.bootstrap import interval, medians, over_sites, resampled
 from evercrawl.lab.backtest.rows import Mean, Row
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from evercrawl.lab.backtest.replayed import Replayed
-    from evercrawl.types import Floats, Ints
 
     Flags = NDArray[np.bool_]
 

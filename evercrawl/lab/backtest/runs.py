@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -12,17 +14,13 @@ import numpy as np
 from evercrawl.lab.backtest.bootstrap import clusters
 from evercrawl.lab.backtest.replay import replay
 from evercrawl.lab.backtest.truth import truth
-from evercrawl.lab.histories import pooled, read
+from evercrawl.lab.histories import History, pooled, read
 from evercrawl.simulate.processes import SPAWN, processes
+from evercrawl.types import Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from evercrawl.lab.backtest.replayed import Replayed
     from evercrawl.lab.backtest.setting import Setting
-    from evercrawl.lab.histories import History
-    from evercrawl.types import Ints
 
     Tell = Callable[[str, float, int], None]
     """Called now and then with what is being done, how much is done, and of how much, in replays."""

@@ -1,7 +1,5 @@
 """Under which conditions a history is replayed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 

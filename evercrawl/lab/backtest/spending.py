@@ -9,11 +9,11 @@ import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.setting import DAY_S
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.lab.backtest.discovery import Births
     from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.types import Floats, Ints
 
 TICKS: Final = 60
 """Ticks a cycle, the time in which every page could be polled once: in each as many pages are chosen at once."""

@@ -1,23 +1,16 @@
 """What pages were at each instant of a history's part that is replayed, laid out for the replay's inner loops."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.places import folders, names
-from evercrawl.lab.backtest.setting import DAY_S
-from evercrawl.lab.histories import REMOVED, TECHNICAL
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.backtest.setting import Setting
-    from evercrawl.lab.histories import History
-    from evercrawl.types import Floats, Ints, Keys, Slots
+from evercrawl.lab.backtest.setting import DAY_S, Setting
+from evercrawl.lab.histories import REMOVED, TECHNICAL, History
+from evercrawl.types import Floats, Ints, Keys, Slots
 
 GONE: Final = -1
 """The state of a page that is not there."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.offline.pagerank import damped, importance
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.lab.backtest.truth import Truth
     from evercrawl.lab.histories import History, LinkLog
-    from evercrawl.types import Floats, Ints
 
 
 def weights(history: History, pages: Truth) -> Floats:

@@ -1,16 +1,12 @@
 """A recorded history: when the pages of some sites appeared, changed and vanished, and how they were linked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Ints, Keys
+from evercrawl.types import Ints, Keys
 
 APPEARED: Final = 0
 CHANGED: Final = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,16 +11,12 @@ import numpy as np
 from evercrawl.change.extent import changed
 from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, Seen
 from evercrawl.lab.histories.journal_links import JournalLinks
-from evercrawl.model.stored.reader import events, opened
+from evercrawl.model.stored.reader import Tell, events, opened
 from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Lost, Visit
-from evercrawl.types import Outcome
+from evercrawl.types import Ints, Outcome
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evercrawl.model.stored.reader import Tell
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Ints
 
 _EVENT: Final = np.dtype(
     [("at", "i8"), ("slot", "i8"), ("op", "i1"), ("size", "i8"), ("simhash", "u8"), ("content", "u8")]

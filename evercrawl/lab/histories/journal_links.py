@@ -1,20 +1,13 @@
 """Links of pages as a crawl saw them come and go."""
 
-from __future__ import annotations
-
 from array import array
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evercrawl.lab.histories.history import LinkLog
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import PARTIAL
-from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.store.journal.events import Visit
-    from evercrawl.types import Ints, Slots
+from evercrawl.store.journal.events import PARTIAL, Visit
+from evercrawl.types import NO_SLOT, Ints, Outcome, Slots
 
 
 class JournalLinks:

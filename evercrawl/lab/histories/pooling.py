@@ -1,18 +1,13 @@
 """Several histories as one, whose pages share one budget."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.histories.history import History, LinkLog
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 _WEEK_S: Final = 7 * 86_400
 POOLED: Final = "pooled"

@@ -1,19 +1,14 @@
 """Histories on disk: NAME.events.parquet, NAME.pages.parquet and, where pages link, NAME.links.parquet."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.histories.history import NO_LINKS, REMOVED, TECHNICAL, History, LinkLog
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 _EVENTS: Final[Mapping[str, str]] = dict.fromkeys(
     ("t", "page", "op", "size", "words", "simhash", "content"), "whole numbers"

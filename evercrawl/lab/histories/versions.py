@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evercrawl.change.extent import changed
@@ -12,14 +14,10 @@ from evercrawl.model.stored.reader import events, opened
 from evercrawl.parse.digest import keys
 from evercrawl.store.archive.warc import Kind
 from evercrawl.store.journal.events import UNCHANGED, Visit
-from evercrawl.types import Outcome
+from evercrawl.types import Keys, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Keys
 
 _READ = (Outcome.OK, Outcome.DUPLICATE)
 

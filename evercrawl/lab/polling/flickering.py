@@ -1,10 +1,9 @@
 """Made-up pages some of which flicker: all that changes there is an advertisement, which is worth nothing to have."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.lab.polling.changing import Seen, Signals, World
 from evercrawl.lab.polling.poisson import Poisson
@@ -12,11 +11,7 @@ from evercrawl.lab.polling.population import Population
 from evercrawl.model.worth.lasting_weight import counted
 from evercrawl.schedule.formulas import allocation
 from evercrawl.store.records import lasting
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _HASHES: Final = 1 << lasting.BITS
 

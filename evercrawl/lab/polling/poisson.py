@@ -1,21 +1,15 @@
 """Pages that change by Poisson processes, and the freshness that is expected of copies given when visits were."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.lab.polling.changing import Seen, Signals, World
-from evercrawl.lab.polling.population import DAY_S
+from evercrawl.lab.polling.population import DAY_S, Population
 from evercrawl.schedule.formulas import allocation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.polling.population import Population
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _STILL: Final = 1e-300  # a rate that stands for none, so that nothing is divided by zero
 

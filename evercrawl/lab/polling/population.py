@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.schedule.formulas import allocation
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.schedule.formulas.allocation import Allocation
-    from evercrawl.types import Floats, Ints
 
 DAY_S: Final = 86_400.0
 HOSTS: Final = 300

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from evercrawl.parse.digest import keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from evercrawl.types import Keys
 
 

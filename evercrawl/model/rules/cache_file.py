@@ -1,7 +1,5 @@
 """Small tables in SQLite that outlive a run and can be lost: what they do not say is asked for again."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from pathlib import Path

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.config import Config
 
 _ASKED: Final = 1 << 16  # hosts whose answer is kept

@@ -8,6 +8,7 @@ pages of others. Forms are not remembered from run to run: pages of results hold
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,8 +16,6 @@ import numpy as np
 from evercrawl.parse.urls import hostname
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from evercrawl.store.state import State
 
 MOST_FORMS: Final = 16

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.store.table.known import TICKS_PER_S
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike, NDArray
-
     from evercrawl.store.state import State
-    from evercrawl.types import Floats
 
 _DOUBLED: Final = 16  # times, at most
 

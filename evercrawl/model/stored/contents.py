@@ -1,8 +1,6 @@
 """From the bytes of one body to what they say: a plain function, which any process can carry out."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -14,10 +12,7 @@ from evercrawl.parse import feed, html
 from evercrawl.parse.digest import digest, keys
 from evercrawl.search.condense import HEAD_BYTES, condense
 from evercrawl.store.archive.warc import payload_digest
-from evercrawl.types import Exchange, Request
-
-if TYPE_CHECKING:
-    from evercrawl.types import Document
+from evercrawl.types import Document, Exchange, Request
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _TITLE_CHARS: Final = 300

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -12,19 +14,14 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.store.disk.lock import holder
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
 
+Tell: TypeAlias = Callable[[str, int, int], None]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from evercrawl.store.journal.events import Event
-
-    Tell: TypeAlias = Callable[[str, int, int], None]
     """Called now and then with what is being read, how much was, and of how much."""
 
 EVERY: Final = 4096

@@ -4,21 +4,15 @@ A node is five words: the hash, and for each of its four blocks of 16 bits the n
 and the one before (high half), both counted from 1; 0 is the end of a chain. Heads are one a block and value.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.store.records.records import NEAR, RECORD
-from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Keys, Slots
+from evercrawl.types import NO_SLOT, Keys, Outcome, Slots
 
 MOST: Final = 128  # nodes of a chain that are looked at, the newest first
 _NODES, _HEADS, _RECORDS = pointer(np.uint64), pointer(np.uint32), pointer(RECORD)

@@ -1,7 +1,5 @@
 """How the index of likenesses lies in memory: known to its kernel, and to who calls it without numba."""
 
-from __future__ import annotations
-
 from typing import Final
 
 BLOCKS: Final = 4

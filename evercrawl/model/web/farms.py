@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.importance.sites.farms import suspected_farms
+from evercrawl.importance.sites.farms import Farm, suspected_farms
 from evercrawl.model.web.site_graph import OWN, read_pages, site_links
 from evercrawl.model.web.suspicion import Suspicion
+from evercrawl.types import Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.importance.sites.farms import Farm
     from evercrawl.model.view import View
-    from evercrawl.types import Ints
 
 KIND: Final = "farm"
 

@@ -1,15 +1,9 @@
 """The links of pages that were read, as memory keeps them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.arrays.rows import grown
-
-if TYPE_CHECKING:
-    from evercrawl.types import Ints, Slots
+from evercrawl.types import Ints, Slots
 
 
 class Rows:

@@ -11,12 +11,11 @@ from evercrawl.importance.offline import Graph, solve
 from evercrawl.model.stored.reader import events
 from evercrawl.model.web.known_links import Rows
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, Found, Visit
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Visit
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
-    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
 
 TAX: Final = 0.15
 TOLERANCE: Final = 1e-6

@@ -1,17 +1,12 @@
 """How many bytes the words of a page's links have, by where they lead."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from evercrawl.model.stored.contents import spans
+from evercrawl.model.stored.contents import Content, spans
 from evercrawl.store.journal.codec import decode_slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.contents import Content
-    from evercrawl.types import Slots
+from evercrawl.types import Slots
 
 MOST: Final = 255
 

@@ -9,14 +9,13 @@ import numpy as np
 from evercrawl.arrays.rows import grown
 from evercrawl.model.stored.reader import events
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Visit
 from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
-    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Ints, Slots
 
 
 class Column(Protocol):

@@ -1,20 +1,14 @@
 """A page's links as its event keeps them: known targets in order, which of them leave the site, how many there are."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, origin
 from evercrawl.store.journal.codec import encode_links
-from evercrawl.types import NO_SLOT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Slots
+from evercrawl.types import NO_SLOT, Slots
 
 
 class Outlinks(NamedTuple):

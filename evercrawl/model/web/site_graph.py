@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.importance.sites.sites import SiteLinks, site_importance, within_sites
 from evercrawl.model.stored.reader import events
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
-from evercrawl.store.state import VANISHED
-from evercrawl.types import NO_SLOT, Ints, Outcome, Slots
+from evercrawl.store.state import VANISHED, State
+from evercrawl.types import NO_SLOT, Floats, Ints, Outcome, Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.model.view import View
-    from evercrawl.store.state import State
-    from evercrawl.types import Floats
 
 OWN: Final = (Outcome.OK, Outcome.TRUNCATED)
 """Outcomes of pages with content of their own."""

@@ -1,7 +1,5 @@
 """What looks like an attempt to mislead a crawl, with the reason why it does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.model.worth.weights import Access, Embarrassment
+from evercrawl.model.worth.weights import Access, Embarrassment, Weight
 
 if TYPE_CHECKING:
-    from evercrawl.model.worth.weights import Weight
     from evercrawl.store.partition import Partition
 
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from evercrawl.model.worth.weights import click_chances
 from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.model.worth.usage_counts import UsageCounts
     from evercrawl.store.state import State
-    from evercrawl.types import Floats
 
 
 class Exposure(NamedTuple):

@@ -1,21 +1,16 @@
 """What can be told of a page by its address, the way to it and its media type: numbers for a regression, near one."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.store.records.media_kind import DATA, DOCUMENT, MEDIA, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 NAMES: Final = (
     "depth", "length", "folders", "front", "folder", "query", "dynamic", "dated", "numbered", "document", "data",

@@ -10,10 +10,10 @@ from evercrawl.model.worth.query_match import Similarity
 from evercrawl.model.worth.query_words import QueryWords
 from evercrawl.model.worth.usage_counts import Following
 from evercrawl.model.worth.weights import SILENT, Weight, unseen
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
 
 
 class QueryMatch(Weight):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.search.schema import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from evercrawl.model.worth.usage import Question
 
 HALF_LIFE_S: Final = 30 * 86_400.0

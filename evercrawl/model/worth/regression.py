@@ -1,13 +1,10 @@
 """Poisson regression with a prior: how many events a row of features leads one to expect."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _STEPS: Final = 50
 _CLOSE: Final = 1e-9

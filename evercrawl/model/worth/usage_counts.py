@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
-from evercrawl.model.worth.usage import USAGE_FILE, Tail
+from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail
 from evercrawl.parse.digest import key
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from evercrawl.model.worth.usage import Question
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Ints, Slots
 
 PLACES: Final = 20
 """Places of a list that are told apart; what stands further down counts as the last of them."""

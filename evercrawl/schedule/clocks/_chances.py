@@ -1,7 +1,5 @@
 """What is probable where a rate is Gamma distributed, compiled: for the clocks of folders."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The folder clocks' inner loop: how long pages were exposed to change; `clocks` tells the meaning."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final, NamedTuple
 

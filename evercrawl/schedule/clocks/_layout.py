@@ -1,7 +1,5 @@
 """How the clocks of folders lie in memory."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The folder clocks' other loop: what visits teach; `clocks` tells the meaning."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

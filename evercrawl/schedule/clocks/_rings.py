@@ -3,19 +3,15 @@
 Ring 0 belongs to nobody: nothing is noted in it, and it goes as time does.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, view
 from evercrawl.kernels.scratch import scratch
 from evercrawl.schedule.clocks._layout import BINS, FOLDER_VARIES, OWN_RING, PAGES, RING, SITE_VARIES, WIDTH
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _LAST: Final = BINS - 1
 _QUARTER: Final = BINS // 4

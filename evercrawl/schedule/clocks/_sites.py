@@ -1,7 +1,5 @@
 """What is learned of a site as a whole, and of the crawl, compiled: factors, how rates spread, what to believe."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

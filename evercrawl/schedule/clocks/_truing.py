@@ -12,8 +12,6 @@ Platt (1999). Probabilistic outputs for support vector machines. Spiegelhalter, 
 conditional probabilities on directed graphical structures: the steps.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

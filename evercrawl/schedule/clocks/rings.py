@@ -1,21 +1,15 @@
 """The clocks of folders and sites: rings of bins, which grow in number, and are made wider and narrower."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.kernels import pointer
 from evercrawl.schedule.clocks._layout import BINS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 _CHUNK: Final = 1024  # rings that are made wider or narrower at once
 

@@ -1,7 +1,5 @@
 """Stretches of visits, after each of which clocks measure anew how long a cycle of the crawl is."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from evercrawl.schedule.shared.pacing import Pace

@@ -8,20 +8,15 @@ of cost, and the right side is P (c0 + c1 h(x)). A host that gives less than its
 above P.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas.intervals import interval
 from evercrawl.schedule.formulas.multiplier import Moving, shared
 from evercrawl.schedule.formulas.objectives import FRESHNESS, Objective, freshness, h
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 __all__ = ["Allocation", "Constrained", "constrained", "freshness", "h", "interval", "optimum", "rates_at"]
 

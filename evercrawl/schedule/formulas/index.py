@@ -5,16 +5,12 @@ t ends an interval that earned w int_0^t S; what the next moment would have earn
 whole interval, **V = w (int_0^t S - t S(t))**, is what bandwidth has to be worth for a visit to be right at t.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 HARMONIC: Final = 0.003
 """theta: the part of the harmonic index, which grows without bound, so that no page is abandoned. Where a hundredth of

@@ -1,17 +1,12 @@
 """How many changes fall between two visits of a page, where a visit costs so much: what the objectives say, solved."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas.objectives import FRESHNESS, Objective, h
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _STEPS: Final = 60
 _CLOSE: Final = 1e-8  # a step of Newton's, in a logarithm, after which the error is about its square

@@ -1,18 +1,13 @@
 """The price at which pages use up a budget, for many groups of pages and budgets at once."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evercrawl.schedule.formulas.intervals import interval
 from evercrawl.schedule.formulas.objectives import Objective, h
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _STEPS: Final = 200
 _EXACT: Final = 1e-15

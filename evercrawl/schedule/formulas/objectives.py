@@ -11,18 +11,13 @@ cost, 1 + 1/2 + ... + 1/m after m missed changes: Kolobov et al. (2019). Staying
 using reinforcement learning for scheduling.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _SMALL: Final = 0.02  # below it differences of nearly equal numbers are taken as series
 _EULER: Final = 0.57721566490153286

@@ -13,19 +13,14 @@ must hold the mean above the threshold, not the threshold; even so it is a half 
 own model. That optimum, to the first order, is ours.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas.site_shares import Shares
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _LEAST: Final = 1e-12  # between two means: below it all sites are alike, and no number of probes tells them apart
 _FEW: Final = 64.0  # pages of sites of which `exact_sizes` takes each number for itself

@@ -7,14 +7,11 @@ e^-y, where y = alpha tau + n kappa, kappa = -ln(1 - pi): one number tells all. 
 level, which is that at which a visit is worth the price.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _MOST_LEVEL: Final = 40.0  # a copy that is fresh with probability e^-40 is not
 _SMALL: Final = 1e-12

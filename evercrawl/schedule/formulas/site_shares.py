@@ -6,15 +6,12 @@ Abramowitz, Stegun (1964). Handbook of Mathematical Functions, 26.5.8. Lentz (19
 of fit of the binomial distribution: moments of counts out of different numbers.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _TINY: Final = 1e-300
 _NEAR: Final = 2e-16

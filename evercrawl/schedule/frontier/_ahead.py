@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.prefetch import prefetch
-from evercrawl.schedule.frontier._blocks import WORDS
+from evercrawl.schedule.frontier._blocks import WORDS, Store
 from evercrawl.schedule.frontier._heaps import Heap, spot, whole
 from evercrawl.schedule.frontier._layout import ADDED, AGAIN, AWAKE, SHORT, WOKEN
 from evercrawl.schedule.frontier._memory import asleep, awake, short
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.frontier._blocks import Store
     from evercrawl.schedule.frontier._rows import Rows
 
 

@@ -6,8 +6,6 @@ pieces of 1, 2, 4 ... words, of which each says where a block of a heap is. What
 more is used, to whom ever; nothing is copied but tables, and what a first block holds when it becomes too small.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from evercrawl.kernels.build import compiled

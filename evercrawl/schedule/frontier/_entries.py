@@ -1,7 +1,5 @@
 """What `Lots` calls: a round of choosing, and single changes. The first argument has the addresses of all arrays."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -6,8 +6,6 @@ i + 1, for that brings the two below an entry into the same block. The smallest 
 slot, so that the order does not depend on how the heap came about.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How what waits on the hosts lies in memory: known to the kernels, and to who calls them without numba."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

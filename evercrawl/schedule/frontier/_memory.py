@@ -5,8 +5,6 @@ such blocks: the number of the following one, two words that are not used for th
 in others, first in, first out; 4.3 bytes a page.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

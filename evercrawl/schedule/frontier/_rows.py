@@ -1,7 +1,5 @@
 """The candidates of a choice, as the kernels hand them on."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

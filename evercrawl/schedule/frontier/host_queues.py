@@ -17,6 +17,7 @@ stands in two orders of rested hosts, by its first due page and by its best new 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -42,12 +43,11 @@ from evercrawl.schedule.frontier._layout import (
     TOP,
     WORDS_OF_TABLES,
 )  # fmt: skip
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterator
 
-    from evercrawl.types import Floats, Ints, Slots
 
 _KERNELS: Final = Library("evercrawl.schedule.frontier._entries")
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least

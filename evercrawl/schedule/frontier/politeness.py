@@ -1,7 +1,5 @@
 """Politeness: which hosts may be asked, and from when on; no host and no machine is asked too often."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from array import array

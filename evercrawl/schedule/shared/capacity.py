@@ -1,14 +1,11 @@
 """How many visits a crawl can make, for policies that do not always make them all."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _ENOUGH: Final = 64  # visits of this run that tell more than an earlier run did
 _MEMORY_S: Final = 86_400.0  # the pace is that of the last day,

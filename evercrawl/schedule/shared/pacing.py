@@ -1,16 +1,12 @@
 """How fast a crawl has been going of late, and whose turn it is: what policies learn from the visits they chose."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _MEMORY_S: Final = 86_400.0  # the pace is that of the last day
 _ARREARS: Final = 64.0  # visits that new pages, or others, can be owed at most

@@ -1,14 +1,11 @@
 """How fast a crawl goes, by the visits that it is told of: the same whenever and in whatever batches it is told."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 MEMORY_S: Final = 86_400.0
 """What is counted is that of about the last day."""

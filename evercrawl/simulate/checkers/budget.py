@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from evercrawl.crawl.pace import LATE_S
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Event, Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.simulate.checkers.base import Checker, Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
     from evercrawl.store.journal.events import Event
 

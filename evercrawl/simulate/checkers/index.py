@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from evercrawl.ask.verify.findings import Findings
@@ -9,8 +10,6 @@ from evercrawl.ask.verify.index import check_index
 from evercrawl.simulate.checkers.base import Checker, Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
 
 

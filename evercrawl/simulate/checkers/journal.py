@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
@@ -10,13 +11,10 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.state import compare
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.folding import replay
-from evercrawl.store.journal.events import Lost
+from evercrawl.store.journal.events import Event, Lost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
 
 EVERY: Final = 100
 """Events after which memory is held against the journal for the first time; then whenever a third has been added."""

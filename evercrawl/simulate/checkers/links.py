@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from evercrawl.crawl.visit.visiting import VisitTag
-from evercrawl.model.stored.contents import attempted, body_of
+from evercrawl.model.stored.contents import Body, attempted, body_of
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.urls import normalise
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import Visit
-from evercrawl.types import Outcome
+from evercrawl.store.journal.events import Event, Visit
+from evercrawl.types import Exchange, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.model.stored.contents import Body
     from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
-    from evercrawl.types import Exchange
 
 
 class LinksAreItsOwn(Checker):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Event, Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 SLACK_S: Final = 1e-4  # what adding up instants of 1.7e9 s may lose

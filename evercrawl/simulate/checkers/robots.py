@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -13,8 +14,6 @@ from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.checkers.politeness import SLACK_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
     from evercrawl.types import Exchange, Request
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from evercrawl.crawl.visit.visiting import VisitTag
@@ -10,17 +11,13 @@ from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.worlds.drawn_web import DrawnWeb
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.records.retired import retired
 from evercrawl.store.table.known import TICKS_PER_S
-from evercrawl.types import Outcome
+from evercrawl.types import Outcome, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
-    from evercrawl.types import Request
 
 HOUR_S: Final = 3600.0
 

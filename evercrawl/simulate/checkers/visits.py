@@ -1,27 +1,19 @@
 """Visits: each answer becomes one event, each event comes of one answer, and none comes before its time."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable
+from typing import ClassVar, Final
 
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.simulate.worlds.world import End
+from evercrawl.simulate.worlds.world import End, World
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import Lost, Visit
+from evercrawl.store.journal.events import Event, Lost, Visit
 from evercrawl.store.records.retired import retired
 from evercrawl.store.table.known import TICKS_PER_S
-from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
-    from evercrawl.types import Exchange, Request
+from evercrawl.types import Exchange, Outcome, Request
 
 SETTLED: Final = frozenset({Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT, Outcome.GONE})
 """After these a page is left alone for a refresh at least; in trouble it is tried again, and after a restart too."""

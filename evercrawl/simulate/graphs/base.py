@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints, Spans
+from evercrawl.types import Floats, Ints, Spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,11 @@
 """A web with a core, pages that only lead there, pages that are only led to, and others that are neither."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web, zipf
-
-if TYPE_CHECKING:
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 PARTS: Final = {"core": 0.277, "in": 0.213, "out": 0.212, "tendrils": 0.215, "apart": 0.083}
 """Shares of all pages, as they were counted in 1999."""

@@ -1,7 +1,5 @@
 """A web in which new pages copy the links of old ones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web

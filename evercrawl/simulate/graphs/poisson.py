@@ -1,7 +1,5 @@
 """A web without any order: every link from anywhere to anywhere."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web

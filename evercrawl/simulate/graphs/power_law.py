@@ -1,7 +1,5 @@
 """A web in which few pages are linked to by very many: in-degrees by a power law, from anywhere."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web, zipf

@@ -1,15 +1,9 @@
 """A web of sites: most links stay within one, and lead to its first pages; the others lead to what is popular."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web, zipf
-
-if TYPE_CHECKING:
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 _EXPONENT = 1.8  # of the sizes of sites, the largest of which has a hundredth of all pages
 _MOST = 100

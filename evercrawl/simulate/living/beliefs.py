@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,14 +13,11 @@ from evercrawl.model.notices import Notices
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.parse.digest import keys
 from evercrawl.simulate.living import truth
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.simulate.living.web import LivingWeb
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Ints
 
 
 class Beliefs(NamedTuple):

@@ -1,7 +1,5 @@
 """How fresh a crawl kept a living web, beside a plain round-robin on the same budget and beside what is possible."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 

@@ -1,15 +1,10 @@
 """How fresh a crawl kept its copies: computed from when it asked and when the pages changed, nothing sampled."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 def fresh_s(asked: Floats, changes: Floats, start: float, end: float) -> float:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.simulate.living import truth
-from evercrawl.simulate.living.beliefs import rank_correlation
+from evercrawl.simulate.living.beliefs import Beliefs, rank_correlation
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.simulate.living.beliefs import Beliefs
     from evercrawl.simulate.living.web import LivingWeb
-    from evercrawl.types import Floats
 
 TOP: Final = 10
 CLASSES: Final = 6

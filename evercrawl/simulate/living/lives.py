@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,7 +19,7 @@ from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import scheme_of, stored
 from evercrawl.model.rules.robots import RobotsKeeper
-from evercrawl.model.worth.usage import UsageWriter
+from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -28,13 +29,10 @@ from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import Asked, MadeNetwork, Web, inline
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.partition import Partition
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from evercrawl.model.worth.usage import Question
     from evercrawl.simulate.living.web import LivingWeb
-    from evercrawl.types import Floats
 
 LATENCY_S = 0.001
 

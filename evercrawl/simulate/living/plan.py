@@ -1,18 +1,14 @@
 """The plan of a living web, drawn from a seed: hosts, pages, links and how often each page changes."""
 
-from __future__ import annotations
-
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 ZIPF: Final = 1.4  # exponent of the sizes of the hosts
 SMALLEST: Final = 8  # pages of a host, where there are enough for all

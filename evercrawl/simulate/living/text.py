@@ -1,14 +1,9 @@
 """Words for made-up pages: sentences drawn once from a seed, put together by a hash."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _STARTS = "ba be bo da de do fa fe fi ga go ka ke la le li lo ma me mi na ne no pa pe po ra re ri sa se so ta te ti va"
 _ENDS = "l n r s t nd rk st m x th d"

@@ -1,22 +1,16 @@
 """What is true of a living web: how much each page matters, by the definition that the crawl itself uses."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.living.plan import Kind
-from evercrawl.simulate.living.web import CALENDAR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from evercrawl.simulate.living.web import LivingWeb
-    from evercrawl.types import Floats, Ints
+from evercrawl.simulate.living.web import CALENDAR, LivingWeb
+from evercrawl.types import Floats, Ints
 
 TAX = 0.15
 INTERNAL = 0.1

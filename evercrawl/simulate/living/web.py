@@ -1,21 +1,16 @@
 """A small living web, drawn from a seed: what each URL answers at each instant, so that the truth about it is known."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from email.utils import formatdate
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.simulate.living.plan import Kind, Plan, Validators
 from evercrawl.simulate.living.text import Sentences, page
 from evercrawl.simulate.worlds.made_web import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 CALENDAR: Final = "/calendar/"
 LOGIN: Final = "/login"

@@ -1,21 +1,16 @@
 """The demonstration's other worlds, lived on a virtual clock in processes beside the one that is lived in real time."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from queue import Queue
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import Self
 
 from evercrawl.simulate.living.comparison import Comparison, World, compare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import TracebackType
-    from typing import Self
 
 _NICE = 10  # the crawl in real time comes first
 

@@ -1,17 +1,13 @@
 """An event loop whose clock jumps to the next deadline instead of waiting for it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import selectors
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Coroutine
+from typing import TypeVar
 
 from evercrawl.clock import SteadyClock
 from evercrawl.errors import EvercrawlError
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
 
 T = TypeVar("T")
 

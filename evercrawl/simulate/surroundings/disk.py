@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from evercrawl.store.disk.trouble import in_words
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Generator, Iterable
 
 
 class VirtualDisk:

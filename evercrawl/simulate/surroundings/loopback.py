@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, cast
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, cast
 
-from evercrawl.clock import SystemClock
+from evercrawl.clock import Clock, SystemClock
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-    from typing import Self
-
-    from evercrawl.clock import Clock
     from evercrawl.simulate.living.web import LivingWeb
 
 NETWORK = "127.0.0.0/8"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.fetch._names import NO_SUCH_NAME, TIME_OUT, ResolveError, literal, ordered
@@ -10,7 +11,6 @@ from evercrawl.simulate.surroundings.spells import Spells, lot
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
 
 PATIENCE_S: Final = 5.0  # a resolver gives up after that
 INSIDE: Final = "10.66.6.6"  # where nobody may be led

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -10,13 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from evercrawl.fetch.answer import settle
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.simulate.worlds.made_web import Answer
-from evercrawl.types import Exchange
+from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.clock import Clock
-    from evercrawl.types import Request
 
 _CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -15,7 +16,6 @@ from evercrawl.simulate.worlds.made_web import Answer
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Sequence
 
 ROBOTS: Final = "/robots.txt"
 ELSEWHERE: Final = "/robots-elsewhere.txt"  # where some robots.txt have moved to for a while

@@ -1,14 +1,10 @@
 """Spells: what lasts for a while and then gives way to something else, as a plain function of seed and time."""
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_right
+from collections.abc import Callable
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 

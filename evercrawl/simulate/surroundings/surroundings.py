@@ -6,6 +6,8 @@ import asyncio
 import errno
 import os
 import random
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE
@@ -22,9 +24,6 @@ from evercrawl.simulate.worlds.drawn_web import PRIVATE, DrawnWeb
 from evercrawl.simulate.worlds.world import BEGAN_AT, DIRECTORY, Life, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from evercrawl.clock import Clock
 
 LATEST_S: Final = 3600.0

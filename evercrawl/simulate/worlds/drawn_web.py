@@ -1,20 +1,16 @@
 """A web with everything that a crawl has to bear, drawn from a seed: pages that are now this, now that, then settle."""
 
-from __future__ import annotations
-
 import gzip
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import formatdate
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evercrawl.simulate.surroundings.network import NoAnswerError
 from evercrawl.simulate.worlds.made_web import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WORDS: Final = (
     "archive", "cash", "crawl", "delay", "due", "frontier", "graph", "host", "journal", "link", "page", "queue", "rate",

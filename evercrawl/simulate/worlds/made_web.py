@@ -1,7 +1,5 @@
 """A small made-up web, drawn from a seed: what each URL answers, as a plain function of path, validators and time."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from dataclasses import dataclass, field

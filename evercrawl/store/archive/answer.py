@@ -1,16 +1,11 @@
 """Answers as the archive holds them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.store.archive.warc import Kind, Original
-from evercrawl.store.archive.warc_read import epoch, fields_of
-
-if TYPE_CHECKING:
-    from evercrawl.store.archive.warc_read import Record
+from evercrawl.store.archive.warc_read import Record, epoch, fields_of
 
 _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import StoreError
-from evercrawl.store.archive.answer import stored
+from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.surt import surt_key
 from evercrawl.store.archive.warc import Kind
 from evercrawl.store.archive.warc_read import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from evercrawl.store.archive.answer import Stored
     from evercrawl.store.disk.disk import Disk
 
 SEGMENT_SUFFIX: Final = ".warc.gz"

@@ -4,8 +4,6 @@ A body that the server has compressed does not shrink again, so it is stored as 
 That costs a tenth of deflating it once more, and takes less room.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Final
 

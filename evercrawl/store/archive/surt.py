@@ -1,7 +1,5 @@
 """Keys of the CDXJ index: a URL with its host turned round, so that the pages of a domain lie together."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -12,8 +13,6 @@ from evercrawl.errors import StoreError
 from evercrawl.store.archive.member import GZIP_MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evercrawl.store.disk.disk import Disk
 
 _END: Final = b"\r\n\r\n"

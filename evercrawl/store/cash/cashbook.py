@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -9,17 +10,13 @@ import numpy as np
 from evercrawl.store.cash import transfers
 from evercrawl.store.journal.codec import encode_slot
 from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, Event, Passed, Visit
-from evercrawl.store.table.table import NO_RECORD
-from evercrawl.types import NO_SLOT
+from evercrawl.store.table.table import NO_RECORD, Saved, Table
+from evercrawl.types import NO_SLOT, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from evercrawl.store.cash.accounts import Accounts
     from evercrawl.store.records.records import Records
     from evercrawl.store.table.known import KnownLog
-    from evercrawl.store.table.table import Saved, Table
-    from evercrawl.types import Slots
 
 UNNOTICED: Final = 1e-6  # of all cash: what may be missing before it counts as lost
 

@@ -10,19 +10,14 @@ session id in every link would make a site of ten pages as wide as one of thousa
 Kept in one byte as a number of eighths of a halving: 0 is all of the source, 255 one part in four thousand million.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.store.table.table import ROOT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import Floats, Slots
 
 KEPT: Final = 0.25
 """What a step away from the front page leaves of the trust that the page is one that people write."""

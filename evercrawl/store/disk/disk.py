@@ -3,20 +3,16 @@
 Everything that survives a crash passes through a `Disk`, so a virtual disk that tears writes can take its place.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.trouble import in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
 
 TEMPORARY = ".tmp"  # a file being written by `replace`; never listed
 OPEN_FILES = 128  # descriptors kept; archives have thousands of segments and `ulimit -n` is often 1024

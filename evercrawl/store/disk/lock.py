@@ -7,17 +7,15 @@ import fcntl
 import os
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
 from weakref import WeakSet
 
 import msgspec
 
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.trouble import in_words
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
 
 FILE: Final = "lock"
 PURPOSE: Final = "evercrawl crawl"

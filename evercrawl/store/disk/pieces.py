@@ -1,7 +1,5 @@
 """Files made of pieces, each with a checksum: what is kept beside the journal, and could be made again from it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import xxhash

@@ -1,16 +1,11 @@
 """What the operating system says about a file, in words that tell what to do next."""
 
-from __future__ import annotations
-
 import errno
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from evercrawl.errors import NoRoomError, StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _REMEDY = {
     errno.EACCES: "give this user access to it, or use another --dir",

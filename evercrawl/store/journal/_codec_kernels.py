@@ -1,18 +1,12 @@
 """The codec's inner loops, compiled."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
-from evercrawl.types import NO_SLOT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Ints, Keys, Slots
+from evercrawl.types import NO_SLOT, Ints, Keys, Slots
 
 
 @entry(i64, pointer(np.uint32), i64, pointer(np.uint8))

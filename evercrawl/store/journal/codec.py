@@ -3,19 +3,14 @@
 A gap of 0 means the very next slot, so a run of new URLs costs a byte each.
 """
 
-from __future__ import annotations
-
 from array import array
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.types import Slots
+from evercrawl.types import Slots
 
 _KERNELS: Final = Library("evercrawl.store.journal._codec_kernels")
 

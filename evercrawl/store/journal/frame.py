@@ -15,17 +15,13 @@ The seed makes a frame in the wrong place a bad one. `back` tells a write that a
 batch may reach the disk in any order) from damage to what had been acknowledged.
 """
 
-from __future__ import annotations
-
 import struct
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import xxhash
 import zstandard
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAGIC: Final = b"EvJf"
 EVENTS: Final = 16  # in a full frame; of 32 an event took 7 % less room, and twice as long to read back

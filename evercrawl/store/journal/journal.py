@@ -5,6 +5,7 @@ A pointer is the offset of a frame, counted over all files, times 256, plus the 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -17,8 +18,6 @@ from evercrawl.store.journal.segment import HEADER_BYTES, header, segment_name
 from evercrawl.store.journal.tail import End, find_end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from evercrawl.store.disk.disk import Disk
 
 SEGMENT_BYTES: Final = 255 << 20  # a file that has reached this gets no further frame, so it stays below 256 MiB

@@ -6,6 +6,7 @@ Each begins with 24 bytes, little endian: magic, version of the format (u32), ch
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import xxhash
@@ -14,8 +15,6 @@ from evercrawl.errors import StoreError
 from evercrawl.store.journal.frame import Frame, claimed_size, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evercrawl.store.disk.disk import Disk
 
 VERSION: Final = 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.store.journal.frame import FOOTER, MAGIC, OVERHEAD, Frame, footer_size
 from evercrawl.store.journal.segment import HEADER_BYTES, Segment, frames, read_frame, read_header, segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evercrawl.store.disk.disk import Disk
 
 _CHUNK_BYTES: Final = 4 << 20

@@ -12,17 +12,13 @@ Olston, Pandey (2008). Recrawl scheduling based on information longevity. Charik
 Techniques from Rounding Algorithms: a bit differs with probability angle / pi.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 BITS: Final = 32
 """Of each similarity hash, the low ones, are compared: as many as there is room to keep."""

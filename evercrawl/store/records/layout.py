@@ -1,7 +1,5 @@
 """Rows of fixed width in memory: their fields are declared once, and both numpy and Python find them by name."""
 
-from __future__ import annotations
-
 from struct import Struct
 from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar, get_type_hints
 

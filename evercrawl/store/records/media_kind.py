@@ -1,7 +1,5 @@
 """What kind of thing a page is by its media type, in three bits of its record."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Final
 

@@ -1,19 +1,14 @@
 """One record of 96 bytes for each page that has been fetched, in the order of the first fetch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.store.records.layout import Byte, Double, Layout, Long, Short, SignedShort, Single, Word
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import Floats, Slots
 
 
 class Record(msgspec.Struct, gc=False):

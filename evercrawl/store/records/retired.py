@@ -1,16 +1,11 @@
 """Which pages are retired: gone so often, and for so long, that they are asked for no more."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING
+from numpy.typing import NDArray
 
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import RETIRED, RETIRED_S, Outcome
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
 
 
 def retired(rows: NDArray[Any]) -> NDArray[Any]:

@@ -1,18 +1,13 @@
 """What `Table` calls: the inner loops over its memory, and over arrays, by pointers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, u64, view
 from evercrawl.store.table import _kernels as kernels
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Ints, Keys, Slots
+from evercrawl.types import Ints, Keys, Slots
 
 CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])
 SEGMENTS: Final = kernels.SEGMENTS

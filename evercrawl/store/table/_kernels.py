@@ -6,19 +6,13 @@ that is proportional to the key's next 32 bits, so a segment is in nearly the or
 sequential sweep. An empty cell holds key 0; the real key 0 lives in `tally[ZERO]`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled
-from evercrawl.types import NO_SLOT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints, Keys, Slots
+from evercrawl.types import NO_SLOT, Floats, Ints, Keys, Slots
 
 Whole: TypeAlias = int | np.int64
 

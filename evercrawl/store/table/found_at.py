@@ -1,15 +1,11 @@
 """About when pages were found, by their slots: slots are numbers of discovery, so some instants tell all."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _APART: Final = 64  # marks are so many slots apart at least, and a 64th of all slots
 

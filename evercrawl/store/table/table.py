@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.errors import StoreError
 from evercrawl.kernels import Library, pointer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints, Keys, Slots
+from evercrawl.types import Floats, Ints, Keys, Slots
 
 __all__ = ["CHUNK_SLOTS", "NO_RECORD", "ROOT", "KeyMap", "Saved", "Table", "reserve"]
 

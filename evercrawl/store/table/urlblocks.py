@@ -1,13 +1,9 @@
 """Blocks of sixteen URLs: one zstd frame each, most of them compressed with a dictionary of the crawl's own URLs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import zstandard
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BLOCK: Final = 16  # URLs
 _LEVEL: Final = 3

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,8 +19,6 @@ from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.store.table.urlblocks import BLOCK, BlockCodec, needs_dictionary, train
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from evercrawl.store.disk.disk import Disk
 
 LOG: Final = "urls.log"  # the blocks

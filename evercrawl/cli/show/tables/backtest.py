@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import span, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.lab.backtest.rows import Mean, Row
 
 _LEFT: Final = frozenset({"policy", "site"})

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import percent, span, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.lab.histories.evolution.report import Evolution
 
 MOST: Final = 20

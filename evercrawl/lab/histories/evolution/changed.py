@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.extent import extents
-from evercrawl.lab.histories.history import CHANGED, REMOVED
+from evercrawl.lab.histories.history import CHANGED, REMOVED, History
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.lab.histories.evolution.lives import ByPage
-    from evercrawl.lab.histories.history import History
-    from evercrawl.types import Floats, Ints
 
     Flags = NDArray[np.bool_]
 

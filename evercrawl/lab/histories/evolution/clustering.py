@@ -6,17 +6,15 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.bursts import binned, in_time
-from evercrawl.lab.histories.evolution.lives import WEEK_S
+from evercrawl.lab.histories.evolution.lives import WEEK_S, Lives
 from evercrawl.lab.histories.evolution.ranks import rank_correlation
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.lab.histories.evolution.changed import Changes
-    from evercrawl.lab.histories.evolution.lives import Lives
-    from evercrawl.types import Floats
 
     Flags = NDArray[np.bool_]
 

@@ -10,10 +10,10 @@ from evercrawl.lab.histories.evolution.lasting import lifetimes
 from evercrawl.lab.histories.evolution.lives import YEAR_S
 from evercrawl.lab.histories.evolution.magnitude import spread
 from evercrawl.lab.histories.evolution.regular import normalised
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.lab.histories.evolution.record import Record
-    from evercrawl.types import Floats
 
 _LONGEST: Final = 8.0  # means
 _POINTS: Final = 400

@@ -1,13 +1,10 @@
 """Whether gaps are such as random moments make: a test of the exponential distribution whose mean is not known."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 CRITICAL: Final = 1.321
 """What `anderson_darling` exceeds with probability 0.05 where the gaps are exponential."""

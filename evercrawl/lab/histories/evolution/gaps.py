@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evercrawl.change.estimators.irregular import most_likely
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.lab.histories.evolution.changed import Changes
-    from evercrawl.types import Floats, Ints
 
 
 class Gaps(NamedTuple):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.parse.urls import hostname
+from evercrawl.types import Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.lab.histories.history import History
-    from evercrawl.types import Ints
 
 NONE: Final = "-"
 """The group of pages of which it is not known."""

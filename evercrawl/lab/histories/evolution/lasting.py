@@ -1,16 +1,10 @@
 """How long pages last, and how many come."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evercrawl.lab.histories.evolution.linked import ratio
-from evercrawl.lab.histories.evolution.lives import DAY_S, YEAR_S
-from evercrawl.lab.histories.evolution.survival import survival
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.lives import Lives
-    from evercrawl.lab.histories.evolution.survival import Survival
+from evercrawl.lab.histories.evolution.lives import DAY_S, YEAR_S, Lives
+from evercrawl.lab.histories.evolution.survival import Survival, survival
 
 
 class Lasting(NamedTuple):

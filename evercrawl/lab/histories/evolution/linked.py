@@ -6,16 +6,15 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S, beginnings, ends
 from evercrawl.lab.histories.evolution.survival import survival
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.lab.histories.evolution.watched import Watched
     from evercrawl.lab.histories.history import History
-    from evercrawl.types import Floats, Ints
 
     Flags = NDArray[np.bool_]
 

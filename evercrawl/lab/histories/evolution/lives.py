@@ -6,15 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evercrawl.lab.histories.history import APPEARED, REMOVED
+from evercrawl.lab.histories.history import APPEARED, REMOVED, History
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.histories.history import History
-    from evercrawl.types import Floats, Ints
-
     Flags = NDArray[np.bool_]
 
 DAY_S: Final = 86_400.0

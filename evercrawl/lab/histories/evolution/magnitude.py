@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.lab.histories.evolution.changed import Changes
 
 SLIGHT: Final = 3

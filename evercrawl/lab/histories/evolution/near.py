@@ -9,10 +9,10 @@ import numpy as np
 
 from evercrawl.change.locality import correlation, in_groups
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
+from evercrawl.types import Ints
 
 if TYPE_CHECKING:
     from evercrawl.lab.histories.evolution.record import Record
-    from evercrawl.types import Ints
 
 LOOKS: Final = 2
 """Visits to a page in a week, or whatever stands for one, without which its changes could not be told from others'."""

@@ -1,17 +1,13 @@
 """How often pages change."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.change.estimators import log_corrected, naive
 from evercrawl.lab.histories.evolution.lives import DAY_S
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 CLASSES: Final = ("daily", "weekly", "monthly", "four_months", "slower", "never")
 """By mean interval: up to a day, a week, a month, four months, longer; and pages that were never seen to change."""

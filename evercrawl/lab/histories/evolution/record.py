@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,12 +11,10 @@ from evercrawl.lab.histories.evolution.changed import Changes
 from evercrawl.lab.histories.evolution.linked import Links, links
 from evercrawl.lab.histories.evolution.lives import Lives
 from evercrawl.lab.histories.evolution.watched import watch
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.lab.histories.history import History
-    from evercrawl.types import Floats, Ints
 
 Rows = TypeVar("Rows", Lives, Changes, Links)
 

@@ -6,16 +6,14 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.lab.histories.evolution.exponential import CRITICAL, anderson_darling
-from evercrawl.lab.histories.evolution.gaps import gaps
+from evercrawl.lab.histories.evolution.gaps import Gaps, gaps
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.lab.histories.evolution.changed import Changes
-    from evercrawl.lab.histories.evolution.gaps import Gaps
-    from evercrawl.types import Floats, Ints
 
     Flags = NDArray[np.bool_]
 

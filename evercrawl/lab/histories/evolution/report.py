@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.histories.evolution.clustering import together
+from evercrawl.lab.histories.evolution.clustering import Together, together
 from evercrawl.lab.histories.evolution.groups import BY, grouped, neighbours
-from evercrawl.lab.histories.evolution.lasting import lasting
-from evercrawl.lab.histories.evolution.linked import link_change
+from evercrawl.lab.histories.evolution.lasting import Lasting, lasting
+from evercrawl.lab.histories.evolution.linked import LinkChange, link_change
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
-from evercrawl.lab.histories.evolution.magnitude import much
-from evercrawl.lab.histories.evolution.near import near, week_s
-from evercrawl.lab.histories.evolution.rate import CLASSES, often
-from evercrawl.lab.histories.evolution.record import recorded, split
-from evercrawl.lab.histories.evolution.regular import regular
-from evercrawl.lab.histories.evolution.staying import staying
+from evercrawl.lab.histories.evolution.magnitude import Much, much
+from evercrawl.lab.histories.evolution.near import Near, near, week_s
+from evercrawl.lab.histories.evolution.rate import CLASSES, Often, often
+from evercrawl.lab.histories.evolution.record import Record, recorded, split
+from evercrawl.lab.histories.evolution.regular import Regular, regular
+from evercrawl.lab.histories.evolution.staying import Staying, Texts, staying
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.histories.evolution.clustering import Together
-    from evercrawl.lab.histories.evolution.lasting import Lasting
-    from evercrawl.lab.histories.evolution.linked import LinkChange
-    from evercrawl.lab.histories.evolution.magnitude import Much
-    from evercrawl.lab.histories.evolution.near import Near
-    from evercrawl.lab.histories.evolution.rate import Often
-    from evercrawl.lab.histories.evolution.record import Record
-    from evercrawl.lab.histories.evolution.regular import Regular
-    from evercrawl.lab.histories.evolution.staying import Staying, Texts
     from evercrawl.lab.histories.history import History
-    from evercrawl.types import Floats, Ints
 
 _WEEKLY_LOOKS: Final = 2
 ALL: Final = "all"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -11,12 +12,10 @@ from evercrawl.change.extent import replaced
 from evercrawl.change.longevity import Lifetimes, divergence, flip_flops, lasting
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.lab.histories.evolution.survival import survival
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evercrawl.lab.histories.versions import Version
-    from evercrawl.types import Floats
 
 AGES_S: Final = np.array([DAY_S, WEEK_S])
 """Of the copies of which it is told how much of the page is another."""

@@ -1,16 +1,12 @@
 """How long things last, where some were there before anybody looked, and others still are."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Survival(NamedTuple):

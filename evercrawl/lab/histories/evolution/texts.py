@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evercrawl.lab.histories.evolution.staying import Texts, texts
@@ -9,9 +11,6 @@ from evercrawl.lab.histories.versions import versions_of_crawl
 from evercrawl.store.partition import is_crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from evercrawl.lab.histories.evolution.changed import Changes, changes_of
 from evercrawl.lab.histories.evolution.lives import Lives, between, by_page, lives_of
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.lab.histories.history import History
-    from evercrawl.types import Floats
 
 
 class Watched(NamedTuple):

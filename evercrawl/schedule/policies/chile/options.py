@@ -1,7 +1,5 @@
 """What the parameters of `chile` may be."""
 
-from __future__ import annotations
-
 import math
 from typing import Final, TypeAlias
 

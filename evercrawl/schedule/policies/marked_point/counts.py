@@ -9,19 +9,14 @@ Wolf, Squillante, Yu, Sethuraman, Ozsen (2002). Optimal crawling strategies for 
 optimization via marginal analysis.
 """
 
-from __future__ import annotations
-
 import heapq
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas import allocation
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 SPLITS: Final = ("price", "greedy", "dynamic")
 """Ways to split visits; see `split`."""

@@ -9,14 +9,11 @@ Wolf, Squillante, Yu, Sethuraman, Ozsen (2002). Optimal crawling strategies for 
 quasi-deterministic case.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 DAY_S: Final = 86_400.0
 WEEK: Final = 7

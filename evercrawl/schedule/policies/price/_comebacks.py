@@ -1,7 +1,5 @@
 """What a page is worth that was found gone, for the time when it is back, compiled."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

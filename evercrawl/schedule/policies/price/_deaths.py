@@ -1,7 +1,5 @@
 """What becomes of a belief about changes where pages vanish too, compiled; `Exposure.dying` has the same in numpy."""
 
-from __future__ import annotations
-
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule.clocks._exposure_kernel import Told
 

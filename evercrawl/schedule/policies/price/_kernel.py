@@ -1,7 +1,5 @@
 """The price policy's inner loops, compiled: from what is known of pages to values, due times and freshness at once."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final, NamedTuple
 

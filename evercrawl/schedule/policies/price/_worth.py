@@ -1,7 +1,5 @@
 """What an age is worth, and which age is worth the price, compiled; `index` has the same in numpy, to be read."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

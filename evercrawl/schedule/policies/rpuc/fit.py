@@ -9,18 +9,14 @@ References
 Carney, Lee, Zdonik (2003), for allocation to groups. Lloyd (1982), for turns. Fisher (1936), for linear discriminants.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.schedule.formulas.allocation import optimum
 from evercrawl.schedule.formulas.objectives import freshness, h
 from evercrawl.schedule.policies.rpuc.types import Types, components, queue
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 TURNS: Final = 4
 LADDER: Final = 4.0

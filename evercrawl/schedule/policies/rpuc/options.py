@@ -1,9 +1,7 @@
 """The parameters of RPUC's, and what they may be; what is not given is fitted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,9 +10,7 @@ from evercrawl.schedule.parameters import misses, one_of, seconds, within
 from evercrawl.schedule.policies.rpuc.fit import fit, group_rates
 from evercrawl.schedule.policies.rpuc.scale import SCALES
 from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 VALIDITY: Final = ("get", "head")
 _MOST: Final = 64  # types

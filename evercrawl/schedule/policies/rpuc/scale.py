@@ -1,13 +1,10 @@
 """Scales on which the components of RPUC's vectors can be added up: they come in units of their own."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 SCALES: Final = ("log", "rank")
 _STEPS: Final = 2048  # of a table of ranks

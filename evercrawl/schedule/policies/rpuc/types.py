@@ -1,17 +1,12 @@
 """The vectors of RPUC, and the types that pages belong to by them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.shared.checked import update_ratio
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 COMPONENTS = ("retrieval", "pagerank", "update", "click")
 """R, P, U, C: the columns of a vector, and of the matrix of weights."""

@@ -1,7 +1,5 @@
 """What one cycle of the Tianwang crawler visits: so many new URLs, so many that are due, and so many left over."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.schedule.policies.tianwang.assignment import assign, share_of_new
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NOTE: Final = "tianwang_"
 _NOTED: Final = ("begun_at", "before_at", "ends_at", "round_s", "capacity", "percent", "owed")

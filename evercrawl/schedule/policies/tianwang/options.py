@@ -1,7 +1,5 @@
 """The parameters of Tianwang's, and what they may be."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from evercrawl.schedule.parameters import misses, seconds, within

@@ -19,12 +19,11 @@ Wang, Yan (2006), (24). The equations are put together from what the survey says
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 WEIGHTINGS: Final = ("flat", "rising", "last")
 """See `weighting`."""

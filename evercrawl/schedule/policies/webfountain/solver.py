@@ -9,19 +9,14 @@ On random programmes of 2 buckets and 3 periods it finds what trying all corners
 takes a fraction of a second, where SLSQP now and then leaves the constraints for good, and trust-constr takes minutes.
 """
 
-from __future__ import annotations
-
 import importlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.policies.webfountain.programme import Plan, cost_of, slope_of
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.policies.webfountain.programme import Programme
-    from evercrawl.types import Floats
+from evercrawl.schedule.policies.webfountain.programme import Plan, Programme, cost_of, slope_of
+from evercrawl.types import Floats
 
 _ROUNDS: Final = 100
 _TRIED: Final = np.concatenate([np.linspace(1.0, 0.05, 20), 0.05 * 0.25 ** np.arange(1, 8)])  # parts of the way
