@@ -11,8 +11,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ROOMS = {".ci", "bench", "docs", "evercrawl", "tests", "typings"}
 MOST_FILES = 26
-CROWDED = {"lab"}
-"""Folders that have yet to be divided."""
 OWN_FOLDER = 4
 FILES = {".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"}
 
@@ -31,9 +29,7 @@ def modules() -> list[Path]:
 
 def test_no_folder_is_crowded():
     by_folder = Counter(path.parent for path in modules() if path.name != "__init__.py")
-    assert {
-        str(folder): count for folder, count in by_folder.items() if count > MOST_FILES and folder.name not in CROWDED
-    } == {}
+    assert {str(folder): count for folder, count in by_folder.items() if count > MOST_FILES} == {}
 
 
 def test_what_shares_a_prefix_has_a_folder_of_its_own():

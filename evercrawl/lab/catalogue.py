@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from evercrawl import catalog, lab
-from evercrawl.errors import StoreError
+from evercrawl import catalog
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.lab import contests, papers
 from evercrawl.lab.base import Experiment, Results
-from evercrawl.lab.plotting import can_draw, draw
+from evercrawl.lab.figures.plotting import can_draw, draw
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,8 @@ def experiments() -> dict[str, type[Experiment]]:
     >>> "fig2" in experiments()
     True
     """
-    return catalog.find(lab, Experiment)  # type: ignore[type-abstract]
+    kinds: type[Any] = Experiment
+    return dict(sorted((catalog.find(contests, kinds) | catalog.find(papers, kinds)).items()))
 
 
 def experiment(name: str) -> Experiment:
@@ -31,7 +33,10 @@ def experiment(name: str) -> Experiment:
     ConfigError
         When there is none; the message lists those that are.
     """
-    kind: type[Any] = catalog.pick(lab, Experiment, name)
+    there = experiments()
+    kind: Any = catalog.pick(papers, Experiment, name) if ":" in name else there.get(name.replace("-", "_"))
+    if kind is None:
+        raise ConfigError(f"no experiment is called {name!r}; choose one of: {', '.join(there)}")
     made: Experiment = kind()
     return made
 

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl import catalog, schedule
 from evercrawl.lab.catalogue import experiments
-from evercrawl.lab.contestants import SYSTEMS
+from evercrawl.lab.contests.contestants import SYSTEMS
 
 DOCS = Path(__file__).parents[2] / "docs" / "guide"
 PAGE = (DOCS / "POLICIES.md").read_text("utf-8")

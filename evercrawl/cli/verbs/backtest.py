@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
     what = asked(args)
     if files := [Path(each) for each in (args.plot, args.calibration) if each]:
-        from evercrawl.lab.plotting import require
+        from evercrawl.lab.figures.plotting import require
         from evercrawl.store.disk.whole import placed
 
         require()

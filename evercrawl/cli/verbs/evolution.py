@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if since is not None and until is not None and since >= until:
         raise ConfigError(f"--since must be before --until, and {args.since} is not before {args.until}")
     if args.plot:
-        from evercrawl.lab.plotting import require
+        from evercrawl.lab.figures.plotting import require
         from evercrawl.store.disk.whole import placed
 
         require()

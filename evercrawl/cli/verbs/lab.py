@@ -37,7 +37,7 @@ _TURNS: Final = (
 )
 _FOLDER: Final = "lab"
 _RUNS: Final = ".runs.jsonl"
-_ENGINE: Final = "evercrawl.lab.windows"
+_ENGINE: Final = "evercrawl.lab.engine.windows"
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -80,7 +80,7 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the experiment, say what holds, and keep the numbers."""
     from evercrawl.lab.catalogue import experiment, keep
-    from evercrawl.lab.plotting import can_draw, require
+    from evercrawl.lab.figures.plotting import can_draw, require
 
     if args.name is None:
         return _list(as_json=args.json)

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         plan_budget.check(each)  # before anything is read
     directory = arguments.directory(args)
     if args.plot:
-        from evercrawl.lab.plotting import require
+        from evercrawl.lab.figures.plotting import require
 
         require()
     warm.before_reading("evercrawl.ask.plan.outlook")

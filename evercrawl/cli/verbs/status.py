@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--plot draws the calibration; say --calibration too")
     directory = arguments.directory(args)
     if args.plot:
-        from evercrawl.lab.plotting import require
+        from evercrawl.lab.figures.plotting import require
         from evercrawl.store.disk.whole import placed
 
         require()

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.cli.show.figures.calibration import reliability
-from evercrawl.lab.lettering import DASHES, MARKS, canvas, legend_below
+from evercrawl.lab.figures.lettering import DASHES, MARKS, canvas, legend_below
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

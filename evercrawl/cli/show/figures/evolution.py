@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.lab.lettering import canvas
+from evercrawl.lab.figures.lettering import canvas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

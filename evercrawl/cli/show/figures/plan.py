@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plan_words import curve_words, here_words, period
 from evercrawl.cli.show.words import percent
-from evercrawl.lab.lettering import canvas, legend_below, titled
+from evercrawl.lab.figures.lettering import canvas, legend_below, titled
 
 if TYPE_CHECKING:
     from pathlib import Path

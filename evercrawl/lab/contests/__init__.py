@@ -1,0 +1,1 @@
+"""Policies and estimators compared on pages without links."""

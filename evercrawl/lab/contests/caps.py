@@ -1,0 +1,182 @@
+"""Hosts that allow only so many visits: how near to the best that their limits leave possible."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.lab.base import Claim, Panel, PanelCurve
+from evercrawl.lab.contests.comparison import TURNS, Comparison, closed_form
+from evercrawl.lab.contests.contest import abandons_none, whole
+from evercrawl.lab.contests.contestants import Contestant
+from evercrawl.lab.polling.conditions import TICKS
+from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.population import HOSTS
+from evercrawl.lab.tables import at_least, listed, mean, near, ours
+from evercrawl.schedule.formulas import allocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evercrawl.lab.base import LabOptions, Row, Say
+    from evercrawl.lab.contests.comparison import Case
+    from evercrawl.lab.polling.population import Population
+    from evercrawl.schedule.formulas.allocation import Constrained
+    from evercrawl.types import Floats
+
+_BUDGET: Final = 0.1
+_TURNS: Final = 2 * TURNS
+"""Cycles: the fullest host is visited once in 24 of them, so that in half as many it is its beginning that counts."""
+_TIMES: Final = (4.0, 2.0)  # a host's equal part of the budget, which it allows at most
+_TICKS: Final = 400
+_LEAST: Final = 0.97
+_CLIPPED: Final = "clipped optimum"
+_PRINTED: Final = (0.747, 0.844)
+_PRINTED_BEST: Final = (0.982, 0.993)
+_WITHIN: Final = 0.03
+
+
+class HostLimited(NamedTuple):
+    """A row: who chooses, knowing what, whether the crawl's frontier offers pages, or all are valued each time.
+
+    `times` is what each host allows, in its equal parts of the budget.
+    """
+
+    label: str
+    policy: str
+    known: bool
+    frontier: bool
+    times: float = 0.0
+
+
+_GAMMA: Final = HostLimited("price_gamma, known rates, all valued", "price_gamma", known=True, frontier=False)
+_KNOWN: Final = HostLimited("price, known rates", "price", known=True, frontier=True)
+_LEARNED: Final = HostLimited("price", "price", known=False, frontier=True)
+_KINDS: Final = (
+    _GAMMA,
+    HostLimited("price, known rates, all valued", "price", known=True, frontier=False),
+    HostLimited("price, all valued", "price", known=False, frontier=False),
+    _KNOWN,
+    _LEARNED,
+)
+
+
+class Caps(Comparison[HostLimited]):
+    """How much of the constrained optimum is reached where each host allows only so many visits a day.
+
+    The clipped optimum gives pages the rates they would have without limits, and each host's pages less where that is
+    too much. Printed, for other hosts and limits: 0.982 and 0.993 for the best visit that is allowed, 0.747 and 0.844
+    clipped. Where all pages are valued, each choice takes the best visit that is allowed; else the crawl's own frontier
+    offers pages, one by one. Pages that were not read yet on a host whose limit is used up wait; they are worth more
+    the longer they do, so that each is read some day.
+    """
+
+    title = "Host limits, as a part of the constrained optimum"
+    turns = _TURNS
+    budgets = (_BUDGET,)
+
+    def settings(self, options: LabOptions) -> list[HostLimited]:
+        """Return who chooses, under two limits."""
+        return [kind._replace(times=times) for times, kind in product(_TIMES, _KINDS)]
+
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
+        """Return what the optimum's rates keep fresh when they are clipped."""
+        return closed_form(_clipped, options, self.budgets, say)
+
+    @staticmethod
+    def measured(case: Case[HostLimited], pages: Population) -> Row:
+        """Run it; of the pages never read, those of hosts whose limits are used up are `waiting`, others abandoned."""
+        kind, limit = case.setting, limit_of(pages, case.setting.times)
+        ticks = TICKS if kind.frontier else _TICKS
+        conditions = Conditions(known=kind.known, cap_per_day=limit.cap, frontier=kind.frontier, ticks=ticks)
+        one = Contestant(kind.label, kind.policy, {}, conditions)
+        polling = Polling(one.made(case.budget), pages, case.budget, case.seed, conditions)
+        end = polling.run(case.cycles, case.cycles / 2)
+        waiting = int((np.isnan(polling.held.visited_at) & limit.full[pages.host]).sum())
+        return limit.row(kind.times, end.value) | {
+            "unused": end.unused, "abandoned": end.abandoned - waiting, "waiting": waiting,
+        }  # fmt: skip
+
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
+        """Hold ours to what we promise, and all to what was printed for other limits."""
+        promised = whole(options) and (options.turns or _TURNS) >= _TURNS
+        best, worse = _reached(rows, _GAMMA.label), _reached(rows, _CLIPPED)
+        ahead = all(one < other for one, other in zip(worse, best, strict=True))
+        return [
+            *(ours(f"{kind.label}, under limits", _LEAST, _reached(rows, kind.label), promised=promised)
+              for kind in _KINDS),
+            Claim("clipping rates that know no limits is worse than the best visit that is allowed", listed(best),
+                  listed(worse), ahead),
+            Claim("clipping rates that know no limits, as printed for other limits", listed(_PRINTED), listed(worse),
+                  near(worse, _PRINTED, _WITHIN)),
+            Claim("the best visit that is allowed, as printed for other limits", listed(_PRINTED_BEST), listed(best),
+                  at_least(best, _PRINTED_BEST, _WITHIN)),
+            *abandons_none(rows, (_KNOWN.label, _LEARNED.label), promised=promised),
+            _waiting(rows),
+        ]  # fmt: skip
+
+    def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
+        """Return a figure with a bar for each limit."""
+        places = [float(place) for place in range(len(_TIMES))]
+        names = (_CLIPPED, *(kind.label for kind in _KINDS))
+        curves = [PanelCurve(name, places, _reached(rows, name), name == _LEARNED.label) for name in names]
+        said = tuple(f"{times:g} times its equal part" for times in _TIMES)
+        return [Panel("host limits", "what each host allows", "part of the optimum", curves, bars=True, named=said)]
+
+
+class Limit(NamedTuple):
+    """What hosts allow, in visits a day, whether all are used, and the best value that leaves possible."""
+
+    cap: Floats
+    full: NDArray[np.bool_]
+    best: float
+
+    def row(self, times: float, value: float) -> Row:
+        """Return what a row says of it, and of what was reached."""
+        return {
+            "times": times, "saturated": int(self.full.sum()), "optimum": self.best, "ratio": value / self.best,
+            "value": value,
+        }  # fmt: skip
+
+
+def limit_of(pages: Population, times: float) -> Limit:
+    """Return the limit that lets all hosts together be visited so many times as often as the budget does."""
+    cap = np.full(HOSTS, times * _BUDGET * len(pages) / HOSTS)
+    found, best = best_within(pages, cap, _BUDGET)
+    return Limit(cap, np.bincount(pages.host, found.rate, HOSTS) >= cap * (1 - 1e-6), best)
+
+
+def best_within(pages: Population, cap: Floats, budget: float) -> tuple[Constrained, float]:
+    """Return the constrained optimum, in visits a day, and what it keeps fresh, from 0 to 1."""
+    found = allocation.constrained(pages.weight, pages.lam_per_day, pages.host, cap, budget * len(pages))
+    return found, found.value / float(pages.weight.sum())
+
+
+def clipped(pages: Population, cap: Floats, budget: float) -> float:
+    """Return what the optimum's rates keep fresh when those of each host are cut in proportion to fit its limit."""
+    rate = pages.optimum(budget).rate
+    used = np.bincount(pages.host, rate, len(cap)).astype(np.float64)
+    fits = np.minimum(1.0, cap / np.maximum(used, cap * 1e-9))
+    fresh = allocation.freshness(rate * fits[pages.host], pages.lam_per_day)
+    return float(np.average(fresh, weights=pages.weight))
+
+
+def _clipped(pages: Population, _: int, budget: float) -> Iterator[Row]:
+    for times in _TIMES:
+        limit = limit_of(pages, times)
+        found = limit.row(times, clipped(pages, limit.cap, budget))
+        yield {"policy": _CLIPPED} | found | {"unused": 0.0, "abandoned": 0, "waiting": 0, "seconds": 0.0}
+
+
+def _reached(rows: list[Row], label: str, name: str = "ratio") -> list[float]:
+    return [mean(rows, name, policy=label, times=times) for times in _TIMES]
+
+
+def _waiting(rows: list[Row]) -> Claim:
+    """Return how many pages wait to be read for the first time at the end, on hosts whose limits are used up."""
+    told = "; ".join(f"{kind.label}: {listed(_reached(rows, kind.label, 'waiting'), 0)}" for kind in (_KNOWN, _LEARNED))
+    return Claim("pages that wait unread at the end, on hosts whose limits are used up", "", told, None)

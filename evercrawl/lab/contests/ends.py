@@ -1,0 +1,120 @@
+"""What `optimal` is after: that each of its objectives earns the most by its own measure, in closed form.
+
+Rates are known, and each objective allocates the same budget with the code that crawls go by. Then freshness, the
+harmonic cost and the age of every allocation are worked out. For freshness by bytes all are made to spend the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.lab.base import Claim
+from evercrawl.lab.contests.byte_costs import costs
+from evercrawl.lab.contests.comparison import closed_form, unrun
+from evercrawl.lab.tables import along
+from evercrawl.schedule.base import Pages
+from evercrawl.schedule.formulas.objectives import OBJECTIVES, freshness
+from evercrawl.schedule.policies.optimal import Optimal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evercrawl.lab.base import LabOptions, Row, Say
+    from evercrawl.lab.contests.byte_costs import Costs
+    from evercrawl.lab.polling.population import Population
+    from evercrawl.types import Floats
+
+ENDS: Final = {
+    "freshness": "freshness",
+    "harmonic": "the harmonic cost",
+    "age": "age, in days",
+    "bytes": "freshness for the same bytes",
+}
+"""The objectives, and what each is measured by: costs and ages are the less the better."""
+BUDGETS: Final = (0.01, 0.1, 1.0)
+_GAINS: Final = ("freshness", "bytes")
+_LONGEST_CYCLES: Final = 15.0  # a page that gets fewer visits is looked at once in so long a time
+_HALVINGS: Final = 60
+
+
+def rates(pages: Population, objective: str, each: Costs, budget: float) -> Floats:
+    """Return the visits a day that `optimal` gives pages of known rates, shape (n,); on the mean `budget` each."""
+    lam, n = pages.lam_per_day, len(pages)
+    none, one = np.zeros(n), np.ones(n)
+    of = Pages(np.arange(n, dtype=np.uint32), none, pages.weight, none, 1e9 * one, 1e9 / lam, *each, none)
+    found = Optimal(objective).allocate(of, pages.weight, lam, budget * n)
+    return found * (budget * n / float(found.sum()))
+
+
+def spent(rate: Floats, lam: Floats, each: Costs) -> float:
+    """Return what visits cost, where only a page that changed is sent: in bytes of a page of mean size.
+
+    >>> from evercrawl.lab.contests.byte_costs import Costs
+    >>> round(spent(np.ones(1), np.ones(1), Costs(np.ones(1), np.ones(1))), 6)
+    1.632121
+    """
+    finds = -np.expm1(-lam / np.where(rate > 0, rate, np.inf))
+    return float((rate * (each.cost + each.cost_changed * finds)).sum())
+
+
+def spending(rate: Floats, lam: Floats, each: Costs, budget: float) -> Floats:
+    """Return as many times these rates as spend a budget in bytes."""
+    low, high = 1e-9, 1e9
+    for _ in range(_HALVINGS):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if spent(middle * rate, lam, each) <= budget else (low, middle)
+    return low * rate
+
+
+def measured(pages: Population, seed: int, budget: float) -> dict[str, dict[str, float]]:
+    """Return what each objective earns, or suffers, by each measure: measure -> objective -> value."""
+    w, lam, each = pages.weight, pages.lam_per_day, costs(len(pages), seed)
+    given = {name: rates(pages, name, each, budget) for name in ENDS}
+    seen = {name: np.maximum(rate, budget / _LONGEST_CYCLES) for name, rate in given.items()}
+    found = {
+        of: {
+            name: float(np.average(OBJECTIVES[of].mean(given[name] if of in _GAINS else seen[name], lam), weights=w))
+            for name in ENDS
+        }
+        for of in OBJECTIVES
+    }
+    bytes_a_day = spent(given["bytes"], lam, each)
+    same = {name: spending(rate, lam, each, bytes_a_day) for name, rate in given.items()}
+    return found | {"bytes": {name: float(np.average(freshness(rate, lam), weights=w)) for name, rate in same.items()}}
+
+
+def label(of: str, objective: str) -> str:
+    """Return what a row is called.
+
+    >>> label("age", "harmonic")
+    'optimal, objective=harmonic: age, in days'
+    """
+    return f"optimal, objective={objective}: {ENDS[of]}"
+
+
+def rows(options: LabOptions, say: Say) -> list[Row]:
+    """Return a row for each measure and objective; `ratio` is how good that is beside the objective of that measure."""
+    return closed_form(_measured, options, BUDGETS, say)
+
+
+def _measured(pages: Population, seed: int, budget: float) -> Iterator[Row]:
+    for of, values in measured(pages, seed, budget).items():
+        for objective, value in values.items():
+            part = value / values[of] if of in _GAINS else values[of] / value
+            yield unrun(label(of, objective), value, values[of], ratio=part)
+
+
+def claims(found: list[Row], *, promised: bool) -> list[Claim]:
+    """Return of each measure that its own objective is better by it than any other, in every draw, at every budget."""
+    return [_best(found, of, promised=promised) for of in ENDS]
+
+
+def _best(found: list[Row], of: str, *, promised: bool) -> Claim:
+    names = {label(of, objective): objective for objective in ENDS}
+    table = {objective: along(found, name, BUDGETS, "value") for name, objective in names.items()}
+    told = "; ".join(f"{name} {', '.join(f'{each:.3g}' for each in values)}" for name, values in table.items())
+    own = label(of, of)
+    holds = all(float(row["ratio"]) < 1.0 for row in found if row["policy"] in names and row["policy"] != own)
+    return Claim(f"optimal: {ENDS[of]} is best by objective={of}: 1, 10, 100 %", "(ours)", told, holds, promised)

@@ -1,0 +1,42 @@
+"""Published crawlers as policies, beside ours: every one with rates to learn, and nothing known at the start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.lab.contests.contest import Contest, abandons_none, table, whole
+from evercrawl.lab.contests.contestants import SYSTEMS
+from evercrawl.lab.contests.printed_ratios import BUDGETS, CORRELATIONS
+from evercrawl.lab.contests.yardsticks import closed_forms, reaches
+
+if TYPE_CHECKING:
+    from evercrawl.lab.base import Claim, LabOptions, Row, Say
+
+_DRAWN: Final = (
+    "price", "optimal", "lambda_crawl, random", "nutch_adaptive, a cycle", "stormcrawler_adaptive", "chile", "tianwang",
+    "rpuc", "cycle",
+)  # fmt: skip
+
+
+class Systems(Contest):
+    """How much of the best possible freshness each policy reaches that learns as it goes, ours and published ones.
+
+    References
+    ----------
+    Meng, Wang, Yan (2006), and the works that each policy names. Figures were printed for 10,000 pages.
+    """
+
+    title = "Policies that learn rates, {pages} pages, as a part of the optimum"
+    contestants, usual = SYSTEMS, _DRAWN
+    budgets, correlations = BUDGETS, CORRELATIONS
+
+    def closed(self, options: LabOptions, say: Say) -> list[Row]:
+        """Return what tells whether these pages are like those that were printed of."""
+        return closed_forms([each.like for each in self.settings(options)], options, options.budgets or BUDGETS, say)
+
+    def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
+        """Hold those of which something was printed to it."""
+        found, promised = list["Claim"](), whole(options)
+        for each in self.settings(options):
+            found += reaches(rows, each.label, each.like, promised=promised) or [table(rows, each.label)]
+        return found + abandons_none(rows, ["price"], promised=promised)

@@ -1,0 +1,1 @@
+"""OPIC and push on webs of links alone, compiled."""

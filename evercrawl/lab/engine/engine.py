@@ -1,0 +1,174 @@
+"""OPIC and push on webs of links alone: as many visits as are asked for, millions in a second."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.lab.engine.living import LinkRows
+from evercrawl.lab.engine.visiting import Engine, Moves, VisitWatcher
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.lab.engine.living import ChangingWeb
+    from evercrawl.lab.engine.picking import Picker
+    from evercrawl.simulate.graphs.base import Web
+    from evercrawl.types import Floats, Ints
+
+__all__ = ["Engine", "Moves", "Opic", "Push", "VisitWatcher"]
+
+_OPIC: Final = Library("evercrawl.lab.engine._opic_kernel")
+_PUSH: Final = Library("evercrawl.lab.engine._push_kernel")
+_ROOM: Final = 1 << 16
+
+
+class Opic(Engine):
+    """OPIC with the virtual page as one number: what it spends is part of every page's cash without being paid out.
+
+    Parameters
+    ----------
+    web, picker, tax
+        The web, the order (greedy by default), and what goes to the virtual page of each visit's cash.
+    watchers
+        Who looks on.
+    given
+        The cash that each page is given to begin with, C0, shape (n,), summing to 1; by default 1 / n.
+    link
+        Whether the virtual page is one more link of every page; `tax` then has to be 0.
+
+    Examples
+    --------
+    Two pages that link to each other, visited in turn:
+
+    >>> from evercrawl.simulate.graphs import Web
+    >>> from evercrawl.lab.engine.picking import Cycle
+    >>> opic = Opic(Web.of(2, np.array([0, 1]), np.array([1, 0])), Cycle(), tax=0.5)
+    >>> opic.run(2)
+    >>> opic.total, float(opic.cash.sum())
+    (1.375, 1.0)
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
+    """
+
+    def __init__(
+        self,
+        web: ChangingWeb | Web,
+        picker: Picker | None = None,
+        tax: float = 0.15,
+        watchers: Sequence[VisitWatcher] = (),
+        *,
+        given: Floats | None = None,
+        link: bool = False,
+    ) -> None:
+        assert not (link and tax), "where the virtual page is one more link, nothing else is taxed"
+        super().__init__(web, picker, tax)
+        self.watchers = watchers
+        self.history = np.zeros(self.pages)
+        self.given = np.full(self.pages, 1 / self.pages) if given is None else given
+        self._key, self._put_in = self.given.copy(), self.given.copy()
+        self._state = np.zeros(2)
+        self._link = int(link)
+
+    @property
+    def total(self) -> float:
+        """The clock G: all cash moved so far."""
+        return float(self._state[1])
+
+    @property
+    def cash(self) -> Floats:
+        """What each page has, shape (n,); with the virtual page's share."""
+        cash: Floats = self._key + self._state[0]
+        return cash
+
+    @property
+    def earned(self) -> Floats:
+        """What each page has without what it was given to begin with, shape (n,)."""
+        earned: Floats = self.cash - self._put_in
+        return earned
+
+    def estimate(self) -> Floats:
+        """Return H + C - C0: the history after one more step of the power iteration, where links stay as they are."""
+        ahead: Floats = self.history + self.cash - self.given
+        return ahead
+
+    def paper(self) -> Floats:
+        """Return H + C, the estimate that the paper calls a bit better than the history."""
+        both: Floats = self.history + self.cash
+        return both
+
+    def _visit(self, picks: Ints) -> None:
+        n, count = self.pages, len(picks)
+        self._rebase()
+        made = Moves(np.empty(count, np.int32), np.empty(count), np.empty(count))
+        _OPIC["visit"](
+            *self.web.out.readable(), n, pointer(self._key), pointer(self.history), pointer(self._put_in),
+            pointer(self._state), *self._heap(), len(self._page) > 0, pointer(picks), count, self.tax, self._link,
+            *map(pointer, made),
+        )  # fmt: skip
+        for watcher in self.watchers:
+            watcher.watch(made)
+
+    def _rebase(self) -> None:
+        """Pay out what the virtual page has spent, before the keys lose digits to it."""
+        if self._state[0] * self.pages > 1:
+            self._key += self._state[0]
+            self._state[0] = 0.0
+
+
+class Push(Engine):
+    """The residual push, for webs whose pages may have other links at the next visit.
+
+    Parameters
+    ----------
+    web, picker, tax
+        The web, the order (greedy by |r| by default), and the tax.
+
+    Attributes
+    ----------
+    value, residual
+        x and r of each page, shape (n,): x + r = 1/n + xM along the links known.
+    known
+        The links that each page had at its last visit.
+
+    References
+    ----------
+    Andersen, Chung, Lang (2006). Local graph partitioning using PageRank vectors. Hong (2012). D-iteration.
+    """
+
+    def __init__(self, web: ChangingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
+        super().__init__(web, picker, tax)
+        self.value = np.zeros(self.pages)
+        self.residual = np.full(self.pages, 1 / self.pages)
+        self.known = LinkRows.unseen(self.pages)
+        self._size = self.residual.copy() if self.picker.greedy else np.empty(0)
+
+    def estimate(self) -> Floats:
+        """Return x + r, which is one step ahead of x."""
+        ahead: Floats = np.maximum(self.value + self.residual, 0.0)
+        return ahead
+
+    def settle(self, pushes: int) -> None:
+        """Pass on along the links known what pages have to pass on, without visiting them."""
+        picks = self.picker.next(pushes, self)
+        _PUSH["settle"](*self.known.readable(), self.pages, *self._numbers(), pointer(picks), len(picks), self.tax)
+
+    def _visit(self, picks: Ints) -> None:
+        done = 0
+        while True:
+            rest = picks[done:]
+            done += _PUSH["visit"](
+                *self.web.out.readable(), *self.known.pointers(), self.pages, *self._numbers(), pointer(rest),
+                len(rest), self.tax,
+            )  # fmt: skip
+            if done == len(picks):
+                break
+            self.known.make_room(max(_ROOM, self.pages))
+
+    def _numbers(self) -> tuple[Any, ...]:
+        arrays = pointer(self.value), pointer(self.residual), pointer(self._size)
+        return *arrays, *self._heap(), int(len(self._page) > 0)

@@ -1,0 +1,159 @@
+"""A web of links that changes while it is visited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.simulate.graphs.base import Web
+
+if TYPE_CHECKING:
+    from evercrawl.types import Floats, Ints, Spans
+
+_KERNELS: Final = Library("evercrawl.lab.engine._rows_kernel")
+_ROOM: Final = 1 << 16
+
+
+@dataclass(slots=True)
+class LinkRows:
+    """For each page a row of pages, somewhere in one long array.
+
+    Attributes
+    ----------
+    first, count, room
+        Where each row begins, how long it is (-1: nobody has seen it), for how much there is room; shape (n,).
+    target
+        All rows, with room between them.
+    end
+        Where the free part of `target` begins, shape (1,).
+
+    Examples
+    --------
+    >>> rows = LinkRows.of(np.array([0, 2, 3]), np.array([5, 6, 7], np.int32))
+    >>> rows.make_room(10)
+    >>> rows.all(), len(rows.target) >= 13
+    (array([5, 6, 7], dtype=int32), True)
+    """
+
+    first: Ints
+    count: Spans
+    room: Spans
+    target: Spans
+    end: Ints
+
+    @classmethod
+    def of(cls, start: Ints, target: Spans) -> LinkRows:
+        """Return rows as compressed ones have them, without any room."""
+        count = np.diff(start).astype(np.int32)
+        return cls(start[:-1].copy(), count, count.copy(), target, np.array([len(target)]))
+
+    @classmethod
+    def unseen(cls, pages: int) -> LinkRows:
+        """Return rows of which nobody has seen one."""
+        count = np.full(pages, -1, np.int32)
+        return cls(np.zeros(pages, np.int64), count, np.zeros(pages, np.int32), np.empty(0, np.int32), np.zeros(1, int))
+
+    def all(self) -> Spans:
+        """Return what all rows hold, one after the other; shape (sum of counts,)."""
+        return self.target[self._places(np.maximum(self.count, 0))]
+
+    def make_room(self, least: int) -> None:
+        """Put the rows together, and leave room after them: as much as they take, and `least`."""
+        kept, self.room = self.all(), np.maximum(self.count, 0).astype(np.int32)
+        self.first = np.cumsum(self.room, dtype=np.int64) - self.room
+        self.target = np.empty(2 * len(kept) + least, np.int32)
+        self.target[: len(kept)] = kept
+        self.end = np.array([len(kept)])
+
+    def pointers(self) -> tuple[Any, ...]:
+        """Return what kernels that change rows take: first, count, room, target, its length, end."""
+        where = pointer(self.first), pointer(self.count), pointer(self.room), pointer(self.target)
+        return *where, len(self.target), pointer(self.end)
+
+    def readable(self) -> tuple[Any, ...]:
+        """Return what kernels that only read rows take: first, count, target, its length."""
+        return pointer(self.first), pointer(self.count), pointer(self.target), len(self.target)
+
+    def _places(self, count: Spans) -> Ints:
+        after = np.cumsum(count, dtype=np.int64)
+        return np.repeat(self.first - (after - count), count) + np.arange(after[-1] if len(after) else 0)
+
+
+class ChangingWeb:
+    """A web some of whose pages get twice, or lose half of, the links to them now and then.
+
+    New links stand on any pages. Whoever visits a page sees the links that stand on it at that moment.
+
+    Parameters
+    ----------
+    web
+        How it is at first.
+    seed
+        Decides what changes, and how.
+
+    Examples
+    --------
+    >>> from evercrawl.simulate.graphs import Web
+    >>> living = ChangingWeb(Web.of(4, np.array([1, 2, 3]), np.array([0, 0, 0])))
+    >>> living.change(np.array([0]), np.array([False]))
+    >>> living.now().into
+    array([2, 0, 0, 0])
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section on synthetic data: pages
+    whose in-degree is divided or multiplied by two while N pages are crawled.
+    """
+
+    def __init__(self, web: Web, seed: int = 0) -> None:
+        self._web = web
+        self._random = np.random.default_rng((seed, 7))
+        self._state = np.array([self._random.integers(1 << 63)], np.uint64)
+        self._into: LinkRows | None = None
+        self.out = LinkRows.of(web.start, web.target)
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are: n."""
+        return self._web.pages
+
+    def some_change(self, count: float) -> None:
+        """Let that many pages change on the mean, any ones, each in one of the two ways with equal chances."""
+        number = int(count) + int(self._random.random() < count % 1)
+        if number:
+            self.change(self._random.integers(self.pages, size=number), self._random.random(number) < 0.5)
+
+    def change(self, pages: Floats | np.ndarray, more: np.ndarray) -> None:
+        """Double the links to those of `pages` for which `more` is true, halve those to the others."""
+        into = self._grown()
+        what, left, done = np.where(more, -1 - pages, pages).astype(np.int64), np.array([-1]), 0
+        while True:
+            rest = what[done:]
+            done += _KERNELS["change"](
+                *self.out.pointers(), *into.pointers(), self.pages, pointer(rest), len(rest), pointer(self._state),
+                pointer(left),
+            )  # fmt: skip
+            if done == len(what):
+                break
+            self.out.make_room(_ROOM)
+            into.make_room(_ROOM)
+
+    def now(self) -> Web:
+        """Return the web as it is now."""
+        if self._into is None:
+            return self._web
+        source = np.repeat(np.arange(self.pages, dtype=np.int32), self.out.count)
+        return Web.of(self.pages, source, self.out.all(), self._web.site, self._web.root)
+
+    def _grown(self) -> LinkRows:
+        """Return the links into each page, which only change asks for; the web given stays as it is."""
+        if self._into is None:
+            order = np.argsort(self._web.target, kind="stable")
+            start = np.concatenate([[0], np.cumsum(self._web.into)])
+            self._into = LinkRows.of(start, self._web.source[order])
+            self.out.make_room(_ROOM)
+            self._into.make_room(_ROOM)
+        return self._into

@@ -1,0 +1,162 @@
+"""The windows of adaptive OPIC, looking on at the visits of the engine: any number of them at one crawl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.importance.windows.base import Pasts
+from evercrawl.importance.windows.exponential import Exponential
+from evercrawl.importance.windows.fixed import Fixed
+from evercrawl.importance.windows.improved import Improved
+from evercrawl.importance.windows.interpolation import Interpolation
+from evercrawl.importance.windows.two_windows import TwoWindows
+from evercrawl.importance.windows.variable import Variable
+from evercrawl.kernels import Library, pointer
+from evercrawl.lab.engine.engine import Moves, VisitWatcher
+
+if TYPE_CHECKING:
+    from evercrawl.importance.windows.base import Window
+    from evercrawl.types import Floats
+
+_KERNELS: Final = Library("evercrawl.lab.engine._windows_kernel")
+_START: Final = np.finfo(np.float64).tiny  # all pages are known from G = 0 on, but 0 would say that nobody noted it
+_HISTORY_AND_MARK: Final = 2
+_KINDS: Final[dict[type[Window], int]] = {Variable: 0, Fixed: 1, Improved: 2}
+
+
+class Smooth(VisitWatcher):
+    """Looks on through a window that keeps one sum: exponential, or interpolation.
+
+    Examples
+    --------
+    >>> watcher = Smooth(Exponential(4.0), 2)
+    >>> watcher.watch(Moves(np.array([1, 0], np.int32), np.array([0.1, 0.3]), np.array([1.0, 1.0])))
+    >>> watcher.estimate(np.zeros(2), 1.0)
+    array([0.75, 0.25])
+    """
+
+    def __init__(self, window: Exponential | Interpolation, pages: int) -> None:
+        self.window = window
+        self._entry = "smooth" if isinstance(window, Exponential) else "interpolate"
+        self.history, self.mark, self.missing = np.zeros(pages), np.zeros(pages), np.ones(pages)
+
+    def watch(self, visits: Moves) -> None:
+        """Take in some visits."""
+        page, earned, clock = visits
+        _KERNELS[self._entry](
+            pointer(page), pointer(earned), pointer(clock), len(page), pointer(self.history), pointer(self.mark),
+            pointer(self.missing), len(self.mark), self.window.length,
+        )  # fmt: skip
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page, two numbers being one."""
+        return (_HISTORY_AND_MARK + self.window.width) / 2
+
+    def estimate(self, earned: Floats, total: float) -> Floats:
+        """Return what the window says."""
+        return self.window.shares(_pasts(self.history, self.mark, self.missing[:, None]), earned, total)
+
+
+class BothWindows(VisitWatcher):
+    """Looks on through two windows at once."""
+
+    def __init__(self, window: TwoWindows, pages: int) -> None:
+        self.window = window
+        self._short, self._long = (Smooth(Exponential(length), pages) for length in (window.short, window.length))
+
+    def watch(self, visits: Moves) -> None:
+        """Let both take in some visits."""
+        self._short.watch(visits)
+        self._long.watch(visits)
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page, two numbers being one."""
+        return (_HISTORY_AND_MARK + self.window.width) / 2
+
+    def estimate(self, earned: Floats, total: float) -> Floats:
+        """Return what the window makes of both."""
+        short, long = self._short, self._long
+        kept = np.stack([long.history, short.missing, long.missing], axis=1)
+        return self.window.shares(_pasts(short.history, short.mark, kept), earned, total)
+
+
+class Measures(VisitWatcher):
+    """Looks on through a window that keeps measures: variable, fixed or improved."""
+
+    def __init__(self, window: Variable | Fixed, pages: int) -> None:
+        self.window = window
+        self._kind = _KINDS[type(window)]
+        self.mark, self.kept = np.zeros(pages), np.zeros((pages, window.width))
+        self._scratch = np.zeros(2 * window.places + 2)
+
+    def watch(self, visits: Moves) -> None:
+        """Take in some visits."""
+        page, earned, clock = visits
+        _KERNELS["measure"](
+            pointer(page), pointer(earned), pointer(clock), len(page), pointer(self.mark), pointer(self.kept),
+            len(self.mark), self.window.places, self._kind, self.window.length, pointer(self._scratch),
+        )  # fmt: skip
+
+    def estimate(self, earned: Floats, total: float) -> Floats:
+        """Return what the window says."""
+        return self.window.shares(_pasts(np.zeros(len(self.mark)), self.mark, self.kept), earned, total)
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page, on the mean; the clock of the oldest is one, if variable."""
+        return float((self.kept[:, 2::2] > 0).sum() / len(self.mark)) + (self._kind == 0)
+
+
+def looking_on(window: Window, pages: int) -> Smooth | BothWindows | Measures:
+    """Return who looks on through a window."""
+    if isinstance(window, TwoWindows):
+        return BothWindows(window, pages)
+    if isinstance(window, Exponential | Interpolation):
+        return Smooth(window, pages)
+    assert isinstance(window, Variable | Fixed), "what keeps everything is the history, which the engine has"
+    return Measures(window, pages)
+
+
+def _pasts(history: Floats, mark: Floats, kept: Floats) -> Pasts:
+    return Pasts(history, mark, kept, np.full(len(mark), _START))
+
+
+class Printed(VisitWatcher):
+    """Looks on as another one does, but takes all cash for earned.
+
+    Parameters
+    ----------
+    watcher
+        Who looks on.
+    pages
+        n, each of which was given 1 / n.
+
+    Examples
+    --------
+    >>> from evercrawl.importance.windows.interpolation import Interpolation
+    >>> smooth = Smooth(Interpolation(4.0), 2)
+    >>> Printed(smooth, 2).watch(Moves(np.array([1, 1], np.int32), np.array([0.0, 0.5]), np.array([0.5, 1.0])))
+    >>> smooth.history
+    array([0.    , 0.9375])
+    """
+
+    def __init__(self, watcher: Smooth | BothWindows | Measures, pages: int) -> None:
+        self._watcher = watcher
+        self._given = np.full(pages, 1 / pages)
+
+    def watch(self, visits: Moves) -> None:
+        """Take in some visits, with what pages were given at the first of each."""
+        page, first = np.unique(visits.page, return_index=True)
+        earned = visits.earned.copy()
+        earned[first] += self._given[page]
+        self._given[page] = 0.0
+        self._watcher.watch(visits._replace(earned=earned))
+
+    def estimate(self, earned: Floats, total: float) -> Floats:
+        """Return what the other one says, where cash that waits was given or not."""
+        return self._watcher.estimate(earned + self._given, total)
+
+    def held(self) -> float:
+        """Return how many measures are kept of a page."""
+        return self._watcher.held()

@@ -1,0 +1,1 @@
+"""Drawing, for experiments and for the command line."""

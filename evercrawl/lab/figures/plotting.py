@@ -1,0 +1,154 @@
+"""Draw what an experiment found, as a PNG that is small enough for a page of documentation."""
+
+from __future__ import annotations
+
+import math
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from numpy import asarray
+
+from evercrawl.errors import ConfigError
+from evercrawl.lab.figures.lettering import Styles, canvas, headed, legend_below, measured, titled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from evercrawl.lab.base import Panel, Results
+
+_INCHES: Final = (5.2, 3.9)
+_DPI: Final = 80
+_ALONE: Final = (7.6, 4.4)
+_ROW: Final = 0.28  # inches of a curve's own line, where each has one
+_DOTS: Final = 4.6  # inches for what stands beside names
+_TICK: Final = 8  # points: the size of letters at ticks
+_COLUMNS: Final = 2
+_NAMED: Final = 3  # names in a row of the legend, a column of panels, at most
+_COLOURS: Final = 256
+
+
+def draw(findings: Results, path: Path) -> None:
+    """Write the figure.
+
+    Raises
+    ------
+    ConfigError
+        When matplotlib is not there.
+    """
+    require()
+    from PIL import Image
+
+    made = figure(findings)
+    made.canvas.draw()
+    drawn = Image.fromarray(asarray(made.canvas.buffer_rgba())).convert("RGB")
+    drawn.quantize(_COLOURS).save(path, optimize=True)  # the same numbers make the same file
+
+
+def figure(findings: Results) -> Any:
+    """Return the figure, a matplotlib one, which has to be there.
+
+    A curve styles the same in every panel, and as no other does.
+    """
+    columns = min(_COLUMNS, len(findings.panels))
+    rows = math.ceil(len(findings.panels) / columns)
+    styles = Styles(findings.panels)
+    made = canvas(dpi=_DPI)
+    width, height = _size(made, findings.panels)
+    made.set_size_inches(width * columns, height * rows)
+    headed(made, findings.title, fontsize=11)
+    for number, panel in enumerate(findings.panels, 1):
+        _panel(made.add_subplot(rows, columns, number), panel, styles)
+    legend_below(made, fontsize=7.5, most=_NAMED * columns)
+    return made
+
+
+def _size(made: Any, panels: Sequence[Panel]) -> tuple[float, float]:
+    """Return how large each panel is to be, in inches: so large that names beside it leave room for what is drawn."""
+    width, height = _INCHES if len(panels) > 1 else _ALONE
+    names = [[curve.label for curve in panel.curves] for panel in panels if dotted(panel)]
+    beside = max((measured(made, name, _TICK) for each in names for name in each), default=0.0)
+    return max(width, _DOTS + beside / _DPI), max(height, _ROW * max(map(len, names), default=0))
+
+
+def can_draw() -> bool:
+    """Whether figures can be drawn here."""
+    return find_spec("matplotlib") is not None
+
+
+def require() -> None:
+    """See that figures can be drawn.
+
+    Raises
+    ------
+    ConfigError
+        When matplotlib is not there.
+    """
+    if not can_draw():
+        raise ConfigError("figures need matplotlib: pip install evercrawl[lab]")
+
+
+def _panel(axes: Any, panel: Panel, styles: Styles) -> None:
+    titled(axes, panel.title, fontsize=10)
+    axes.tick_params(labelsize=_TICK)
+    axes.grid(alpha=0.3)
+    if dotted(panel):
+        _dots(axes, panel)
+        return
+    draws = _bars if panel.bars else _lines
+    draws(axes, panel, styles)
+    axes.set_xlabel(panel.x, fontsize=9)
+    axes.set_ylabel(panel.y, fontsize=9)
+    if panel.log:
+        axes.set_yscale("log")
+    if panel.named:
+        axes.set_xticks(range(len(panel.named)), panel.named)
+    if panel.percent:
+        axes.set_xscale("log")
+        axes.set_xticks(ticks := percents(panel), [f"{each:g}" for each in ticks])
+        axes.minorticks_off()
+
+
+def dotted(panel: Panel) -> bool:
+    """Whether all curves of a panel of budgets are single points at one budget, which would hide each other there."""
+    return panel.percent and len(percents(panel)) == 1
+
+
+def percents(panel: Panel) -> list[float]:
+    """Return the percentages at which something was measured, in their order."""
+    return sorted({round(x, 9) for curve in panel.curves for x in curve.x})
+
+
+def _dots(axes: Any, panel: Panel) -> None:
+    """Draw a line of its own for each curve, with its name beside it and a point in it.
+
+    References
+    ----------
+    Cleveland (1984). Graphical methods for data presentation: full scale breaks, dot charts, and multibased logging.
+    """
+    for place, curve in enumerate(panel.curves):
+        axes.plot(curve.y, [place], "o", color="black" if curve.ours else "C0", markersize=7 if curve.ours else 5)
+    axes.set_yticks(range(len(panel.curves)), [curve.label for curve in panel.curves])
+    axes.set_ylim(len(panel.curves) - 0.5, -0.5)
+    axes.set_xlabel(f"{panel.y}; {panel.x}: {percents(panel)[0]:g}", fontsize=9)
+
+
+def _lines(axes: Any, panel: Panel, styles: Styles) -> None:
+    for curve in panel.curves:
+        axes.plot(curve.x, curve.y, markersize=4, label=curve.label, **styles.line(curve))
+
+
+def _bars(axes: Any, panel: Panel, styles: Styles) -> None:
+    width = 0.8 / max(len(panel.curves), 1)
+    for number, curve in enumerate(panel.curves):
+        places = [x + (number - (len(panel.curves) - 1) / 2) * width for x in curve.x]
+        axes.bar(places, curve.y, width, label=curve.label, **styles.bar(curve))
+
+
+def formed(values: Sequence[float]) -> list[float]:
+    """Return parts of 1 as percentages.
+
+    >>> formed([0.02, 0.5])
+    [2.0, 50.0]
+    """
+    return [100.0 * value for value in values]

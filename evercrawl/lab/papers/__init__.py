@@ -1,0 +1,1 @@
+"""Figures and claims of papers, made again on webs of links."""

@@ -1,0 +1,102 @@
+"""Greedy visits of OPIC to a web that becomes known link by link, looked at through a smooth window, compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
+from evercrawl.lab.engine._heap_kernel import PlacedHeap, rise, sink
+
+_F: Final = pointer(np.float64)
+_L: Final = pointer(np.int64)
+_I: Final = pointer(np.int32)
+
+_SMALL: Final = 1e-5  # below it (1 - exp(-x)) / x is taken as a series
+UNSPENT, CLOCK, FIRST, AGES = range(4)  # as in _opic_kernel; what was earned until first visits, in how long
+
+
+class Known(NamedTuple):
+    """The heap of the pages that are known, and what is kept of each; `put_in` as in `importance.base`."""
+
+    page: Any
+    place: Any
+    key: Any
+    put_in: Any
+    history: Any
+    missing: Any
+    mark: Any
+    born: Any
+    count: Any
+    now: Any
+
+
+@compiled
+def _heap(k: Known) -> PlacedHeap:
+    return PlacedHeap(k.page[: k.count[0]], k.place, k.key)
+
+
+@compiled
+def _meet(k: Known, page: int) -> None:
+    """Let a page become known, without any cash."""
+    k.key[page], k.born[page] = -k.now[UNSPENT], k.now[CLOCK]
+    k.place[page] = k.count[0]
+    k.page[k.count[0]] = page
+    k.count[0] += 1
+
+
+@compiled
+def _look(k: Known, page: int, cash: float, length: float) -> None:
+    """Take the cash of a page into its window, the clock being that after the visit."""
+    clock, earned = k.now[CLOCK], cash - k.put_in[page]
+    first = k.mark[page] == 0.0
+    passed = clock - (k.born[page] if first else k.mark[page])
+    if first:
+        k.now[FIRST] += earned
+        k.now[AGES] += passed
+    part = passed / length
+    even = (1.0 - math.exp(-part)) / part if part > _SMALL else 1.0 - part / 2
+    k.history[page] = k.history[page] * math.exp(-part) + earned * even
+    k.missing[page] *= math.exp(-part)
+    k.mark[page], k.put_in[page] = clock, 0.0
+
+
+@entry(i64, _L, _I, i64, i64, _I, i64, _I, _I, _F, _F, _F, _F, _F, _F, _L, _F, i64, i64, f64, f64)
+def visit(
+    start: Any, target: Any, links: int, n: int, turn: Any, there: int, page: Any, place: Any, key: Any, put_in: Any,
+    history: Any, missing: Any, mark: Any, born: Any, count: Any, now: Any, visits: int, most: int, tax: float,
+    length: float,
+) -> int:  # fmt: skip
+    """Visit the page with most cash, as often as asked or until `most` pages are known; return how often.
+
+    Pages whose turn is not before `there` are not there yet, nor are links to them.
+    """
+    begin, to, turns = view(start, n + 1), view(target, links), view(turn, n)
+    k = Known(
+        view(page, n), view(place, n), view(key, n), view(put_in, n), view(history, n), view(missing, n),
+        view(mark, n), view(born, n), view(count, 1), view(now, 4),
+    )  # fmt: skip
+    for done in range(visits):
+        if k.count[0] >= most:
+            return done
+        i: Any = np.int64(k.page[0])
+        cash = k.key[i] + k.now[UNSPENT]
+        k.now[CLOCK] += cash
+        _look(k, i, cash, length)
+        k.key[i] = -k.now[UNSPENT]
+        sink(_heap(k), i)
+        out = 0
+        for at in range(begin[i], begin[i + 1]):
+            out += turns[to[at]] < there
+        share = (1.0 - tax) * cash / max(out, 1)
+        for at in range(begin[i], begin[i + 1]):
+            if turns[to[at]] >= there:
+                continue
+            if k.place[to[at]] < 0:
+                _meet(k, to[at])
+            k.key[to[at]] += share
+            rise(_heap(k), to[at])
+        k.now[UNSPENT] += (cash - share * out) / k.count[0]
+    return visits

@@ -1,0 +1,139 @@
+"""How well what is thought of pages follows a web that changes: for figures 4 to 6."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.importance.offline import Graph, solve
+from evercrawl.importance.windows.base import TURN
+from evercrawl.importance.windows.interpolation import Interpolation
+from evercrawl.importance.windows.two_windows import TwoWindows
+from evercrawl.lab.base import Panel, PanelCurve
+from evercrawl.lab.engine.engine import Engine, Opic, Push
+from evercrawl.lab.engine.living import ChangingWeb
+from evercrawl.lab.engine.picking import fresh
+from evercrawl.lab.engine.windows import Printed, looking_on
+from evercrawl.lab.figures.plotting import formed
+from evercrawl.lab.papers.accuracy import MEASURES, RANKED, TrueImportance, importance
+from evercrawl.lab.tables import column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evercrawl.importance.windows.base import Window
+    from evercrawl.lab.base import Row, Say
+    from evercrawl.lab.engine.windows import BothWindows, Measures, Smooth
+    from evercrawl.simulate.graphs.base import Web
+    from evercrawl.types import Floats
+
+RATES: Final = (0.0, 0.01, 0.05, 0.1, 0.25)
+"""Parts of all pages that change while as many pages are visited as there are."""
+
+PRINTED: Final = " as printed"
+"""How the names of windows end for which all cash is earned."""
+
+INTERPOLATION: Final = "interpolation, 4 turns"
+TWO: Final = "two windows (default of AOPIC)"
+PUSH: Final = "push (our default)"
+SETTLED: Final = "push, settling between visits"
+OFF_LINE: Final = "off line, on the links that push has"
+EVERYWHERE: Final[dict[str, Window]] = {INTERPOLATION: Interpolation(4 * TURN), TWO: TwoWindows()}
+"""The windows that are in every figure; with G-time in turns of greedy visits."""
+
+_STEPS: Final = 100  # times in a turn that the web changes, and that those who sample pages look anew at importance
+_SOLVED: Final = 1e-6  # sum of the errors of what is worked out off line
+_CHEAP: Final = 2  # pushes along known links for each visit, where the crawl settles meanwhile
+_FROM: Final = 0.6  # the part of all turns after which errors count: all windows are full by then
+
+
+class Onlooker(NamedTuple):
+    """What somebody makes of the visits: whom to ask, and how many measures he keeps of a page."""
+
+    estimate: Callable[[], Floats]
+    held: Callable[[], float]
+
+
+def adapt(
+    web: Web, turns: int, seed: int, windows: dict[str, Window], say: Say, rates: tuple[float, ...] = RATES
+) -> list[Row]:
+    """Return the errors after the later turns, by every window and by push, on a web that changes at each of the rates.
+
+    Beside them there is what an off-line computation makes of the links that push has, those of the last visits: all
+    that can be known of importance without another visit.
+
+    A row has rate, scheme (the name of the window), pages, turn, `held` (measures kept of a page on the mean, one being
+    two numbers), and the fields of `Accuracy`.
+    """
+    rows: list[Row] = []
+    for rate in rates:
+        say(f"{rate:.0%} of the pages change in a turn")
+        rows += _at(ChangingWeb(web, seed), rate, turns, seed, windows)
+    return rows
+
+
+def _at(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> Iterator[Row]:
+    watchers = {name: _looking_on(name, window, living.pages) for name, window in windows.items()}
+    opic = Opic(living, watchers=list(watchers.values()))
+    push, settled = (Push(living, fresh(seed)) for _ in range(2))
+    said = {name: _watched(opic, watcher) for name, watcher in watchers.items()}
+    said |= {PUSH: Onlooker(push.estimate, lambda: 1.0), SETTLED: Onlooker(settled.estimate, lambda: 1.0)}
+    said |= {OFF_LINE: Onlooker(lambda: _solved(push), lambda: 1.0)}
+    for turn in range(1, turns + 1):
+        _turn(living, rate, [opic, push, settled], settled)
+        if turn >= _FROM * turns:
+            truth = TrueImportance(importance(living.now()), ranks=living.pages <= RANKED)
+            for name, (estimate, held) in said.items():
+                row: Row = {"rate": rate, "scheme": name, "pages": living.pages, "turn": turn, "held": held()}
+                off: Row = truth.accuracy(estimate())._asdict()
+                yield row | off
+
+
+def _looking_on(name: str, window: Window, pages: int) -> Smooth | BothWindows | Measures | Printed:
+    watcher = looking_on(window, pages)
+    return Printed(watcher, pages) if name.endswith(PRINTED) else watcher
+
+
+def _watched(opic: Opic, watcher: Smooth | BothWindows | Measures | Printed) -> Onlooker:
+    return Onlooker(lambda: watcher.estimate(opic.earned, opic.total), watcher.held)
+
+
+def _solved(push: Push) -> Floats:
+    """Return the importance of each page by the links that it had at its last visit, shape (n,)."""
+    start = np.concatenate([[0], np.cumsum(np.maximum(push.known.count, 0), dtype=np.int64)])
+    graph = Graph(start, push.known.all().view(np.uint32), start[:-1])
+    return solve(graph, push.tax, tolerance=_SOLVED, start=push.value)
+
+
+def _turn(living: ChangingWeb, rate: float, engines: list[Engine], settled: Push) -> None:
+    """Let all visit as many pages as there are, and the web change meanwhile."""
+    steps = np.diff(np.linspace(0, living.pages, _STEPS + 1).astype(int))
+    for visits in steps.tolist():
+        for engine in engines:
+            engine.run(visits)
+        settled.settle(_CHEAP * visits)
+        living.some_change(rate * visits)
+
+
+def mean(rows: list[Row], scheme: str, rate: float, name: str = "mean") -> float:
+    """Return what a column has on the mean over the turns that count."""
+    return float(np.mean(column(rows, name, scheme=scheme, rate=rate)))
+
+
+def errors(rows: list[Row], scheme: str, rate: float) -> tuple[float, float]:
+    """Return the errors over all pages and over the most important tenth."""
+    return mean(rows, scheme, rate), mean(rows, scheme, rate, "top")
+
+
+def panels(rows: list[Row], measures: tuple[str, ...] = tuple(MEASURES)) -> list[Panel]:
+    """Return a panel for each measure of error, with a curve over the rates for each scheme."""
+    schemes = list(dict.fromkeys(str(row["scheme"]) for row in rows))
+    rates = sorted({float(row["rate"]) for row in rows})
+    found = list[Panel]()
+    for name in measures:
+        title, unit, scale = MEASURES[name]
+        values = {scheme: [scale * mean(rows, scheme, rate, name) for rate in rates] for scheme in schemes}
+        curves = [PanelCurve(scheme, formed(rates), each, scheme == PUSH) for scheme, each in values.items()]
+        found.append(Panel(title, "pages that change in a turn, %", unit, curves, log=True))
+    return found
