@@ -42,7 +42,7 @@ PAGES = st.builds(
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(pages=PAGES, now=st.floats(1.8e9, 2e9))
 def test_values_are_finite_numbers_one_a_page(name, pages, now) -> None:
     before = pages.visited_at.copy()
@@ -53,7 +53,7 @@ def test_values_are_finite_numbers_one_a_page(name, pages, now) -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(pages=PAGES, now=st.floats(1.8e9, 2e9), picked=st.lists(st.integers(0, N - 1), max_size=N))
 def test_due_is_a_number_for_each_visited_page_whatever_was_chosen_before(name, pages, now, picked) -> None:
     policy = POLICIES[name]()
@@ -67,7 +67,7 @@ def test_due_is_a_number_for_each_visited_page_whatever_was_chosen_before(name, 
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(pages=PAGES, now=st.floats(1.8e9, 2e9))
 def test_a_page_is_worth_the_same_in_any_company(name, pages, now) -> None:
     policy = POLICIES[name]()
@@ -134,7 +134,7 @@ class World:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(
     hosts=st.integers(1, 12), pages=st.integers(1, 300), found=st.integers(1, 60), most=st.integers(1, 8),
     seed=st.integers(0, 99),
