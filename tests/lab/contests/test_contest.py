@@ -354,7 +354,8 @@ def test_and_each_of_them_is_read_some_day():
         polling = Polling(Contestant("price", "price").made(0.1), PAGES, 0.1, 1, conditions)
         polling.run(cycles, cycles / 2)
         unread.append(int(np.isnan(polling.held.visited_at).sum()))
-    assert unread[0] > 20 > 6 > unread[1]
+    assert unread[0] > 40  # of 300; measured 43
+    assert unread[1] == 0
 
 
 def test_under_limits_the_frontier_offers_nearly_the_best_visits():
