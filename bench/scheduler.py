@@ -29,9 +29,10 @@ from figures import Figure
 from evercrawl import catalog, schedule
 from evercrawl.change.prior import SitePriors
 from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.clocks._layout import ADVANTAGE, KNOWN
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.pages import Visits
 from evercrawl.store.cash.accounts import SITE
 from evercrawl.store.records.records import RECORD
 
@@ -292,7 +293,7 @@ def main() -> int:
         print(figure)
     if not o.json:
         split(world, o.fetches)
-    if policy.places:
+    if isinstance(policy, Learns) and policy.learns_places:
         learned = told(world, o.fetches)
         figures += learned
         for figure in learned:

@@ -233,7 +233,7 @@ def expectations(view: View) -> tuple[Expected, Expected]:
         pages = view.columns(slots)
         fresh = view.fresh(pages)
         held = ~np.isnan(fresh)
-        of = np.stack([np.ones(len(slots)), fresh, expected_age_s(view.believing, pages, view.now)])[:, held]
+        of = np.stack([np.ones(len(slots)), fresh, expected_age_s(view.believing, pages, view.context)])[:, held]
         sums += of.sum(axis=1)
         weighted += of @ view.importance[slots][held]
     return _means(*sums.tolist()), _means(*weighted.tolist())

@@ -11,6 +11,7 @@ from evercrawl.config.owned import same
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import parameters, values_of
 from evercrawl.progress import Progress
+from evercrawl.schedule.abilities import Tunable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,10 @@ class Adjusting:
             more = {key: value for key, value in self._wanted().items() if value != self._taken.get(key)}
             if not more:
                 return ""
+            if not isinstance(self._policy, Tunable):
+                raise ConfigError(
+                    f"{type(self._policy).__name__} takes no other {', '.join(more)} while it runs; start again"
+                )
             self._policy.adjust(more)
         except ConfigError as error:
             return f"{self._file}: {error}"

@@ -32,6 +32,8 @@ from evercrawl.model.rules.scope import Scope
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
+from evercrawl.schedule.abilities import Learns, Plans, Resumes
+from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.frontier.frontier import Frontier
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class Choosing:
     ----------
     changes, columns, known, weight
         What is known of change; what policies are told; links and pages, and what people want, where that is asked for.
+    surroundings
+        What the policy is told beside columns.
     lessons, planning
         What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
     frontier, random_probes
@@ -75,10 +79,12 @@ class Choosing:
         state = partition.state
         notices = Notices(state.accounts)
         self.changes = changes = Changes(state, notices)
-        policy.resume(state.notes)
+        if isinstance(policy, Resumes):
+            policy.resume(state.notes)
+        self.surroundings = Surroundings(counts_bytes(config))
         self.known = known = KnownGraph(partition, policy.needs) if policy.needs else None
         soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
-        self.lessons = Lessons(policy, partition, patience_s=soon_s) if policy.learns else None
+        self.lessons = Lessons(policy, partition, patience_s=soon_s) if isinstance(policy, Learns) else None
         self.weight = weight_of(config.weight, partition, lasting=config.lasting)
         self.columns = Columns(
             state,
@@ -94,7 +100,7 @@ class Choosing:
             weight=self.weight,
             comebacks=changes.comebacks if policy.awaits else None,
         )
-        self.planning = Planning(policy, state, self.columns) if policy.plans else None
+        self.planning = Planning(policy, state, self.columns, self.surroundings) if isinstance(policy, Plans) else None
         self.frontier = Frontier(
             policy,
             self.columns,
@@ -105,6 +111,7 @@ class Choosing:
             ip_delay_s=config.delay_s / config.connections_per_ip,
             refresh_after_s=config.refresh_after_s,
             weighed=self.weight is not None,
+            surroundings=self.surroundings,
         )
         self.random_probes = RandomProbes(
             partition,
@@ -112,6 +119,7 @@ class Choosing:
             policy,
             self.columns,
             Columns(state, scheme, changes.priors, notices, in_bytes=False),
+            self.surroundings,
             share=config.probe_share,
             refresh_after_s=config.refresh_after_s,
             tell=self.lessons.flush if self.lessons is not None else lambda: None,

@@ -15,10 +15,10 @@ from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.starting import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.errors import NoRoomError
-from evercrawl.model.columns import counts_bytes
 from evercrawl.model.focus import unasked
 from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
 from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,7 +105,7 @@ class Crawl:
         )  # fmt: skip
         choosing = parts.choosing
         self.columns, self.frontier = choosing.columns, choosing.frontier
-        self._changes, self._weight = choosing.changes, choosing.weight
+        self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
@@ -159,7 +159,8 @@ class Crawl:
     def _report_ineffective(self, now: float) -> None:
         """Say which parameter of the policy changes nothing, unless that was said."""
         before = self._ineffective
-        self._ineffective = self._policy.ineffective_option(in_bytes=counts_bytes(self._config))
+        if isinstance(self._policy, Tunable):
+            self._ineffective = self._policy.ineffective_option(self._surroundings(now))
         if self._ineffective and self._ineffective != before:
             self._watch(Progress(at=now, known=self._state.known.count, message=self._ineffective))
 
@@ -173,7 +174,7 @@ class Crawl:
             self._pace.started(now)
         if self._lessons is not None and (self._planning is not None or self._lessons.due(now)):
             self._lessons.flush()
-        if self._policy.wants_rescan(now):
+        if isinstance(self._policy, Learns) and self._policy.wants_rescan(self._surroundings(now)):
             self.frontier.planned()
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
@@ -181,7 +182,7 @@ class Crawl:
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
-        least, most = self._leisure.least(self._policy.typical_value), self._config.connections
+        least, most = self._leisure.least(price_of(self._policy)), self._config.connections
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, min(free, most), least)
             if not chosen and least > -math.inf and not self._network.in_flight:
@@ -327,8 +328,8 @@ class Crawl:
         if now >= self._reported_at + REPORT_S:
             self._reported_at = now
             self._pace.observed(now, self._learner.tally.visits)
-            self._policy.deaths_per_s = self._changes.deaths.per_s
-            self._state.notes.update(self._policy.notes(), **self._changes.notes())
+            self._surroundings.deaths_per_s = self._changes.deaths.per_s
+            self._state.notes.update(notes_of(self._policy), **self._changes.notes())
             self._watch(self._telling.progress(now))
 
     def _summary(self) -> Summary:

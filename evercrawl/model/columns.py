@@ -10,7 +10,7 @@ from evercrawl.change.deaths import RETURNS
 from evercrawl.change.prior import SHAPE
 from evercrawl.model.newcomers import ALONE, Guess
 from evercrawl.model.web.known_graph import Asked, KnownGraph
-from evercrawl.schedule.base import Pages
+from evercrawl.schedule.pages import Pages
 from evercrawl.store.cash.spread import expected
 from evercrawl.store.records.records import MEMBER, VALIDATED
 from evercrawl.store.table.known import TICKS_PER_S

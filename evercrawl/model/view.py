@@ -22,8 +22,8 @@ from evercrawl.model.rules.waits import again_at
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
-from evercrawl.schedule.base import Policy
-from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.abilities import Learns, Plans, Priced, Resumes, p_fresh, price_of
+from evercrawl.schedule.base import Policy, Surroundings
 from evercrawl.store.records.retired import retired
 from evercrawl.store.resuming import to_try
 from evercrawl.store.table.table import NO_RECORD
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots
 
@@ -59,6 +59,8 @@ class View:
     ----------
     scheme, policy
         As the crawl has them; the policy with the price that the last snapshot notes.
+    surroundings, context
+        What the policy is told beside columns, at any instant and at `now`.
     columns
         Slots -> `Pages`.
     focus
@@ -77,8 +79,10 @@ class View:
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
-        self.policy.resume(self.state.notes)
-        self.policy.deaths_per_s = deaths_of(self.state).per_s
+        if isinstance(self.policy, Resumes):
+            self.policy.resume(self.state.notes)
+        self.surroundings = Surroundings(self.in_bytes, deaths_of(self.state).per_s)
+        self.context = self.surroundings(self.now)
         self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
         self._recalled = False
 
@@ -88,7 +92,7 @@ class View:
 
         Where nothing was kept, it believes what the posteriors of rates say, until it is `informed`.
         """
-        if self.policy.learns:
+        if isinstance(self.policy, Learns):
             self._recalled = Lessons(self.policy, self.partition, self._upto, anew=False).recalled
         return self.policy
 
@@ -99,12 +103,13 @@ class View:
         The whole journal is read, once, where nothing was kept of what it learned. The plan is that of the crawl's last
         instant: one of now would begin what nobody has begun.
         """
-        if self.believing.learns and not self._recalled:
-            Lessons(self.policy, self.partition, self._upto)
-        if self.policy.plans:
+        policy = self.believing
+        if isinstance(policy, Learns) and not self._recalled:
+            Lessons(policy, self.partition, self._upto)
+        if isinstance(policy, Plans):
             at = min(self.now, self.state.last_at())
-            Planning(self.policy, self.state, self.candidates).turn(at, len(to_try(self.state)[0]))
-        return self.policy
+            Planning(policy, self.state, self.candidates, self.surroundings).turn(at, len(to_try(self.state)[0]))
+        return policy
 
     @cached_property
     def candidates(self) -> Columns:
@@ -142,7 +147,7 @@ class View:
     @property
     def price(self) -> float:
         """What a unit of the budget is worth; nan where the policy has none, or it is not known yet."""
-        return self.policy.price if isinstance(self.policy, Price) else float("nan")
+        return price_of(self.policy)
 
     @cached_property
     def importance(self) -> Floats:
@@ -194,7 +199,7 @@ class View:
         """
         seen, rows = self.records(pages.slot)
         held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
-        return np.where(held, self.believing.fresh(pages, self.now), np.nan)
+        return np.where(held, p_fresh(self.believing, pages, self.context), np.nan)
 
     def earliest_at(self, slots: Slots) -> Floats:
         """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.
@@ -213,7 +218,7 @@ class View:
         read the whole journal first, and then to plan; `pages` are as they see them, from `candidates`.
         """
         due_at = self.earliest_at(pages.slot)
-        if isinstance(self.policy, Price):
+        if isinstance(self.policy, Priced):
             if np.isnan(self.policy.price):
                 return np.full(len(pages.slot), np.nan)
             policy: Policy = self.believing
@@ -222,7 +227,7 @@ class View:
         else:
             return due_at
         seen = np.flatnonzero(~np.isnan(due_at))
-        due_at[seen] = np.maximum(policy.due(pages.take(seen), self.now), due_at[seen])
+        due_at[seen] = np.maximum(policy.due(pages.take(seen), self.context), due_at[seen])
         return due_at
 
 

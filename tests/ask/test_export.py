@@ -16,6 +16,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.parse.digest import keys as digests
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price.price import Price
 
 SITE = "http://example.org"
@@ -103,7 +104,7 @@ def test_a_page_falls_due_when_a_visit_is_worth_the_price(made):
     gone = view.awaited(crawl.state.table.find(digests([f"{SITE}/gone"])))
     assert pages["/gone"]["due_at"] == pytest.approx(float(view.due_at(gone)[0])), "as it awaits its return"
     columns = view.columns(np.array([0], np.uint32))
-    value = Price().value(columns, pages["/"]["due_at"])
+    value = Price().value(columns, Context(pages["/"]["due_at"]))
     crawl.close()
     assert value == pytest.approx(1.0, rel=1e-3)
     assert pages["/"]["due_at"] > pages["/"]["visited_at"] + 3600.0

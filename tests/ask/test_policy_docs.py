@@ -11,6 +11,7 @@ from evercrawl.ask.policies.docs import Option, described
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import kind_of, names
 from evercrawl.schedule import Policy
+from evercrawl.schedule.abilities import Tabulates
 
 DOCS = Path(__file__).parents[2] / "docs" / "guide"
 EVERY = pytest.mark.parametrize("name", names())
@@ -22,7 +23,7 @@ WORDS = [
 ]
 
 
-class Base(Policy):
+class Base(Tabulates, Policy):
     """Something that others share.
 
     Parameters
@@ -33,7 +34,7 @@ class Base(Policy):
 
     def __init__(self, share: float = 0.5, part: float = 0.25) -> None: ...
 
-    def tables(self, now):
+    def tables(self, context):
         """Return the plan.
 
         Returns
@@ -71,7 +72,7 @@ class Derived(Base):
 
     def __init__(self, kind: str = "odd", share: float = 0.5, untold: int = 7) -> None: ...
 
-    def tables(self, now):
+    def tables(self, context):
         """Return two.
 
         Returns
@@ -86,7 +87,7 @@ class Derived(Base):
         """
         return {}
 
-    def value(self, pages, now):
+    def value(self, pages, context):
         raise NotImplementedError
 
 

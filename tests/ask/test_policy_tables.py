@@ -11,39 +11,39 @@ from evercrawl.config import Config, save
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened
 from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.schedule.abilities import Learns, Plans, Tabulates
+from evercrawl.schedule.base import Context
 from evercrawl.types import Floats
 
 SITE = "http://example.org"
 
 
-class Counting(Policy):
+class Counting(Learns, Plans, Tabulates, Policy):
     """Counts the visits to each page."""
-
-    learns = plans = True
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}
         self.planned, self.planned_at = 0, 0.0
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return np.zeros(len(pages.slot))
 
     def learn(self, visits: Visits) -> None:
         for slot in visits.slot.tolist():
             self.counts[slot] = self.counts.get(slot, 0) + 1
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
-        self.planned, self.planned_at = len(pages.slot), now
-        return now
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
+        self.planned, self.planned_at = len(pages.slot), context.now
+        return context.now
 
-    def tables(self, now):
+    def tables(self, context):
         slots = sorted(self.counts)
         count = len(slots)
         return {
             "Counts": {
                 "slot": np.array(slots, np.uint32), "site": np.zeros(count, np.int64),
                 "visits": np.array([self.counts[slot] for slot in slots]),
-                "next_at": np.where(np.arange(count) == 0, now, np.nan), "at": np.arange(count) * 1e9,
+                "next_at": np.where(np.arange(count) == 0, context.now, np.nan), "at": np.arange(count) * 1e9,
                 "planned": np.full(count, self.planned),
                 "planned_at": np.full(count, self.planned_at),
                 "kind": np.full(count, "plain"), "often": np.arange(count) > 0,

@@ -26,6 +26,7 @@ from evercrawl.model.worth.quality_weight import Quality
 from evercrawl.model.worth.usage import Question
 from evercrawl.parse.digest import keys
 from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.schedule.policies.tianwang.cycle import Cycle
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
@@ -122,12 +123,12 @@ def test_belief_is_that_of_prior_and_evidence(made, ask):
     assert (belief.shape, belief.scale_s) == pytest.approx((shape + row["rate_shape"], scale_s + row["rate_scale_s"]))
     assert (belief.low_per_s, belief.high_per_s) == pytest.approx(gamma.interval(belief.shape, belief.scale_s))
     assert belief.prior_rate_per_s == pytest.approx(shape / scale_s)
-    there = math.exp(-DAY_S * view.policy.deaths_per_s)
+    there = math.exp(-DAY_S * view.context.deaths_per_s)
     assert belief.fresh == pytest.approx(there * (1 + DAY_S / belief.scale_s) ** -belief.shape)
     assert not belief.dates_trusted
     by_clocks, view = ask("/")
     assert by_clocks.change.fresh == pytest.approx(
-        view.informed.fresh(view.columns(np.zeros(1, np.uint32)), view.now)[0]
+        view.informed.fresh(view.columns(np.zeros(1, np.uint32)), view.context)[0]
     )
     assert by_clocks.change.fresh != pytest.approx(belief.fresh)
     trust = view.informed.trust(0)
@@ -169,9 +170,7 @@ def test_worth_is_told_against_the_price_and_when_it_is_met(made, ask):
     assert worth.due_at > worth.earliest_at == pytest.approx(made.now + HOUR_S)
     later, _ = ask("/", worth.due_at - made.now)
     assert later.worth.value == pytest.approx(1.0, rel=1e-4)
-    policy = Price()
-    policy.deaths_per_s = view.policy.deaths_per_s
-    assert worth.value == pytest.approx(policy.value(view.columns(np.array([0], np.uint32)), view.now)[0])
+    assert worth.value == pytest.approx(Price().value(view.columns(np.array([0], np.uint32)), view.context)[0])
 
 
 def test_without_a_price_nobody_knows_when_a_page_falls_due(made, ask):
@@ -224,7 +223,7 @@ def test_a_page_that_its_policy_has_given_up_is_said_to_be_so(made, ask):
 class Low(Policy):
     """Values every page lowly, and says nothing of instants."""
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return np.full(len(pages.slot), -1e12)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies import nutch_adaptive, stormcrawler_adaptive
 from evercrawl.schedule.policies.nutch_adaptive import NutchAdaptive
 from evercrawl.schedule.policies.stormcrawler_adaptive import StormcrawlerAdaptive
@@ -33,7 +34,7 @@ def visited(policy: Policy, at: float, after_s: float, changed: bool) -> float:
         np.zeros(1, np.uint32), np.zeros(1, np.uint32), at * one, after_s * one, one > 0, one < 0, np.array([changed]),
         np.nan * one, one, one, np.ones(1, np.int64), one < 0, np.ones(1, np.int64),
     ))  # fmt: skip
-    return float(policy.due(Pages(np.zeros(1, np.uint32), at * one, one, one, one, one, one, one, one), at)[0])
+    return float(policy.due(Pages(np.zeros(1, np.uint32), at * one, one, one, one, one, one, one, one), Context(at))[0])
 
 
 def test_nutch_moves_the_next_visit_towards_the_change() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.chile.rates import Counts, by_dates
 
 pytestmark = pytest.mark.golden

@@ -10,6 +10,7 @@ import pytest
 import visit_forms
 
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation, index
 from evercrawl.schedule.formulas.objectives import OBJECTIVES
 from evercrawl.schedule.policies import polling
@@ -44,13 +45,13 @@ def known(weight: list[float], lam: list[float]) -> Pages:
 
 
 def value(pages: Pages, age: float) -> float:
-    return float(Price(harmonic=0.0).value(pages, age)[0])
+    return float(Price(harmonic=0.0).value(pages, Context(age))[0])
 
 
 def due(pages: Pages, price: float) -> float:
     policy = Price(harmonic=0.0, close=1e-5)
     policy.price = price
-    return float(policy.due(pages, 0.0)[0])
+    return float(policy.due(pages, Context(0.0))[0])
 
 
 def test_the_index_of_an_unknown_rate() -> None:
@@ -114,7 +115,7 @@ def test_what_uniform_and_proportional_visits_come_to() -> None:
         pages = known(row["w"], row["lam"])
         policy = Proportional()
         policy.resume({"planned_visits_per_s": row["B"]})
-        policy.plan(pages, 0, 0.0)
+        policy.plan(pages, 0, Context(0.0))
         fresh = allocation.freshness(policy.rates(pages.slot), row["lam"])
         assert float(pages.importance @ fresh) == pytest.approx(row["proportional_value"], rel=tolerance)
 

@@ -11,6 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from evercrawl import catalog, schedule
 from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.abilities import Follows
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.shared.discovery import Discovery
 from evercrawl.types import Floats, Slots
@@ -46,7 +48,7 @@ PAGES = st.builds(
 @given(pages=PAGES, now=st.floats(1.8e9, 2e9))
 def test_values_are_finite_numbers_one_a_page(name, pages, now) -> None:
     before = pages.visited_at.copy()
-    value = POLICIES[name]().value(pages, now)
+    value = POLICIES[name]().value(pages, Context(now))
     assert value.shape == (N,)
     assert np.isfinite(value).all()
     assert np.array_equal(before, pages.visited_at, equal_nan=True)
@@ -57,13 +59,15 @@ def test_values_are_finite_numbers_one_a_page(name, pages, now) -> None:
 @given(pages=PAGES, now=st.floats(1.8e9, 2e9), picked=st.lists(st.integers(0, N - 1), max_size=N))
 def test_due_is_a_number_for_each_visited_page_whatever_was_chosen_before(name, pages, now, picked) -> None:
     policy = POLICIES[name]()
-    value = policy.value(pages, now)
-    policy.chosen(value[picked], now, 10)
+    value = policy.value(pages, Context(now))
+    if isinstance(policy, Follows):
+        policy.chosen(value[picked], Context(now, 10))
     visited = ~np.isnan(pages.visited_at)
-    due = policy.due(pages, now)[visited]
+    due = policy.due(pages, Context(now))[visited]
     assert not np.isnan(due).any()
-    policy.chosen(value[picked], now + 1.0, 10)
-    assert np.isfinite(policy.value(pages, now)).all()
+    if isinstance(policy, Follows):
+        policy.chosen(value[picked], Context(now + 1.0, 10))
+    assert np.isfinite(policy.value(pages, Context(now))).all()
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -71,9 +75,9 @@ def test_due_is_a_number_for_each_visited_page_whatever_was_chosen_before(name, 
 @given(pages=PAGES, now=st.floats(1.8e9, 2e9))
 def test_a_page_is_worth_the_same_in_any_company(name, pages, now) -> None:
     policy = POLICIES[name]()
-    whole = policy.value(pages, now)
+    whole = policy.value(pages, Context(now))
     for i in range(N):
-        assert policy.value(pages.part(i, i + 1), now) == whole[i]
+        assert policy.value(pages.part(i, i + 1), Context(now)) == whole[i]
 
 
 class World:
@@ -170,7 +174,7 @@ def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts
 class Smallest(Policy):
     """A policy from outside, with plain numpy."""
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return pages.importance
 
 

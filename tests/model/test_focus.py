@@ -14,6 +14,7 @@ from evercrawl.model.link_words import BESIDE_BYTES, LinkWords, marks_of, near
 from evercrawl.model.stored.contents import Content
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.greedy import Greedy
 from evercrawl.simulate.living import comparison
 from evercrawl.simulate.living.beliefs import Beliefs, beliefs, rank_correlation
@@ -159,7 +160,7 @@ def test_why_tells_who_is_wanted_and_why(made):
     plain = why(asked, f"{SITE}/").worth
     assert (plain.wanted, plain.because) == (1.0, "")
     greedy = view(made, policy="greedy", focus=asked.config.focus)
-    value = Greedy().value(greedy.candidates(slots(made)[-1:]), made.now)
+    value = Greedy().value(greedy.candidates(slots(made)[-1:]), Context(made.now))
     assert why(greedy, made.state.urls.get(len(slots(made)) - 1)).worth.value == pytest.approx(value[0])
 
 

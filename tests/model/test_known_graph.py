@@ -11,6 +11,7 @@ from evercrawl.model.view import View
 from evercrawl.model.web import known_ranks
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.known_ranks import TOLERANCE, following, last_due
+from evercrawl.schedule.base import Context
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Visit
 
@@ -142,5 +143,5 @@ def test_whoever_looks_from_outside_is_told_the_same(made, known, policy, need):
     view = View(made.partition, Config(policy=policy), made.now)
     seen = getattr(view.candidates(slots_of(made)), need)
     assert seen.tolist() == known.of(slots_of(made))[need].tolist()
-    assert np.isfinite(view.policy.value(view.candidates(slots_of(made)), made.now)).all()
+    assert np.isfinite(view.policy.value(view.candidates(slots_of(made)), Context(made.now))).all()
     assert getattr(view.columns(slots_of(made)), need) is None

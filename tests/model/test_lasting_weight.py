@@ -21,6 +21,7 @@ from evercrawl.model.worth.lasting_weight import ENOUGH, counted, parts
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
+from evercrawl.schedule.base import Context
 from evercrawl.store.partition import Partition
 
 SITE = "http://example.org"
@@ -84,7 +85,7 @@ def test_nothing_is_weighed_unless_it_is_asked_for(four):
 
 def test_the_choice_is_another(four):
     policy, asked, now = policy_of("price_gamma"), slots(four.state, FLICKERS, STAYS), four.now + 10.0
-    plain, weighed = (policy.value(columns(four, lasting=on)(asked), now) for on in (False, True))
+    plain, weighed = (policy.value(columns(four, lasting=on)(asked), Context(now)) for on in (False, True))
     assert plain[0] > plain[1]
     assert weighed[0] < weighed[1]
 

@@ -10,7 +10,7 @@ from evercrawl.model.worth.learned_weight import Learned
 from evercrawl.model.worth.usage import Question
 from evercrawl.model.worth.weights import FLOOR
 from evercrawl.parse.digest import keys
-from evercrawl.schedule.base import Pages
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Slots
 
 

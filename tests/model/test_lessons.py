@@ -22,6 +22,8 @@ from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.schedule import Pages, Policy, Price, Visits
+from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.store.disk import stamped
@@ -32,15 +34,13 @@ from evercrawl.types import Floats
 SITE, OTHER = "http://example.org", "http://other.example"
 
 
-class Listener(Policy):
+class Listener(Learns, Policy):
     """Remembers what it is told."""
-
-    learns = True
 
     def __init__(self) -> None:
         self.told: list[Visits] = []
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return np.zeros(len(pages.slot))
 
     def learn(self, visits: Visits) -> None:
@@ -105,7 +105,7 @@ def test_a_page_of_many_links_and_few_words_is_index_like_whatever_its_markup(ma
         items = "".join(f"<li class='item {'wide ' * 100}'><a href=/{day}/{i}>{i}</a>" for i in range(40))
         made.visit(f"{SITE}/", f"<title>News</title><ul>{items}</ul>".encode())
     lessons.flush()
-    assert policy.tables(made.now)["ParsedURLs"]["index_like"].tolist() == [True]
+    assert policy.tables(Context(made.now))["ParsedURLs"]["index_like"].tolist() == [True]
 
 
 def test_a_date_that_is_believed_says_how_long_ago_the_change_was(made, listener):
@@ -386,11 +386,9 @@ def test_where_there_is_no_room_nothing_is_kept(taught, monkeypatch):
     assert (older.exists(), newer.exists()) == (True, False)
 
 
-def by_rates(view: View, pages: Pages, taught) -> Floats:
-    """Return P(fresh) without clocks; all policies know by then how fast pages vanish."""
-    plain = PriceGamma()
-    plain.deaths_per_s = taught.policy.deaths_per_s = view.policy.deaths_per_s
-    return plain.fresh(pages, view.now)
+def by_rates(view: View, pages: Pages) -> Floats:
+    """Return P(fresh) without clocks."""
+    return PriceGamma().fresh(pages, view.context)
 
 
 def test_questions_believe_what_the_clocks_say(taught, read):
@@ -405,17 +403,17 @@ def test_questions_believe_what_the_clocks_say(taught, read):
     crawl = opened(taught.directory)
     view = View(crawl, Config(), taught.now + 100.0)
     pages = view.columns(np.arange(16, dtype=np.uint32))
-    found, plain = view.fresh(pages), by_rates(view, pages, taught)
+    found, plain = view.fresh(pages), by_rates(view, pages)
     assert len(read) == 4
     assert (found[4:8] < 0.6 * plain[4:8]).all()
     assert (found[8:] > 0.8 * plain[8:]).all()
-    np.testing.assert_array_equal(found, taught.policy.fresh(pages, view.now))
+    np.testing.assert_array_equal(found, taught.policy.fresh(pages, view.context))
     fresh, _ = expectations(view)
     assert fresh.fresh == pytest.approx(found.mean())
     by_worth = np.average(found, weights=view.candidates(pages.slot).importance)
     assert outlook(view).fresh == pytest.approx(by_worth)
     assert why(view, f"{SITE}/a/7").change.fresh == pytest.approx(found[7])
-    assert view.informed.fresh(pages, view.now).tolist() == found.tolist()
+    assert view.informed.fresh(pages, view.context).tolist() == found.tolist()
     assert len(read) == 4, "what was kept is read once"
     crawl.close()
 
@@ -426,10 +424,10 @@ def test_where_nothing_was_kept_questions_believe_the_rates_until_they_have_read
     crawl = opened(taught.directory)
     view = View(crawl, Config(), taught.now + 100.0)
     pages = view.columns(np.arange(16, dtype=np.uint32))
-    np.testing.assert_array_equal(view.fresh(pages), by_rates(view, pages, taught))
+    np.testing.assert_array_equal(view.fresh(pages), by_rates(view, pages))
     assert not read
     assert view.informed is view.policy
-    np.testing.assert_array_equal(view.fresh(pages), taught.policy.fresh(pages, view.now))
+    np.testing.assert_array_equal(view.fresh(pages), taught.policy.fresh(pages, view.context))
     crawl.close()
 
 

@@ -13,7 +13,8 @@ from evercrawl.model.view import View
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.page_facts import ANCHOR_BYTES
 from evercrawl.model.worth.usage import USAGE_FILE
-from evercrawl.schedule.base import Facts
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Facts
 from evercrawl.schedule.policies.chile.chile import Chile
 from evercrawl.store.journal.events import Lost
 
@@ -215,7 +216,7 @@ def test_a_policy_is_told_by_whoever_looks_and_while_the_crawl_runs(made):
     assert columns(slots_of(made)).facts is not None
     policy = Chile()
     seen = pages.take(~np.isnan(pages.visited_at))
-    policy.plan(seen, 3, made.now)
-    value = policy.value(pages, made.now + 86_400)
+    policy.plan(seen, 3, Context(made.now))
+    value = policy.value(pages, Context(made.now + 86_400))
     assert np.isfinite(value).all()
     assert len(set(value.tolist())) > 5

@@ -15,6 +15,8 @@ from evercrawl.model.policy import planning
 from evercrawl.model.policy.planning import Planning
 from evercrawl.model.policy.policies import names, parameters, policy_of
 from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.abilities import Plans, Tunable
+from evercrawl.schedule.base import Context, Surroundings
 from evercrawl.schedule.policies.xyleme import Xyleme
 from evercrawl.store.resuming import to_try
 from evercrawl.types import Floats
@@ -22,18 +24,18 @@ from evercrawl.types import Floats
 SITE = "http://example.org"
 
 
-class Adjustable(Policy):
+class Adjustable(Tunable, Policy):
     """Has parameters of all kinds, of which one can be changed while it runs."""
 
     def __init__(self, much: float = 0.5, many: int = 3, kind: str = "plain") -> None:
         self.much, self.many, self.kind = much, many, kind
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return np.zeros(len(pages.slot))
 
     def adjust(self, options) -> None:
         if set(options) - {"much"}:
-            super().adjust(options)
+            raise ConfigError(f"Adjustable takes no other {', '.join(options)} while it runs; start again")
         self.much = float(options["much"])
 
 
@@ -191,20 +193,20 @@ def test_a_running_crawl_looks_again_and_again(crawl, monkeypatch):
     assert (told[0].message, told[0].known) == ("adjustable goes on with much = 0.75", 5)
 
 
-class Planner(Adjustable):
+class Planner(Plans, Adjustable):
     """Notes what it is shown, and wants to see it again after 100 s."""
 
     def __init__(self) -> None:
         self.shown = []
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
-        self.shown.append((pages.slot.tolist(), unread, now))
-        return now + 100.0
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
+        self.shown.append((pages.slot.tolist(), unread, context.now))
+        return context.now + 100.0
 
 
 def test_all_pages_that_were_visited_are_shown_when_the_policy_wants_to_see_them(made):
     planner = Planner()
-    one = Planning(planner, made.state, made.columns)
+    one = Planning(planner, made.state, made.columns, Surroundings())
     made.seed(f"{SITE}/")
     one.turn(0.0, 1)
     assert planner.shown == []
@@ -217,9 +219,11 @@ def test_all_pages_that_were_visited_are_shown_when_the_policy_wants_to_see_them
 
 
 def test_a_policy_that_does_not_want_to_see_them_again_is_not_shown_them(made, monkeypatch):
-    monkeypatch.setattr(Planner, "plan", lambda self, pages, unread, now: self.shown.append(now) or math.inf)
+    monkeypatch.setattr(
+        Planner, "plan", lambda self, pages, unread, context: self.shown.append(context.now) or math.inf
+    )
     planner = Planner()
-    one = Planning(planner, made.state, made.columns)
+    one = Planning(planner, made.state, made.columns, Surroundings())
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home"))
     for now in (1.0, 1e9):
@@ -231,7 +235,7 @@ def test_while_every_visit_is_in_vain_it_is_looked_for_others_once_a_second(made
     looked = []
     monkeypatch.setattr(planning, "to_try", lambda state: looked.append(1) or to_try(state))
     planner = Planner()
-    one = Planning(planner, made.state, made.columns)
+    one = Planning(planner, made.state, made.columns, Surroundings())
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", error="timeout", status=0)
     for now in (1.0, 1.5, 2.5):

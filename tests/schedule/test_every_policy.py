@@ -1,22 +1,24 @@
 """Whatever the policy: values are numbers, nothing is forgotten, one page is enough, and a restart changes nothing."""
 
 import re
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from evercrawl import catalog, schedule
 from evercrawl.ask.policies.docs import described
-from evercrawl.schedule.base import Facts, Pages, Policy, Visits
+from evercrawl.schedule.abilities import Assesses, Learns, Plans, Resumes, Tabulates, assessed, notes_of, p_fresh
+from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.pages import Facts, Pages, Visits
 from evercrawl.types import Slots
 
 FOUND = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 EVERY = pytest.mark.parametrize("name", sorted(FOUND))
 BEGINS_ANEW = {"chile": "the batch that was picked is not remembered; the next run picks one"}
 LEARNING = pytest.mark.parametrize(
-    "name", sorted(name for name in FOUND if FOUND[name].learns and name not in BEGINS_ANEW)
+    "name", sorted(name for name in FOUND if issubclass(FOUND[name], Learns) and name not in BEGINS_ANEW)
 )
 _NUMBER = re.compile(r"_\d[\d.e+-]*")
 DAY_S = 86_400.0
@@ -81,13 +83,13 @@ class World:
         """Let a visit's time pass, and make a visit where the policy wants one."""
         self.now += self.pace_s
         seen = self.seen()
-        if self.policy.plans and self.now >= self.plan_at and len(seen):
-            self.plan_at = self.policy.plan(self.columns(seen), len(self.visits) - len(seen), self.now)
+        if isinstance(self.policy, Plans) and self.now >= self.plan_at and len(seen):
+            self.plan_at = self.policy.plan(self.columns(seen), len(self.visits) - len(seen), Context(self.now))
             assert self.plan_at > self.now
         assert np.isfinite(
-            self.policy.value(self.columns(np.arange(len(self.visits), dtype=np.uint32)), self.now)
+            self.policy.value(self.columns(np.arange(len(self.visits), dtype=np.uint32)), Context(self.now))
         ).all()
-        assert not np.isnan(self.policy.due(self.columns(seen), self.now)).any()
+        assert not np.isnan(self.policy.due(self.columns(seen), Context(self.now))).any()
         for host, slot, _ in self.frontier.choose(self.now, 1, self.policy.min_value):
             self.frontier.began(host, self.now)
             self.frontier.ended(host, self.now)
@@ -105,7 +107,7 @@ class World:
             np.array([9000.0]), some, no, 0 * some, host=np.array([self.host[slot]], np.uint32),
         )  # fmt: skip
         self.told.append(visit)
-        if self.policy.learns:
+        if isinstance(self.policy, Learns):
             self.policy.learn(visit)
 
 
@@ -128,7 +130,9 @@ def test_every_page_is_read_and_read_again_unless_it_was_published_otherwise(nam
 @EVERY
 def test_its_tables_are_as_they_are_told(name: str) -> None:
     told = {table.name: table.columns for table in described(name, FOUND[name]).tables}
-    kept = {name: list(columns) for name, columns in ran(name).policy.tables(ran(name).now).items()}
+    policy, now = ran(name).policy, Context(ran(name).now)
+    tables = policy.tables(now) if isinstance(policy, Tabulates) else {}
+    kept = {name: list(columns) for name, columns in tables.items()}
     assert sorted(kept) == sorted(told)
     for table, columns in kept.items():
         named = dict.fromkeys(_NUMBER.sub("_N", "url" if each == "slot" else each) for each in columns)
@@ -145,10 +149,10 @@ def test_one_page_is_enough_even_if_it_matters_to_nobody(name: str, weight: floa
 def test_no_page_at_all_is_no_trouble(name: str) -> None:
     world = World(FOUND[name](**OPTIONS.get(name, {})), pages=1)
     none = np.zeros(0, np.uint32)
-    assert len(world.policy.value(world.columns(none), world.now)) == 0
-    assert len(world.policy.due(world.columns(none), world.now)) == 0
-    if world.policy.plans:
-        assert world.policy.plan(world.columns(none), 1, world.now) > world.now
+    assert len(world.policy.value(world.columns(none), Context(world.now))) == 0
+    assert len(world.policy.due(world.columns(none), Context(world.now))) == 0
+    if isinstance(world.policy, Plans):
+        assert world.policy.plan(world.columns(none), 1, Context(world.now)) > world.now
 
 
 @EVERY
@@ -162,12 +166,14 @@ def test_both_questions_at_once_have_the_answers_of_each(name: str) -> None:
     n = len(pages.slot)
     assert n > 3
     for valued, due_from in ((n - 2, 2), (n, n), (0, 0)):
-        values, due, fresh = worlds[0].policy.assess(pages, now, valued, due_from)
-        np.testing.assert_array_equal(worlds[1].policy.value(pages, now)[:valued], values)
+        policy = worlds[0].policy
+        assess = policy.assess if isinstance(policy, Assesses) else partial(assessed, policy)
+        values, due, fresh = assess(pages, Context(now), valued, due_from)
+        np.testing.assert_array_equal(worlds[1].policy.value(pages, Context(now))[:valued], values)
         if due_from < n:
-            np.testing.assert_array_equal(worlds[1].policy.due(pages.part(due_from, n), now), due)
+            np.testing.assert_array_equal(worlds[1].policy.due(pages.part(due_from, n), Context(now)), due)
         if fresh is not None:
-            np.testing.assert_array_equal(worlds[1].policy.fresh(pages, now)[:valued], fresh)
+            np.testing.assert_array_equal(p_fresh(worlds[1].policy, pages, Context(now))[:valued], fresh)
 
 
 @LEARNING
@@ -179,13 +185,14 @@ def test_a_restart_that_is_told_of_the_visits_again_goes_on_as_before(name: str)
     seen, now = world.columns(world.seen()), world.now + 1.0
     new = PAGES - len(seen.slot)
     for policy in (world.policy, again):
-        policy.resume(world.policy.notes())
-        if policy.plans:
-            policy.plan(seen, new, now)
-    np.testing.assert_allclose(again.due(seen, now), world.policy.due(seen, now), rtol=1e-12)
-    values = world.policy.value(seen, now)
+        if isinstance(policy, Resumes):
+            policy.resume(notes_of(world.policy))
+        if isinstance(policy, Plans):
+            policy.plan(seen, new, Context(now))
+    np.testing.assert_allclose(again.due(seen, Context(now)), world.policy.due(seen, Context(now)), rtol=1e-12)
+    values = world.policy.value(seen, Context(now))
     order = np.lexsort((seen.slot, np.round(values, 9)))
-    np.testing.assert_array_equal(np.lexsort((seen.slot, np.round(again.value(seen, now), 9))), order)
+    np.testing.assert_array_equal(np.lexsort((seen.slot, np.round(again.value(seen, Context(now)), 9))), order)
 
 
 def test_only_policies_that_there_are_have_an_excuse() -> None:

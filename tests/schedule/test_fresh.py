@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from evercrawl import catalog, schedule
-from evercrawl.schedule.base import Pages, Policy
+from evercrawl.schedule.abilities import p_fresh
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
 
 FOUND = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 NOW = 1_000_000.0
@@ -20,7 +22,7 @@ def pages(visited_at: np.ndarray, neg_log_unchanged: np.ndarray) -> Pages:
 def test_probabilities_that_fall_as_time_passes(name: str) -> None:
     policy = FOUND[name]()
     of = pages(np.array([NOW, NOW - 10.0, NOW - 1e6, np.nan]), np.zeros(4))
-    now, later = policy.fresh(of, NOW), policy.fresh(of, NOW + 500.0)
+    now, later = p_fresh(policy, of, Context(NOW)), p_fresh(policy, of, Context(NOW + 500.0))
     assert np.isnan([now[3], later[3]]).all()
     assert ((now[:3] >= 0) & (now[:3] <= 1)).all()
     assert (later[:3] <= now[:3]).all()
@@ -31,10 +33,12 @@ def test_nobody_says_otherwise() -> None:
     and of the pages e^-0.1 are left where 1 in 10,000 vanishes a second."""
     policy = FOUND["uniform"]()
     of = pages(np.full(2, NOW - 1000.0), -np.log([1.0, 0.25]))
-    assert policy.fresh(of, NOW) == pytest.approx([0.5, 0.125])
-    policy.deaths_per_s = 1e-4
-    assert policy.fresh(of, NOW) == pytest.approx([0.5 * np.exp(-0.1), 0.125 * np.exp(-0.1)])
+    assert p_fresh(policy, of, Context(NOW)) == pytest.approx([0.5, 0.125])
+    assert p_fresh(policy, of, Context(NOW, deaths_per_s=1e-4)) == pytest.approx(
+        [0.5 * np.exp(-0.1), 0.125 * np.exp(-0.1)]
+    )
 
 
 def test_a_clock_set_back_makes_no_copy_more_than_fresh() -> None:
-    assert FOUND["uniform"]().fresh(pages(np.array([NOW + 5.0]), np.zeros(1)), NOW).tolist() == [1.0]
+    later = pages(np.array([NOW + 5.0]), np.zeros(1))
+    assert p_fresh(FOUND["uniform"](), later, Context(NOW)).tolist() == [1.0]

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
+from evercrawl.schedule.abilities import Resumes, notes_of
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.schedule.policies.price.price import Price
 
 
 def test_the_price_goes_on_where_it_was():
     before, after = Price(), Price()
-    before.chosen(np.full(500, 7.0), now=100.0, known=10)
+    before.chosen(np.full(500, 7.0), Context(100.0, 10))
     after.resume(before.notes())
     assert (after.price, after.patience) == (before.price, before.patience)
-    after.chosen(np.array([70.0]), now=200.0, known=10)
+    after.chosen(np.array([70.0]), Context(200.0, 10))
     assert 7.0 < after.price < 8.0  # one visit does not set it anew
 
 
@@ -21,11 +23,10 @@ def test_without_a_price_it_begins(notes):
     policy = Price()
     policy.resume(notes)
     assert policy.notes() == {}
-    policy.chosen(np.array([3.0]), now=1.0, known=1)
+    policy.chosen(np.array([3.0]), Context(1.0, 1))
     assert policy.price == pytest.approx(3.0)
 
 
 def test_most_policies_have_no_notes():
-    policy = BreadthFirst()
-    policy.resume({"price": 3.0})
-    assert policy.notes() == {}
+    assert not isinstance(BreadthFirst(), Resumes)
+    assert notes_of(BreadthFirst()) == {}

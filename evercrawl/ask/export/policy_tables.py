@@ -9,6 +9,7 @@ import numpy as np
 from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError
 from evercrawl.model.view import View, settings
+from evercrawl.schedule.abilities import Tabulates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,8 @@ def policy_table(partition: Partition, name: str, now: float | None = None) -> P
     """
     config, _ = settings(partition.directory)
     view = View(partition, config, SystemClock().now() if now is None else now)
-    tables = view.informed.tables(view.now)
+    policy = view.informed
+    tables = policy.tables(view.context) if isinstance(policy, Tabulates) else {}
     if name not in tables:
         raise ConfigError(f"policy {view.config.policy} {_has(list(tables))}")
     kinds, values = dict[str, str](), {}

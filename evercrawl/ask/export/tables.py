@@ -16,7 +16,7 @@ from evercrawl.model.view import View, settings
 from evercrawl.parse import html
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
-from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.abilities import Priced
 from evercrawl.store.journal.events import CHANGED, TLS_BAD, Visit
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD
@@ -112,7 +112,7 @@ def _beliefs(view: View, start: int, stop: int) -> Columns:
     slots = np.arange(start, stop, dtype=np.uint32)
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
-    same = isinstance(view.policy, Price) and not view.config.focus and not weighs(view.config)
+    same = isinstance(view.policy, Priced) and not view.config.focus and not weighs(view.config)
     missed = bool((view.records(slots)[1]["misses"] > 0).any())  # where it is due, what is gone may count as ever
     asked = pages if same and not missed else view.candidates(slots)
     due_at = view.due_at(asked)  # first, for it may inform the policy, and all pages are to be told by the same beliefs

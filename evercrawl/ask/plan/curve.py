@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas.index import HARMONIC, parts, survival
 from evercrawl.schedule.policies.price.price import Price
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.abilities import Priced
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Ints
 
 MOST: Final = 40_000
@@ -123,7 +125,7 @@ class Curve:
     harmonic
         theta, the part of the harmonic index in the policy; with 0 the curve is the best there is.
     policy
-        A policy to follow instead, which is not used for anything else.
+        A policy to follow instead.
 
     Examples
     --------
@@ -138,7 +140,7 @@ class Curve:
     (0.432332, 0.432332)
     """
 
-    def __init__(self, held: Held, harmonic: float = HARMONIC, policy: Price | None = None) -> None:
+    def __init__(self, held: Held, harmonic: float = HARMONIC, policy: Priced | None = None) -> None:
         self._held = held
         count = len(held.times)
         self._pages = replace(held.pages, visited_at=np.zeros(count), neg_log_unchanged=np.zeros(count))
@@ -196,8 +198,7 @@ class Curve:
         return [found[at] for at in sorted(found)]
 
     def _intervals(self, price: float) -> Floats:
-        self._policy.price = price
-        return np.maximum(self._policy.due(self._pages, 0.0), self._held.wait_s)
+        return np.maximum(self._policy.at_price(price).due(self._pages, Context(0.0)), self._held.wait_s)
 
     def _sums(self, after_s: Floats) -> _Sums:
         ever = np.isfinite(after_s)

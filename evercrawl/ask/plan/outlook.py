@@ -17,11 +17,9 @@ from evercrawl.model.rules.waits import wait_s
 from evercrawl.model.view import PIECE
 from evercrawl.parse.sites import site as site_of_host
 from evercrawl.parse.urls import hostname, normalise
-from evercrawl.schedule.base import Pages
+from evercrawl.schedule.abilities import Allocates, Priced
 from evercrawl.schedule.formulas.index import parts, survival
-from evercrawl.schedule.policies.price.price import Price
-from evercrawl.schedule.shared.planned import Planned
-from evercrawl.schedule.shared.spaced import Spaced
+from evercrawl.schedule.pages import Pages
 from evercrawl.store.journal.events import CHANGED, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.records.retired import retired
@@ -138,7 +136,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         where = f"of {view.state.sites[number]} " if number is not None else ""
         raise ConfigError(f"no copies {where}are held yet, so there is nothing to plan; crawl on, and ask again")
     policy, some = policy_of(view.config.policy, view.config.policy_options), held.sampled()
-    curve = Curve(some, 0.0, policy if isinstance(policy, Price) else None)
+    curve = Curve(some, 0.0, policy if isinstance(policy, Priced) else None)
     spent = pace(view, held, number)
     now = curve.spending(spent.budget, view.price if view.price > 0 else 1.0) if spent.budget > 0 else None
     pages = len(held.times)
@@ -157,7 +155,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         fresh=fresh,
         spent=spent,
         policy=view.config.policy,
-        curve="price" if isinstance(policy, Price) else "best",
+        curve="price" if isinstance(policy, Priced) else "best",
         now=now,
         points=points,
         line=tuple(curve.through([*points, *([now] if now is not None else [])])),
@@ -167,13 +165,12 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
 
 def _planned(view: View, held: Held, budget: float) -> AtRates | None:
     """Return what the rates bring that the policy plans; None where it plans none."""
-    if not isinstance(view.policy, Planned):
+    if not isinstance(view.policy, Allocates):
         return None
     policy = view.informed
-    assert isinstance(policy, Planned), "it is the same"
+    assert isinstance(policy, Allocates), "it is the same"
     per_s = policy.rates(held.pages.slot)
-    lots = isinstance(policy, Spaced) and policy.spacing == "random"
-    return at_rates(held, per_s, budget, at_random=lots) if (per_s > 0).any() else None
+    return at_rates(held, per_s, budget, at_random=policy.at_random) if (per_s > 0).any() else None
 
 
 def _usual(budget: float, round_: float) -> list[float]:

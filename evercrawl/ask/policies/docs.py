@@ -116,7 +116,7 @@ def _told(kind: type[Policy], title: str, method: str) -> dict[str, str]:
     """
     holder = next((each for each in kind.__mro__ if not method or method in vars(each)), kind)
     found = dict[str, str]()
-    for names, body in _entries(_section(vars(holder)[method] if method else holder, title)):
+    for names, body in _entries(_section(vars(holder).get(method) if method else holder, title)):
         for name, _ in _heads(names):
             see = _SEE.match(body)
             other = next((each for each in kind.__mro__ if see and each.__name__ == see[1]), None)

@@ -78,13 +78,13 @@ def ahead(view: View, slot: int) -> tuple[int, int]:
     Compared are the pages that could be visited now: those never visited, and those whose refresh may come. Hosts rest
     between visits, so a page of another host may well come first.
     """
-    worth = float(view.informed.value(view.candidates(np.array([slot], np.uint32)), view.now)[0])
+    worth = float(view.informed.value(view.candidates(np.array([slot], np.uint32)), view.context)[0])
     hosts = view.state.known.rows()["host"]
     everywhere = here = 0
     for slots in view.pieces():
         at = view.earliest_at(slots)
         slots = slots[np.isnan(at) | (at <= view.now)]
-        more = slots[view.informed.value(view.candidates(slots), view.now) > worth]
+        more = slots[view.informed.value(view.candidates(slots), view.context) > worth]
         everywhere += len(more)
         here += int(np.count_nonzero(hosts[more] == hosts[slot]))
     return everywhere, here

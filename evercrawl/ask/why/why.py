@@ -19,7 +19,7 @@ from evercrawl.change.deaths import RETURNS
 from evercrawl.model.notices import Notices
 from evercrawl.model.stored.reader import visits
 from evercrawl.parse.digest import keys
-from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.records import lasting
 from evercrawl.store.records.records import NEAR
@@ -27,7 +27,8 @@ from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.model.view import View
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Policy
+    from evercrawl.schedule.pages import Pages
 
 
 def why(view: View, url: str, most: int = 10) -> Why:
@@ -166,7 +167,7 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
     low, high = gamma.interval(shape, scale_s)
     row = view.state.accounts.sites[_site(view, slot)]
     policy = view.informed
-    trust = policy.trust(slot) if isinstance(policy, Price) else None
+    trust = policy.trust(slot) if isinstance(policy, Predicts) else None
     prior_shape, prior_scale_s = view.priors.prior(_site(view, slot))
     return Belief(
         shape / scale_s, low, high, shape, scale_s, prior_shape / prior_scale_s,
@@ -201,8 +202,8 @@ def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
     return Worth(
         view.config.policy,
         "byte" if view.in_bytes else "visit",
-        known(policy.value(pages, view.now)[0]),
-        known(view.price) if isinstance(view.policy, Price) else None,
+        known(policy.value(pages, view.context)[0]),
+        known(view.price) if isinstance(policy, Priced) else None,
         float(pages.cost[0] + pages.cost_changed[0] * stale),
         known(due_at),
         known(view.earliest_at(pages.slot)[0]),
@@ -210,8 +211,8 @@ def _worth(view: View, policy: Policy, slot: int, pages: Pages) -> Worth:
         here,
         *wanted(view, slot, never=math.isnan(pages.visited_at[0])),
         math.isinf(due_at),
-        view.policy.ineffective_option(in_bytes=view.in_bytes),
-        policy.place(pages, view.now),
+        policy.ineffective_option(view.context) if isinstance(policy, Tunable) else "",
+        policy.place(pages, view.context) if isinstance(policy, Places) else "",
         known(view.now - pages.visited_at[0]),
     )
 

@@ -22,6 +22,7 @@ import numpy as np
 from evercrawl.crawl.probes.drawing import Drawing
 from evercrawl.model.rules.waits import again_at
 from evercrawl.model.stored.reader import recent
+from evercrawl.schedule.abilities import p_fresh
 from evercrawl.schedule.formulas.expected_age import expected_age_s
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.store.journal.events import Drawn, Visit
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Policy, Surroundings
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.types import Slots
 
@@ -50,6 +52,8 @@ class RandomProbes:
         Where what is drawn is noted, whose turn it is, and who says how fresh copies are likely to be.
     columns, plain
         Slots -> `Pages`, for the policy; and with the importance by which copies are drawn.
+    surroundings
+        What the policy is told beside columns.
     share
         Part of the visits that goes to what was drawn, at most: what is visited anyway needs no other. More than half
         counts as half.
@@ -66,6 +70,7 @@ class RandomProbes:
         policy: Policy,
         columns: Callable[[Slots], Pages],
         plain: Callable[[Slots], Pages],
+        surroundings: Surroundings,
         *,
         share: float,
         refresh_after_s: float,
@@ -74,6 +79,7 @@ class RandomProbes:
         self._tell = tell
         self._partition, self._state = partition, partition.state
         self._frontier, self._policy, self._columns = frontier, policy, columns
+        self._surroundings = surroundings
         self._refresh_after_s = refresh_after_s
         self._chance = share / (1 - share) if share < 1 else 1.0  # for each visit that is none
         self._waiting = dict[int, None]()  # slots
@@ -101,7 +107,9 @@ class RandomProbes:
             return False
         self._tell()
         pages = self._columns(np.array([slot], np.uint32))
-        fresh, age_s = self._policy.fresh(pages, now).item(), expected_age_s(self._policy, pages, now).item()
+        context = self._surroundings(now)
+        fresh = p_fresh(self._policy, pages, context).item()
+        age_s = expected_age_s(self._policy, pages, context).item()
         alone_s = max(now - pages.visited_at.item(), 0.0)
         self._partition.remember(Drawn(slot, now, self._by_importance, fresh, age_s, alone_s))
         self._by_importance = not self._by_importance
@@ -115,7 +123,7 @@ class RandomProbes:
     def said(self, slot: int, now: float) -> float:
         """Return how likely a copy is to be fresh."""
         self._tell()
-        return self._policy.fresh(self._columns(np.array([slot], np.uint32)), now).item()
+        return p_fresh(self._policy, self._columns(np.array([slot], np.uint32)), self._surroundings(now)).item()
 
     def next_at(self) -> float:
         """Return when there is next something to look at; infinity where nothing was drawn."""

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows, Plans
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.lab.polling.polled import Held
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Context, Policy
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Ints, Slots
 
 
@@ -45,7 +48,7 @@ class Candidates:
     def __init__(self, policy: Policy, held: Held, *, plans: bool = True) -> None:
         self._policy, self._held = policy, held
         self._known = np.zeros(len(held.visited_at), np.bool_)
-        self._plan_at = -math.inf if policy.plans and plans else math.inf
+        self._plan_at = -math.inf if isinstance(policy, Plans) and plans else math.inf
         self._pool: Ints = np.zeros(0, np.int64)
         self.unread = 0
         self.known = 0
@@ -96,21 +99,21 @@ class Candidates:
         rows = np.flatnonzero(self._known)
         if 2 * enough < len(rows):
             columns = self._columns(rows)
-            values, new = self._policy.value(columns, until), np.isnan(columns.visited_at)
+            values, new = self._policy.value(columns, self._context(until)), np.isnan(columns.visited_at)
             kinds = (np.flatnonzero(kind) for kind in (new, ~new))
             rows = rows[np.sort(np.concatenate([kind[best(values[kind], enough)] for kind in kinds]))]
         self._pool = rows
 
     def plan(self, now: float) -> None:
         """Let the policy look at all pages together, if it wants to by now."""
-        if now >= self._plan_at and self.known > self.unread:
+        if isinstance(self._policy, Plans) and now >= self._plan_at and self.known > self.unread:
             seen = np.flatnonzero(self._known & ~np.isnan(self._held.visited_at))
-            self._plan_at = self._policy.plan(self._columns(seen), self.unread, now)
+            self._plan_at = self._policy.plan(self._columns(seen), self.unread, self._context(now))
 
     def choose(self, now: float, most: int) -> Choice:
         """Return up to `most` pages that are to be polled, none below the policy's least."""
         columns = self._columns(self._pool)
-        values = self._policy.value(columns, now)
+        values = self._policy.value(columns, self._context(now))
         places = best(values, most)
         places = places[values[places] >= self._policy.min_value]
         return Choice(self._pool[places], values[places], np.isnan(columns.visited_at[places]))
@@ -122,8 +125,12 @@ class Candidates:
         for last in ends.tolist():
             new = int(choice.new[first:last].sum())
             self.unread -= new
-            self._policy.chosen(choice.values[first:last], float(at[first]), self.known - self.unread, new)
+            if isinstance(self._policy, Follows):
+                self._policy.chosen(choice.values[first:last], self._context(float(at[first])), new)
             first = last
+
+    def _context(self, now: float) -> Context:
+        return self._held.surroundings(now, self.known - self.unread)
 
     def _columns(self, rows: Ints) -> Pages:
         return self._held.columns(None if len(rows) == len(self._known) else rows)

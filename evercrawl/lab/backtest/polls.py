@@ -9,7 +9,8 @@ import numpy as np
 
 from evercrawl.lab.backtest.calibrations import Calibrations
 from evercrawl.lab.backtest.shown import SIZE_BYTES, Shown
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.abilities import Learns, p_fresh
+from evercrawl.schedule.pages import Visits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +70,7 @@ class Polls:
         if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
             self.calibrations.add(rows[later], said[later], self._world.fresh[later])
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
-        if self._policy.learns:
+        if isinstance(self._policy, Learns):
             shown = self._shown(rows, seen, ~later, now)
             self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, shown, found, now))
         return seen
@@ -93,9 +94,9 @@ class Polls:
     def _said(self, rows: Ints, later: NDArray[np.bool_], now: float) -> Floats:
         """Return what the policy says of copies; nan where there are none, or nobody asks."""
         said = np.full(len(rows), math.nan)
-        asked = self._policy.learns or now > self._pages.measured_at
+        asked = isinstance(self._policy, Learns) or now > self._pages.measured_at
         if asked and later.any() and not self._policy.clairvoyant:
-            said[later] = self._policy.fresh(self._held.columns(rows[later]), now)
+            said[later] = p_fresh(self._policy, self._held.columns(rows[later]), self._held.surroundings(now))
         return said
 
     def _visits(

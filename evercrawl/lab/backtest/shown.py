@@ -9,7 +9,8 @@ import numpy as np
 from evercrawl.lab.backtest.discovery import LinkedFirst
 from evercrawl.lab.backtest.link_sets import LinkSets
 from evercrawl.lab.backtest.places import looks_of
-from evercrawl.schedule.base import Facts
+from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.pages import Facts
 from evercrawl.types import Ints
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class Shows(NamedTuple):
 
 def shows(history: History, pages: Truth, policy: Policy, setting: Setting) -> Shows:
     """Return what polls are to show under a policy, beside changes: what costs time is done for those that ask."""
-    linked = LinkedFirst(history, pages) if policy.counts_links or setting.discovery == "links" else None
-    links = Links(history, pages) if policy.counts_links else None
+    counts_links = isinstance(policy, Learns) and policy.counts_links
+    linked = LinkedFirst(history, pages) if counts_links or setting.discovery == "links" else None
+    links = Links(history, pages) if counts_links else None
     return Shows(linked, links, KnownFacts(history, pages) if "facts" in policy.needs else None)

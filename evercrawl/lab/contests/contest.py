@@ -13,6 +13,7 @@ from evercrawl.lab.contests.printed_ratios import WITHIN, printed
 from evercrawl.lab.polling.polling import poll
 from evercrawl.lab.polling.population import DAY_S
 from evercrawl.lab.tables import labels, listed, mean, panels, places
+from evercrawl.schedule.abilities import Resumes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -51,7 +52,7 @@ class Contest(Comparison[Contestant]):
         """Run a contestant."""
         each, cycles = case.setting, case.cycles
         policy = each.made(case.budget)
-        if each.start:
+        if each.start and isinstance(policy, Resumes):
             policy.resume({"price": each.start * pages.optimum(case.budget).price * DAY_S})
         found = poll(policy, pages, case.budget, cycles=cycles, measured_from=cycles / 2, seed=case.seed,
                      conditions=each.conditions)  # fmt: skip

@@ -14,8 +14,8 @@ from evercrawl.lab.base import Claim
 from evercrawl.lab.contests.byte_costs import costs
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.tables import along
-from evercrawl.schedule.base import Pages
 from evercrawl.schedule.formulas.objectives import OBJECTIVES, freshness
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.optimal import Optimal
 
 if TYPE_CHECKING:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.parameters import one_of
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.shared.checked import Checked, rate_per_s
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Assessed, Pages, Visits
+    from evercrawl.schedule.abilities import Assessed
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
 ESTIMATORS: Final = ("mean", "thompson", "log_corrected", "naive")
@@ -22,7 +25,7 @@ _SURE: Final = 1e12  # of the shape: a rate that is known
 _UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never found changed
 
 
-class Plugged(PriceGamma):
+class Plugged(Learns, PriceGamma):
     """Visit the page whose visit would be worth most if its estimated rate of change were the true one.
 
     This is `price_gamma` for those who keep no distribution: the index is that of known rates, and whatever the
@@ -42,10 +45,11 @@ class Plugged(PriceGamma):
     A page that changed once in a day, and hardly anything is known of it: the belief is worth a visit however long one
     waits, the mean rate is worth no more than w / lam.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> one, none, day = np.ones(1), np.zeros(1), 86400.0
     >>> page = Pages(np.zeros(1, np.uint32), none, one, none, one, day * one, one, none, none)
-    >>> [float((policy.value(page, 1000 * day) / day).round(2)[0]) for policy in (PriceGamma(), Plugged("mean"))]
+    >>> later, both = Context(1000 * day), (PriceGamma(), Plugged("mean"))
+    >>> [float((policy.value(page, later) / day).round(2)[0]) for policy in both]
     [5.91, 1.0]
 
     References
@@ -53,8 +57,6 @@ class Plugged(PriceGamma):
     Thompson (1933). On the likelihood that one unknown probability exceeds another. Cho, Garcia-Molina (2003).
     Estimating frequency of change.
     """
-
-    learns: ClassVar[bool] = True
 
     def __init__(self, estimator: str = "mean", seed: int = 1) -> None:
         super().__init__()
@@ -67,9 +69,9 @@ class Plugged(PriceGamma):
         """Count visits and changes."""
         self._seen.learn(visits)
 
-    def fresh(self, pages: Pages, now: float) -> Floats:
+    def fresh(self, pages: Pages, context: Context) -> Floats:
         """Return the probability that each copy is fresh, were the rates as they are estimated."""
-        return super().fresh(self._plugged(pages), now)
+        return super().fresh(self._plugged(pages), context)
 
     def rates(self, pages: Pages) -> Floats:
         """Return what is taken for the rates of change, per second, shape (n,)."""
@@ -77,8 +79,8 @@ class Plugged(PriceGamma):
             return pages.shape / pages.scale_s
         return self._sampled(pages) if self._estimator == "thompson" else self._counted(pages)
 
-    def _assess(self, pages: Pages, now: float, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
-        return super()._assess(self._plugged(pages), now, valued, due_from, fresh=fresh)
+    def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
+        return super()._assess(self._plugged(pages), context, valued, due_from, fresh=fresh)
 
     def _plugged(self, pages: Pages) -> Pages:
         sure = np.full(len(pages.slot), _SURE)

@@ -14,6 +14,7 @@ from evercrawl.schedule.policies.price_gamma import PriceGamma
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.schedule.base import Context
     from evercrawl.types import Floats, Ints
 
 
@@ -72,9 +73,9 @@ class Patient(PriceGamma):
         super().__init__()
         self.patience = self._always = patience_s
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Keep the patience there is."""
-        super().chosen(values, now, known, new)
+        super().chosen(values, context, new)
         self.patience = self._always
 
 

@@ -7,20 +7,33 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows
 from evercrawl.schedule.frontier.frontier import Frontier
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Policy, Surroundings
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Ints, Slots
 
 _WHOLE: Final = 1e-9  # so little short of a whole token is rounding
 
 
-class Columns(Protocol):
-    """Gathers what the policy is told of pages; of all of them for None."""
+class Held(Protocol):
+    """What is held of pages.
 
-    def __call__(self, slots: Slots | None) -> Pages:
-        """Return the columns."""
+    Attributes
+    ----------
+    visited_at
+        When each was last visited, nan for never, shape (n,).
+    surroundings
+        What policies are told beside columns.
+    """
+
+    visited_at: Floats
+    surroundings: Surroundings
+
+    def columns(self, slots: Slots | Ints | None) -> Pages:
+        """Return what a policy is told of some pages, or of all."""
         ...
 
 
@@ -45,16 +58,14 @@ class Exhaustive(Chooser):
 
     Parameters
     ----------
-    policy, columns
+    policy, held
         Who values, and what it is told.
-    visited_at
-        When each page was last visited, nan for never, shape (n,).
     kept
         How many pages of either kind, new or visited, are kept between two looks; 0 for all.
     """
 
-    def __init__(self, policy: Policy, columns: Columns, visited_at: Floats, kept: int) -> None:
-        self._policy, self._columns, self._visited_at, self._kept = policy, columns, visited_at, kept
+    def __init__(self, policy: Policy, held: Held, kept: int) -> None:
+        self._policy, self._held, self._visited_at, self._kept = policy, held, held.visited_at, kept
         self._pool: Slots | None = None
 
     def look(self, until: float) -> None:
@@ -74,17 +85,19 @@ class Exhaustive(Chooser):
         places = self._best(values, now, most)
         places = places[values[places] >= self._policy.min_value]
         rows = places if pool is None else pool[places].astype(np.int64)
-        if len(rows):
+        if len(rows) and isinstance(self._policy, Follows):
             fresh = int(np.isnan(self._visited_at[rows]).sum())
             known = len(self._visited_at) - int(np.isnan(self._visited_at).sum()) + fresh
-            self._policy.chosen(values[places], now, known, fresh)
+            self._policy.chosen(values[places], self._held.surroundings(now, known), fresh)
         return rows
 
     def _best(self, values: Floats, now: float, most: int) -> Ints:
         return best(values, most)
 
     def _values(self, slots: Slots | None, now: float) -> Floats:
-        values = np.ascontiguousarray(self._policy.value(self._columns(slots), now), np.float64)
+        values = np.ascontiguousarray(
+            self._policy.value(self._held.columns(slots), self._held.surroundings(now)), np.float64
+        )
         assert np.isfinite(values).all(), "a policy values every page"
         return values
 
@@ -94,7 +107,7 @@ class Capped(Exhaustive):
 
     Parameters
     ----------
-    policy, columns, visited_at
+    policy, held
         As for `Exhaustive`.
     host, cap_per_s
         Number of each page's host, and how many visits a second each host allows.
@@ -102,10 +115,8 @@ class Capped(Exhaustive):
         For how long a host saves up what it allows and nobody uses.
     """
 
-    def __init__(
-        self, policy: Policy, columns: Columns, visited_at: Floats, host: Ints, cap_per_s: Floats, saved_s: float
-    ) -> None:
-        super().__init__(policy, columns, visited_at, 0)
+    def __init__(self, policy: Policy, held: Held, host: Ints, cap_per_s: Floats, saved_s: float) -> None:
+        super().__init__(policy, held, 0)
         self._host, self._cap_per_s = host, cap_per_s
         self._room = np.maximum(cap_per_s * saved_s, 1.0)
         self._tokens, self._at = self._room.copy(), float("nan")
@@ -131,10 +142,8 @@ class ThroughFrontier(Chooser):
 
     Parameters
     ----------
-    policy, columns
+    policy, held
         As for `Exhaustive`.
-    visited_at
-        When each page was last visited, shape (n,).
     host, delay_s
         Number of each page's host, and how long each rests after a visit; None for one host that never does.
     """
@@ -142,14 +151,17 @@ class ThroughFrontier(Chooser):
     def __init__(
         self,
         policy: Policy,
-        columns: Columns,
-        visited_at: Floats,
+        held: Held,
         host: Ints | None = None,
         delay_s: Floats | None = None,
     ) -> None:
+        visited_at = held.visited_at
         n = len(visited_at)
         self._host = np.zeros(n, np.int64) if host is None else host
-        self._frontier = Frontier(policy, columns, lambda slot: float(visited_at[slot]), refresh_after_s=0.0)
+        self._frontier = Frontier(
+            policy, held.columns, lambda slot: float(visited_at[slot]), refresh_after_s=0.0,
+            surroundings=held.surroundings,
+        )  # fmt: skip
         for number in range(int(self._host.max()) + 1):
             self._frontier.add_host(f"h{number}").delay_s = 0.0 if delay_s is None else float(delay_s[number])
         for slot, number in enumerate(self._host.tolist()):

@@ -10,7 +10,8 @@ import numpy as np
 from evercrawl.change.comebacks import Comebacks, scale_s
 from evercrawl.change.deaths import RETURNS, Deaths
 from evercrawl.lab.polling.beliefs import Beliefs, Trust
-from evercrawl.schedule.base import Facts, Pages
+from evercrawl.schedule.base import Surroundings
+from evercrawl.schedule.pages import Facts, Pages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +44,8 @@ class Held:
         What is thought of their rates.
     usual_cost
         About what a visit costs.
+    surroundings
+        What policies are told beside columns.
     facts
         What pages and their URLs are like; zeros, for nobody knows, unless whoever does puts others in their place.
     comebacks
@@ -71,6 +74,7 @@ class Held:
         self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
         self.comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
         self._returns_per_s = conditions.returns / (conditions.away * cycle_s)
+        self.surroundings = Surroundings()
         self.facts = Facts(*(np.zeros(n) for _ in range(8)))
 
     def pass_to(self, now: float) -> None:
@@ -86,7 +90,7 @@ class Held:
             self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at), now)
         self.beliefs.refresh()
         if self._deaths_per_s and self._told_deaths:
-            self._policy.deaths_per_s = self._deaths_per_s if self._known else self._deaths.per_s
+            self.surroundings.deaths_per_s = self._deaths_per_s if self._known else self._deaths.per_s
 
     def at(self, now: float) -> None:
         """Let it be `now`, between two looks at all pages."""

@@ -12,7 +12,8 @@ from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
 from evercrawl.lab.polling.poisson import Poisson
 from evercrawl.lab.polling.polled import Held
 from evercrawl.lab.polling.population import DAY_S
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.abilities import Learns, Plans
+from evercrawl.schedule.pages import Visits
 
 if TYPE_CHECKING:
     from evercrawl.lab.polling.changing import World
@@ -107,20 +108,20 @@ class Polling:
         """Return how many pages have no visit to come, or had none yet."""
         pages = self.held.columns(None)
         visited = ~np.isnan(pages.visited_at)
-        due = self._policy.due(pages.take(visited), self._now)
+        due = self._policy.due(pages.take(visited), self.held.surroundings(self._now))
         return int((~visited).sum()) + int((due == np.inf).sum())
 
     def _make_chooser(self, conditions: Conditions) -> Chooser:
         policy, held, host = self._policy, self.held, self.world.host
         capped = None if conditions.cap_per_day is None else conditions.cap_per_day / DAY_S
         if conditions.frontier and capped is not None:
-            return ThroughFrontier(policy, held.columns, held.visited_at, host, 1.0 / capped)
+            return ThroughFrontier(policy, held, host, 1.0 / capped)
         if conditions.frontier:
-            return ThroughFrontier(policy, held.columns, held.visited_at)
+            return ThroughFrontier(policy, held)
         if capped is not None:
-            return Capped(policy, held.columns, held.visited_at, host, capped, self.cycle_s / conditions.ticks)
+            return Capped(policy, held, host, capped, self.cycle_s / conditions.ticks)
         kept = math.ceil(_KEPT * self._pages / conditions.ticks) if self._make_steps(conditions) > 1 else 0
-        return Exhaustive(policy, held.columns, held.visited_at, kept)
+        return Exhaustive(policy, held, kept)
 
     def _make_steps(self, conditions: Conditions, share: float = 1.0) -> int:
         visits = max(self._pages // conditions.ticks, 1)
@@ -149,10 +150,12 @@ class Polling:
     def _look(self) -> None:
         """Look at all pages."""
         self.held.pass_to(self._now)
-        if self._policy.plans and self._now >= self._plan_at:
+        if isinstance(self._policy, Plans) and self._now >= self._plan_at:
             seen = ~np.isnan(self.held.visited_at)
             if seen.any():
-                self._plan_at = self._policy.plan(self.held.columns(None).take(seen), int((~seen).sum()), self._now)
+                known = int(seen.sum())
+                context = self.held.surroundings(self._now, known)
+                self._plan_at = self._policy.plan(self.held.columns(None).take(seen), len(seen) - known, context)
         self._chooser.look(self._now + self.cycle_s / self._conditions.ticks)
 
     def _spend(self) -> bool:
@@ -175,7 +178,7 @@ class Polling:
         again = seen.gone & self.held.missing(rows)
         self._gone += np.array([len(rows), seen.gone.sum(), again.sum()])
         age_s, spent = self.held.learn(rows, interval_s, seen, self._now)
-        if self._policy.learns:
+        if isinstance(self._policy, Learns):
             no = np.zeros(len(rows), np.bool_)
             none = np.zeros(len(rows), np.int64)
             sized = np.full(len(rows), _SIZE_BYTES)

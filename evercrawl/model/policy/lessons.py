@@ -17,7 +17,7 @@ from evercrawl.change.extent import changed
 from evercrawl.model.policy.lessons_file import file_of, head_of, keep, kept_of
 from evercrawl.model.policy.places import places
 from evercrawl.model.stored.reader import events
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.pages import Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
 from evercrawl.store.records.evidence import PredictedFresh
 from evercrawl.types import Outcome
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.base import Policy
+    from evercrawl.schedule.abilities import Learns
     from evercrawl.store.partition import Partition
     from evercrawl.types import Ints
 
@@ -58,7 +58,7 @@ class Lessons:
     Parameters
     ----------
     policy
-        Is told; it says itself whether it `learns`.
+        Is told.
     partition
         The crawl.
     upto
@@ -79,7 +79,7 @@ class Lessons:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: Learns,
         partition: Partition,
         upto: int | None = None,
         *,
@@ -193,7 +193,7 @@ class Lessons:
 
     def _place(self, rows: NDArray[Any]) -> None:
         """Say where the pages are that were read for the first time."""
-        first: Ints = np.flatnonzero(rows["name"] * self._policy.places)
+        first: Ints = np.flatnonzero(rows["name"] * self._policy.learns_places)
         if len(first):
             state, slots = self._state, rows["slot"][first]
             numbers: list[int] = rows["site"][first].tolist()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Policy
+    from evercrawl.schedule.abilities import Learns
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.partition import Partition
 
@@ -73,7 +73,7 @@ class Kept(NamedTuple):
     memory: dict[str, NDArray[Any]]
 
 
-def head_of(partition: Partition, policy: Policy, memory: dict[str, NDArray[Any]]) -> Head:
+def head_of(partition: Partition, policy: Learns, memory: dict[str, NDArray[Any]]) -> Head:
     """Return what to say of that which a policy has learned from the journal as it is now."""
     journal, state = partition.journal, partition.state
     return Head(
@@ -102,7 +102,7 @@ def keep(disk: Disk, sequence: int, file: list[bytes]) -> None:
         stamped.forget_older(disk, stamped.LESSONS)
 
 
-def kept_of(partition: Partition, policy: Policy, upto: int) -> tuple[Kept | None, list[str]]:
+def kept_of(partition: Partition, policy: Learns, upto: int) -> tuple[Kept | None, list[str]]:
     """Return the newest that was kept of a policy, and a sentence for each file that is damaged.
 
     Parameters
@@ -128,7 +128,7 @@ def _read(disk: Disk, name: str) -> tuple[Head, Iterator[memoryview]]:
     return msgspec.msgpack.decode(found[0], type=Head), iter(found[1:])
 
 
-def _fits(head: Head, partition: Partition, policy: Policy) -> bool:
+def _fits(head: Head, partition: Partition, policy: Learns) -> bool:
     """Whether that is what this version's policy learned in this crawl, from this very journal."""
     state = partition.state
     if (head.version, head.policy, head.epoch) != (VERSION, type(policy).__name__, state.epoch):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.schedule.abilities import Resumes
 from evercrawl.store.journal.events import Noted
 from evercrawl.store.resuming import to_try
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.abilities import Plans
+    from evercrawl.schedule.base import Surroundings
+    from evercrawl.schedule.pages import Pages
     from evercrawl.store.state import State
     from evercrawl.types import Slots
 
@@ -26,15 +29,17 @@ class Planning:
     Parameters
     ----------
     policy
-        It `plans`.
+        Is shown the pages.
     state
         Knows which pages were visited.
-    columns
-        Slots -> their columns.
+    columns, surroundings
+        Slots -> their columns; what the policy is told beside them.
     """
 
-    def __init__(self, policy: Policy, state: State, columns: Callable[[Slots], Pages]) -> None:
-        self._policy, self._state, self._columns = policy, state, columns
+    def __init__(
+        self, policy: Plans, state: State, columns: Callable[[Slots], Pages], surroundings: Surroundings
+    ) -> None:
+        self._policy, self._state, self._columns, self._surroundings = policy, state, columns, surroundings
         self._next_at = -math.inf
         self._noted: dict[str, float] | None = None  # by the last plan, and not by the journal yet
 
@@ -43,10 +48,13 @@ class Planning:
         if now < self._next_at or not self._state.records.count:
             return False
         _, seen = to_try(self._state)
-        self._next_at = self._policy.plan(self._columns(seen), unread, now) if len(seen) else now + AGAIN_S
-        if len(seen) and self._policy.keeps_notes:
+        if not len(seen):
+            self._next_at = now + AGAIN_S
+            return False
+        self._next_at = self._policy.plan(self._columns(seen), unread, self._surroundings(now, len(seen)))
+        if self._policy.keeps_notes and isinstance(self._policy, Resumes):
             self._noted = self._policy.notes()
-        return len(seen) > 0
+        return True
 
     def noted(self, now: float) -> Noted | None:
         """Return what has to be in the journal before a visit is made by the last plan; None where it is, or nothing.

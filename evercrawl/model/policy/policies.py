@@ -14,6 +14,8 @@ from evercrawl.schedule.base import Policy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_ASKED: Final = ("value", "due")
+_OLD_FLAGS: Final = {"learns": "Learns", "plans": "Plans"}
 _NAMES: Final = "'{}' is no parameter of {}; {}"
 
 
@@ -55,9 +57,27 @@ def kind_of(name: str) -> type[Policy]:
         There is none; the message says which there are.
     """
     kind = catalog.pick(schedule.policies, Policy, name, _followed)  # type: ignore[type-abstract]
+    _check_promise(name, kind)
     if kind.clairvoyant:
         raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
     return kind
+
+
+def _check_promise(name: str, kind: type[Policy]) -> None:
+    """See that a class keeps the promise as it is now: it may have been written for an earlier version."""
+    for method in _ASKED:
+        taken = list(inspect.signature(getattr(kind, method)).parameters)
+        if taken[2:] == ["now"]:
+            raise ConfigError(
+                f"{name}: {method}(self, pages, now) is of an earlier version; write {method}(self, pages, context), "
+                "and context.now for the instant"
+            )
+    for flag, ability in _OLD_FLAGS.items():
+        if getattr(kind, flag, False) is True:
+            raise ConfigError(
+                f"{name}: {flag} = True is of an earlier version; derive the class from "
+                f"evercrawl.schedule.abilities.{ability} and Policy"
+            )
 
 
 def names() -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.base import Facts, Need
+    from evercrawl.schedule.pages import Facts, Need
     from evercrawl.store.journal.events import Discovery
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots

@@ -20,7 +20,7 @@ from evercrawl.model.worth.query_match import Similarity
 from evercrawl.model.worth.query_words import QueryWords
 from evercrawl.model.worth.usage_counts import Following
 from evercrawl.parse.dynamic import dynamic
-from evercrawl.schedule.base import Facts
+from evercrawl.schedule.pages import Facts
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, NOINDEX
 from evercrawl.store.records.records import FINDABLE

@@ -22,7 +22,7 @@ from evercrawl.store.table.table import NO_RECORD
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots

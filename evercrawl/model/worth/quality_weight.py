@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Slots

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.model.worth.usage_counts import Learner
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Ints, Slots
 

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.arrays.numbering import Numbering
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
 
 
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")

@@ -13,7 +13,7 @@ from evercrawl.schedule.clocks._layout import GROUP, NONE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Visits
+    from evercrawl.schedule.pages import Visits
     from evercrawl.types import Keys, Slots
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)

@@ -11,7 +11,7 @@ from evercrawl.schedule.formulas.index import survival
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _LEAST: Final = 1e-6  # of a probability, and of its complement

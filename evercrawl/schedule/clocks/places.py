@@ -13,8 +13,8 @@ from evercrawl.schedule.clocks._layout import FOLDER, NAME, OWN_RING, PAGES, REN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Visits
     from evercrawl.schedule.clocks.rings import ClockRings
+    from evercrawl.schedule.pages import Visits
     from evercrawl.types import Keys, Slots
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # sites as keys, far from each other

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import p_fresh
+
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Context, Policy
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -16,7 +19,7 @@ PLACES: Final[Floats] = (_NODES + 1) / 2
 """Where, between the last visit and now, the probability of being fresh is asked for."""
 
 
-def expected_age_s(policy: Policy, pages: Pages, now: float) -> Floats:
+def expected_age_s(policy: Policy, pages: Pages, context: Context) -> Floats:
     """Return how long each page is expected to have been another than its copy, shape (n,); nan without a visit.
 
     A copy that is fresh is of age 0; else its age is the time since the first change that it misses. So the expected
@@ -27,15 +30,16 @@ def expected_age_s(policy: Policy, pages: Pages, now: float) -> Floats:
     --------
     With S(u) = 1 / (1 + u) it is t - ln(1 + t):
 
-    >>> from evercrawl.schedule.base import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> from evercrawl.schedule.policies.uniform import Uniform
     >>> one, none = np.ones(1), np.zeros(1)
     >>> pages = Pages(np.zeros(1, np.uint32), none, one, none, one, one, one, none, none)
-    >>> expected_age_s(Uniform(), pages, 3.0).round(4).item(), round(3 - np.log(4).item(), 4)
+    >>> expected_age_s(Uniform(), pages, Context(3.0)).round(4).item(), round(3 - np.log(4).item(), 4)
     (1.6137, 1.6137)
     """
-    alone_s = np.maximum(now - pages.visited_at, 0.0)
+    alone_s = np.maximum(context.now - pages.visited_at, 0.0)
     stale = np.zeros(len(alone_s))
     for place, weight in zip(PLACES.tolist(), (_WEIGHTS / 2).tolist(), strict=True):
-        stale += weight * (1 - policy.fresh(replace(pages, visited_at=now - place * alone_s), now))
+        then = replace(pages, visited_at=context.now - place * alone_s)
+        stale += weight * (1 - p_fresh(policy, then, context))
     return alone_s * stale

@@ -6,10 +6,13 @@ import math
 from array import array
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Assesses, Follows, assessed, p_fresh, price_of
+from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.frontier.host_queues import HostQueues
 from evercrawl.schedule.frontier.politeness import PoliteHosts
 
@@ -18,8 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Policy
+    from evercrawl.schedule.base import Context, Policy
     from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Ints, Slots
 
 _VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
@@ -47,6 +51,8 @@ class Frontier(PoliteHosts):
         Least time between two visits of a page.
     weighed
         Whether pages are weighed by something else than importance; see `Policy.weighs`.
+    surroundings
+        What the policy is told beside columns.
 
     Attributes
     ----------
@@ -70,6 +76,7 @@ class Frontier(PoliteHosts):
         ip_delay_s: float = 0.0,
         refresh_after_s: float = 3600.0,
         weighed: bool = False,
+        surroundings: Surroundings | None = None,
     ) -> None:
         super().__init__(
             delay_s=delay_s,
@@ -77,7 +84,8 @@ class Frontier(PoliteHosts):
             connections_per_ip=connections_per_ip,
             ip_delay_s=ip_delay_s,
         )
-        self._policy = policy
+        self._policy, self._surroundings = policy, surroundings or Surroundings()
+        self._assess = policy.assess if isinstance(policy, Assesses) else partial(assessed, policy)
         self._columns = columns
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
@@ -256,25 +264,26 @@ class Frontier(PoliteHosts):
         self._queued_new += added
         del self._new_hosts[:], self._new[:]
         values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
+        context = self._surroundings(now, self.seen_count)
         if len(slots):
             pages = replace(self._columns(slots), host_price_ratio=ratio)
-            values, keys, fresh = self._policy.assess(pages, now, valued, due_from)
+            values, keys, fresh = self._assess(pages, context, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out, busy = self._pick(values, now, most, least, chosen)
-        self._queues.settle(values, keys, rows, busy, out, self._policy.typical_value)
+        self._queues.settle(values, keys, rows, busy, out, price_of(self._policy))
         if rows and pages is not None:
             self._picked += chosen[-len(rows) :]
             taken = np.frombuffer(rows, np.int64)
             self._picked_values.append(values.take(taken) / np.maximum(ratio.take(taken), 1.0) ** _HOSTS_OWN)
             self._picked_at = now
-            self._note_fresh(pages, taken, fresh, now)
+            self._note_fresh(pages, taken, fresh, context)
         return bool(rows or out or added or self._queues.arrived)
 
-    def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, now: float) -> None:
+    def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, context: Context) -> None:
         """Note how likely the copies of chosen pages are to be fresh; ask the policy where it did not say."""
-        rows = rows[pages.visited_at.take(rows) <= now]
+        rows = rows[pages.visited_at.take(rows) <= context.now]
         if len(rows):
-            likely = self._policy.fresh(pages.take(rows), now) if fresh is None else fresh.take(rows)
+            likely = p_fresh(self._policy, pages.take(rows), context) if fresh is None else fresh.take(rows)
             self.predicted_fresh.update(zip(pages.slot.take(rows).tolist(), likely.tolist(), strict=True))
 
     def _tell(self) -> None:
@@ -288,8 +297,8 @@ class Frontier(PoliteHosts):
             self._picked.clear()
             rounds.clear()
             self._picked_new = 0
-            if len(values):
-                self._policy.chosen(values, self._picked_at, self.seen_count, new)
+            if len(values) and isinstance(self._policy, Follows):
+                self._policy.chosen(values, self._surroundings(self._picked_at, self.seen_count), new)
         self._returned.clear()
 
     def _pick(

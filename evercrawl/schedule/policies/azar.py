@@ -12,7 +12,7 @@ from evercrawl.schedule.shared.spaced import Spaced
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -30,11 +30,11 @@ class Azar(Spaced):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
     >>> policy = Azar()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot).round(2)
     array([0.28, 0.27, 0.23, 0.15, 0.07])
 

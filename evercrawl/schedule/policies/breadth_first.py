@@ -6,27 +6,29 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Places
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _NEW = float(1 << 33)
 
 
-class BreadthFirst(Policy):
+class BreadthFirst(Places, Policy):
     """Visit pages in the order in which they were found; when none is new, the one whose last visit is longest ago.
 
     Examples
     --------
     Slot 7 was never visited; of the other two, slot 3 was visited first.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none = np.zeros(3)
     >>> visited_at = np.array([200.0, 100.0, np.nan])
     >>> pages = Pages(np.array([5, 3, 7], np.uint32), visited_at, none, none, none, none, none, none, none)
-    >>> BreadthFirst().value(pages, now=300.0).argsort()[::-1]
+    >>> BreadthFirst().value(pages, Context(300.0)).argsort()[::-1]
     array([2, 1, 0])
 
     References
@@ -37,16 +39,16 @@ class BreadthFirst(Policy):
     in_order: ClassVar[bool] = True
     weighs: ClassVar[bool] = False
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return a rank: new pages by smaller slot, then visited ones by the time they have waited (s)."""
-        waited = now - pages.visited_at
+        waited = context.now - pages.visited_at
         return np.where(np.isnan(waited), _NEW - pages.slot, waited - _NEW)
 
-    def place(self, page: Pages, now: float) -> str:
+    def place(self, page: Pages, context: Context) -> str:
         """Return where the page stands: before all pages that were read, or after those that were not."""
         new = "before all pages that were read, as they were found"
         return new if np.isnan(page.visited_at[0]) else "after all pages never read"
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Places
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import InvalidatedBy, Pages
+    from evercrawl.schedule.base import Context, InvalidatedBy
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _NEW = 1e12  # seconds: longer than anybody has waited
 
 
-class Cycle(Policy):
+class Cycle(Places, Policy):
     """Visit the page that has waited longest; one never visited has waited longer than any other.
 
     Between hosts, new pages are all alike, where breadth-first prefers the one found first. With one host, and pages
@@ -23,11 +25,11 @@ class Cycle(Policy):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none = np.zeros(3)
     >>> visited_at = np.array([200.0, 100.0, np.nan])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, none, none, none, none, none, none, none)
-    >>> Cycle().value(pages, now=300.0)
+    >>> Cycle().value(pages, Context(300.0))
     array([1.e+02, 2.e+02, 1.e+12])
 
     References
@@ -39,15 +41,15 @@ class Cycle(Policy):
     weighs: ClassVar[bool] = False
     invalidated_by: ClassVar[InvalidatedBy] = "nothing"
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return how long each page has waited (s)."""
-        return np.where(np.isnan(pages.visited_at), _NEW, now - pages.visited_at)
+        return np.where(np.isnan(pages.visited_at), _NEW, context.now - pages.visited_at)
 
-    def place(self, page: Pages, now: float) -> str:
+    def place(self, page: Pages, context: Context) -> str:
         """Return where the page stands: before all pages that were read, or after those that were not."""
         new = "before all pages that were read"
         return new if np.isnan(page.visited_at[0]) else "after all pages never read"
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at

@@ -9,7 +9,8 @@ import numpy as np
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -20,10 +21,10 @@ class Greedy(Policy):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, cash = np.zeros(3), np.array([0.2, -0.5, 0.3])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), none, none, cash, none, none, none, none, none)
-    >>> Greedy().value(pages, now=0.0).argsort()[::-1]
+    >>> Greedy().value(pages, Context(0.0)).argsort()[::-1]
     array([1, 2, 0])
 
     References
@@ -31,6 +32,6 @@ class Greedy(Policy):
     Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation, section 3.
     """
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return the cash that a visit would move, in whichever direction."""
         return np.abs(pages.cash)

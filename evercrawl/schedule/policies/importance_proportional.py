@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -22,11 +22,11 @@ class ImportanceProportional(Planned):
     Examples
     --------
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one = np.zeros(2), np.ones(2)
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, np.array([1.0, 4.0]), none, one, one, one, none, none)
     >>> policy = ImportanceProportional()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot)
     array([0.2, 0.8])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from evercrawl.schedule.shared.discovery import Discovery, counted
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Need, Pages
+    from evercrawl.schedule.pages import Need, Pages
     from evercrawl.types import Floats
 
 
@@ -21,10 +21,10 @@ class InDegree(Discovery):
     Examples
     --------
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, never = np.zeros(3), np.full(3, np.nan)
     >>> pages = Pages(np.arange(3, dtype=np.uint32), never, *[none] * 7, in_links=np.array([1.0, 5.0, 5.0]))
-    >>> InDegree().value(pages, now=0.0).argsort()[::-1]
+    >>> InDegree().value(pages, Context(0.0)).argsort()[::-1]
     array([1, 2, 0])
 
     References

@@ -13,7 +13,8 @@ from evercrawl.schedule.shared.spaced import Spaced, drawn
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evercrawl.schedule.base import Flags, Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Flags, Pages
     from evercrawl.types import Floats
 
 _SALT: Final = 0x6C616D626461
@@ -38,11 +39,11 @@ class LambdaCrawl(Spaced):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, one, 1 / lam, one, none, none)
     >>> policy = LambdaCrawl()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot).round(3)
     array([0.184, 0.198, 0.203, 0.207, 0.209])
 
@@ -69,9 +70,9 @@ class LambdaCrawl(Spaced):
         late = super().lateness(pages, per_s, waited_s, now)
         return np.where(self._called_for(pages), _AT_ONCE + late, late)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return the next moment; for announced changes, where the lot says so, the instant of the last visit."""
-        return np.where(self._called_for(pages), pages.visited_at, super().due(pages, now))
+        return np.where(self._called_for(pages), pages.visited_at, super().due(pages, context))
 
     def _called_for(self, pages: Pages) -> Flags:
         """Return of which pages an announced change is to be visited."""

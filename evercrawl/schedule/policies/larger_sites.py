@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from evercrawl.schedule.shared.discovery import Discovery, among_equals, counted
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Need, Pages
+    from evercrawl.schedule.pages import Need, Pages
     from evercrawl.types import Floats
 
 
@@ -20,10 +20,10 @@ class LargerSites(Discovery):
     Examples
     --------
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, never = np.zeros(3), np.full(3, np.nan)
     >>> pages = Pages(np.arange(3, dtype=np.uint32), never, *[none] * 7, backlog=np.array([10.0, 70.0, 70.0]))
-    >>> LargerSites().value(pages, now=0.0).argsort()[::-1]
+    >>> LargerSites().value(pages, Context(0.0)).argsort()[::-1]
     array([1, 2, 0])
 
     References

@@ -10,7 +10,8 @@ from evercrawl.schedule.base import Policy
 from evercrawl.schedule.formulas.index import parts, survival
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _AHEAD_S: Final = 90 * 86_400.0  # how far ahead it is looked: what lasts longer is worth no more
@@ -29,22 +30,22 @@ class Notices(Policy):
     --------
     The second is stale; the third was never read; the first, however important, is fresh.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> one, none = np.ones(3), np.zeros(3)
     >>> weight, notice = np.array([9.0, 2.0, 1.0]), np.array([0.0, np.inf, 0.0])
     >>> visited_at = np.array([5.0, 5.0, np.nan])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, weight, none, one, 100 * one, one, none, notice)
-    >>> Notices().value(pages, now=10.0).argsort()[::-1]
+    >>> Notices().value(pages, Context(10.0)).argsort()[::-1]
     array([1, 2, 0])
     """
 
     clairvoyant: ClassVar[bool] = True
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return importance times how long a copy will be fresh, for what is stale; for what is fresh less than 0."""
         new = np.isnan(pages.visited_at)
         fresh = ~new & np.isfinite(pages.neg_log_unchanged)
-        waited_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
+        waited_s = np.where(new, 0.0, np.maximum(context.now - pages.visited_at, 0.0))
         lasts_s = parts(pages.shape, pages.scale_s, _AHEAD_S).fresh
         lasts_s = lasts_s + _AHEAD_S * survival(pages.shape, pages.scale_s, _AHEAD_S)
         return np.where(fresh, waited_s / _LONG_S - 1.0, pages.importance * lasts_s)

@@ -13,7 +13,7 @@ from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
 _DAY_S: Final = 86_400.0
@@ -110,11 +110,11 @@ class NutchAdaptive(Adaptive):
     --------
     The first page matters most, and is not due until a month after its visit:
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> day, one, none = 86400.0, np.ones(3), np.zeros(3)
     >>> visited_at, importance = np.array([0.0, -40 * day, np.nan]), np.array([5.0, 1.0, 2.0])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, importance, none, one, one, one, none, none)
-    >>> NutchAdaptive().value(pages, now=1 * day)
+    >>> NutchAdaptive().value(pages, Context(1 * day))
     array([-0.96666667,  1.        ,  2.        ])
 
     References

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evercrawl.schedule.shared.discovery import Discovery
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -19,10 +19,10 @@ class Opic(Discovery):
     The last was read already; what it holds does not matter, and it waits its turn.
 
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, visited_at, cash = np.zeros(3), np.array([np.nan, np.nan, 50.0]), np.array([0.1, 0.2, 0.7])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, none, cash, *[none] * 5)
-    >>> Opic().value(pages, now=90.0).argsort()[::-1]
+    >>> Opic().value(pages, Context(90.0)).argsort()[::-1]
     array([1, 0, 2])
 
     References

@@ -12,7 +12,8 @@ from evercrawl.schedule.parameters import one_of
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _ENDS: Final = (*OBJECTIVES, "bytes")
@@ -38,11 +39,11 @@ class Optimal(Planned):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
     >>> policy = Optimal()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot).round(2)
     array([0.23, 0.27, 0.27, 0.23, 0.  ])
 
@@ -64,13 +65,14 @@ class Optimal(Planned):
             return _in_bytes(pages, weight, lam, budget_per_s)
         return allocation.optimum(weight, lam, budget_per_s, OBJECTIVES[self.objective]).rate
 
-    def ineffective_option(self, *, in_bytes: bool) -> str:
+    def ineffective_option(self, context: Context) -> str:
         """Return that bytes are not reckoned with where all visits cost alike.
 
-        >>> Optimal(objective="bytes").ineffective_option(in_bytes=False)
+        >>> from evercrawl.schedule import Context
+        >>> Optimal(objective="bytes").ineffective_option(Context(0.0))
         'the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes'
         """
-        return _FETCHES if self.objective == "bytes" and not in_bytes else ""
+        return _FETCHES if self.objective == "bytes" and not context.in_bytes else ""
 
 
 def _in_bytes(pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:

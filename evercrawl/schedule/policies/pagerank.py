@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from evercrawl.schedule.shared.discovery import Discovery
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Need, Pages
+    from evercrawl.schedule.pages import Need, Pages
     from evercrawl.types import Floats
 
 _TIE: Final = 2.0**-50  # a page found 2^32 pages later counts for four millionths less, and less than one solves for
@@ -24,10 +24,10 @@ class Pagerank(Discovery):
     Examples
     --------
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, never = np.zeros(3), np.full(3, np.nan)
     >>> pages = Pages(np.arange(3, dtype=np.uint32), never, *[none] * 7, rank=np.array([0.1, 0.4, 0.4]))
-    >>> Pagerank().value(pages, now=0.0).argsort()[::-1]
+    >>> Pagerank().value(pages, Context(0.0)).argsort()[::-1]
     array([1, 2, 0])
 
     References

@@ -13,7 +13,8 @@ from evercrawl.schedule.shared.planned import Planned
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Ints
 
 _DAY_S: Final = 86_400.0
@@ -62,11 +63,11 @@ class Partition(Planned):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(4), np.ones(4), np.array([1.0, 4.0, 1.0, 4.0])
     >>> pages = Pages(np.arange(4, dtype=np.uint32), none, one, none, 1e9 * one, 4e9 / lam, one, none, none)
     >>> policy = Partition(grouping="lam", groups=2)
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot).round(3)
     array([0.273, 0.227, 0.273, 0.227])
 
@@ -96,7 +97,7 @@ class Partition(Planned):
         found = self._planned = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
         return found.rate[found.label]
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the plan, and the groups.
 
         Returns
@@ -119,12 +120,12 @@ class Partition(Planned):
         """
         found = self._planned
         if found is None:
-            return super().tables(now)
+            return super().tables(context)
         groups = {
             "group": np.arange(len(found.size)), "pages": found.size, "importance": found.weight,
             "changes_per_day": found.lam * _DAY_S, "visits_per_day": found.rate * _DAY_S,
         }  # fmt: skip
-        return {**super().tables(now), "groups": groups}
+        return {**super().tables(context), "groups": groups}
 
 
 def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> Groups:

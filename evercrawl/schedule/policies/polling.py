@@ -14,7 +14,7 @@ from evercrawl.schedule.shared.spaced import Spaced
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _COSTS: Final = ("changes", "importance")
@@ -41,11 +41,11 @@ class Polling(Spaced):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, scale_s = np.zeros(2), np.ones(2), np.array([2e6, 1e6])
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, one, scale_s, one, none, none)
     >>> policy = Polling()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot).round(6)
     array([0.333333, 0.666667])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.shared.by_price import ByPrice
 
 
-class PriceGamma(Price):
+class PriceGamma(ByPrice):
     """Visit the page whose visit adds most to freshness per unit of the budget, by the Gamma belief of its rate.
 
     This is `price` without the clocks of folders and the harmonic part, which are ours: pages are taken to change each
@@ -19,12 +19,12 @@ class PriceGamma(Price):
     Both policies, a page that surely changes once a second, after an hour and after a year:
 
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages, Price
     >>> one, none = np.ones(1), np.zeros(1)
     >>> page = Pages(np.zeros(1, np.uint32), none, one, none, 1e12 * one, 1e12 * one, one, none, none)
-    >>> [float(round(PriceGamma().value(page, now)[0], 6)) for now in (3600.0, 31_536_000.0)]
+    >>> [float(round(PriceGamma().value(page, Context(now))[0], 6)) for now in (3600.0, 31_536_000.0)]
     [1.0, 1.0]
-    >>> [float(round(Price().value(page, now)[0])) for now in (3600.0, 31_536_000.0)]
+    >>> [float(round(Price().value(page, Context(now))[0])) for now in (3600.0, 31_536_000.0)]
     [12.0, 94609.0]
 
     References
@@ -33,7 +33,6 @@ class PriceGamma(Price):
     policies for crawling. Both know the rate; here it is averaged over what is believed.
     """
 
-    learns: ClassVar[bool] = False
     _given: ClassVar[float] = 0.0  # ages count, and rates as the crawl believes them
 
     def __init__(self) -> None:

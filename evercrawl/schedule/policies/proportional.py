@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -26,12 +26,12 @@ class Proportional(Planned):
     Twice the changes, twice the visits: the second page is later, though both have waited for 100 s.
 
     >>> import numpy as np
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, scale_s = np.zeros(2), np.ones(2), np.array([2000.0, 1000.0])
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, one, scale_s, one, none, none)
     >>> policy = Proportional()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
-    >>> policy.rates(pages.slot).round(3), policy.value(pages, now=100.0).argmax().item()
+    >>> later = policy.plan(pages, 0, Context(0.0))
+    >>> policy.rates(pages.slot).round(3), policy.value(pages, Context(100.0)).argmax().item()
     (array([0.333, 0.667]), 1)
 
     References

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.shared.pacing import Pace
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Keys
 
 
-class Random(Policy):
+class Random(Follows, Policy):
     """Visit pages by lot; a seed draws the same again.
 
     Each choice is a new draw. With one draw a visit those who drew little would wait for ever, for whoever is visited
@@ -27,12 +29,12 @@ class Random(Policy):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none = np.zeros(4)
     >>> pages = Pages(np.arange(4, dtype=np.uint32), none, none, none, none, none, none, none, none)
-    >>> bool((Random(1).value(pages, 9.0) == Random(1).value(pages, 9.0)).all())
+    >>> bool((Random(1).value(pages, Context(9.0)) == Random(1).value(pages, Context(9.0))).all())
     True
-    >>> bool((Random(1).value(pages, 9.0) == Random(2).value(pages, 9.0)).any())
+    >>> bool((Random(1).value(pages, Context(9.0)) == Random(2).value(pages, Context(9.0))).any())
     False
     """
 
@@ -42,11 +44,11 @@ class Random(Policy):
         self._seed = np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
         self._pace, self._known = Pace(), 1
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return a number from 0 to 1 that depends on seed, page and instant only."""
-        return self._lots(pages, np.float64(now).view(np.uint64))
+        return self._lots(pages, np.float64(context.now).view(np.uint64))
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when each has waited for as long as it drew at its last visit, about as long as a cycle lasts.
 
         What the host offers of its pages is then by lot too: such waits know nothing of how long a page waited already.
@@ -54,10 +56,10 @@ class Random(Policy):
         last = np.ascontiguousarray(pages.visited_at).view(np.uint64)
         return pages.visited_at - np.log1p(-self._lots(pages, last)) * self._pace.cycle_s(self._known)
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Measure how long a cycle is."""
-        self._known = known
-        self._pace.made(len(values), now)
+        self._known = context.known
+        self._pace.made(len(values), context.now)
 
     def _lots(self, pages: Pages, instants: Keys | np.uint64) -> Floats:
         bits = _mixed(_mixed(pages.slot.astype(np.uint64) ^ self._seed) ^ instants)

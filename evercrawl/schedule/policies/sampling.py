@@ -17,7 +17,8 @@ from evercrawl.schedule.shared.spaced import drawn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Need, Pages, Visits
     from evercrawl.types import Floats, Ints
 
 SIZES: Final = {"exact": probing.exact_sizes, "best": probing.best_size, "printed": probing.printed_size}
@@ -116,24 +117,24 @@ class Sampling(Planned):
         told, changed = self._sites.take(sites)
         return (changed + 0.25) / (told + 0.5)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Pick what is to be probed, or what is to be visited in the rest of the period; return when that is done."""
         n = len(pages.slot)
         if not n:
-            return now + 1.0
+            return context.now + 1.0
         assert pages.site is not None, "who gathers the columns asks what the policy needs"
         budget = self._per_s() * (1.0 - self.new_share if unread and self.new_share < 1.0 else 1.0)
         self._cycle_s, visits = n / budget, max(self.part * n, _PROBES_LEAST)
         rows = self._pages.upto(int(pages.slot.max()) + 1)
         if self._probing:
-            picked, used = self._rest(pages, rows, visits, now), _REST
+            picked, used = self._rest(pages, rows, visits, context.now), _REST
         else:
-            self._began_at = now
+            self._began_at = context.now
             picked, used = self._probes(pages, rows, visits), _PROBE
         self._probing = not self._probing
         rows["picked"][pages.slot] = np.where(picked, used, 0)
-        rows["picked_at"][pages.slot] = now
-        return now + max(float(picked.sum()) / budget, 1.0)
+        rows["picked_at"][pages.slot] = context.now
+        return context.now + max(float(picked.sum()) / budget, 1.0)
 
     def _probes(self, pages: Pages, rows: NDArray[Any], visits: float) -> NDArray[np.bool_]:
         """Return which pages are probed, so many of each cluster of sites, by lot."""
@@ -174,14 +175,14 @@ class Sampling(Planned):
         waited = np.where(probed, -np.inf, weight * (now - pages.visited_at))
         return np.asarray((_place(cluster, -waited) < each[cluster]) & ~probed)
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return 2 for probes and 1 for other pages that were picked, and more for those that have waited longer."""
         new = np.isnan(pages.visited_at)
-        waited_s = np.maximum(now - np.where(new, now, pages.visited_at), 0.0)
+        waited_s = np.maximum(context.now - np.where(new, context.now, pages.visited_at), 0.0)
         worth = self._picked(pages) + waited_s / (waited_s + self._cycle_s)
         return self._turns.order(np.where(new, self.promise(pages), worth), new)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return a long past instant for pages that were picked, and for others when all could have been visited."""
         return pages.visited_at + np.where(self._picked(pages) > 0, -_FIRST_S, self._cycle_s)
 
@@ -194,7 +195,7 @@ class Sampling(Planned):
         super().resume(notes)
         self._probing = False
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the sites.
 
         Returns

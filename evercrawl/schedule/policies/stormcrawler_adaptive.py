@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.abilities import Follows
 from evercrawl.schedule.parameters import seconds
 from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 from evercrawl.schedule.shared.pacing import Turns
@@ -14,7 +15,8 @@ from evercrawl.schedule.shared.pacing import Turns
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
 _MINUTE_S: Final = 60.0
@@ -43,7 +45,7 @@ def adapt(
     return np.where(np.asarray(changed, np.bool_), np.floor(shorter), longer)
 
 
-class StormcrawlerAdaptive(Adaptive):
+class StormcrawlerAdaptive(Follows, Adaptive):
     """Of the pages that are due, visit the one that has been due longest; new ones have a share of the visits.
 
     After a visit that found no change the interval is half as long again, two weeks at most; after one that found a
@@ -79,11 +81,11 @@ class StormcrawlerAdaptive(Adaptive):
     --------
     The first page was to be visited a day after the last time, 9 days ago; the second is not due yet:
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> day, one, none = 86400.0, np.ones(2), np.zeros(2)
     >>> visited_at = np.array([0.0, 9.5 * day])
     >>> pages = Pages(np.arange(2, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
-    >>> StormcrawlerAdaptive().value(pages, now=10 * day)
+    >>> StormcrawlerAdaptive().value(pages, Context(10 * day))
     array([ 2.9, -0.5])
 
     References
@@ -127,7 +129,7 @@ class StormcrawlerAdaptive(Adaptive):
             late = np.where(new, np.maximum(pages.importance, 0.0), late)
         return self._turns.order(late, new)
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Count whose turns these were."""
         self._turns.made(len(values), new)
 

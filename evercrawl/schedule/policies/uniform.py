@@ -9,7 +9,8 @@ import numpy as np
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import InvalidatedBy, Pages
+    from evercrawl.schedule.base import InvalidatedBy
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -27,11 +28,11 @@ class Uniform(Planned):
 
     Examples
     --------
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one = np.zeros(3), np.ones(3)
     >>> visited_at = np.array([200.0, 100.0, np.nan])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, none, none, one, one, one, none, none)
-    >>> Uniform(new_share=0.0).value(pages, now=300.0).argsort()[::-1]
+    >>> Uniform(new_share=0.0).value(pages, Context(300.0)).argsort()[::-1]
     array([1, 0, 2])
 
     References

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows, Resumes
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.formulas.index import survival
 from evercrawl.schedule.parameters import within
 from evercrawl.schedule.shared.pacing import Pace
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 CYCLE: Final = 0.2
@@ -24,7 +26,7 @@ _STEP: Final = 0.02  # of the logarithm of the cycle's length, for each visit th
 _ROUNDS: Final = (0.05, 200.0)  # of all pages, in which the cycle may take a page up
 
 
-class Xyleme(Policy):
+class Xyleme(Follows, Resumes, Policy):
     """Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five is that of a cycle.
 
     The cash comes with the interest in the page already: whoever gathers the columns multiplies by it (`Pages.cash`),
@@ -55,12 +57,12 @@ class Xyleme(Policy):
     All held as long, and the first surely the same as then, the second surely another: 0.2 x (0.5 + 1) beats 0.5 x 0.5.
     The third was never read.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one = np.zeros(3), np.ones(3)
     >>> cash, scale_s = np.array([0.5, 0.2, 0.1]), np.array([1e18, 1e-9, 1.0])
     >>> visited_at = np.array([0.0, 0.0, np.nan])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, one, cash, one, scale_s, one, none, none)
-    >>> Xyleme().value(pages, now=3600.0)
+    >>> Xyleme().value(pages, Context(3600.0))
     array([0.25, 0.3 , 0.15])
 
     References
@@ -75,20 +77,20 @@ class Xyleme(Policy):
         self._rounds = 1 / cycle
         self._pace = Pace()
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return cash x (0.5 + P(changed)) of each page, in whichever direction the cash moves; more of the cycle's."""
-        waited_s = now - pages.visited_at
+        waited_s = context.now - pages.visited_at
         same = survival(pages.shape, pages.scale_s, np.maximum(waited_s, 0.0)) * np.exp(-pages.neg_log_unchanged)
         worth = np.abs(pages.cash) * (1.5 - np.where(np.isnan(waited_s), 0.0, same))
         return np.where(waited_s >= self.cycle_s, OVERDUE + waited_s, np.minimum(worth, OVERDUE))
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Count whose visits these are, and let the cycle take pages up sooner or later accordingly."""
         cycled = int(np.count_nonzero(values > OVERDUE))
         step = _STEP * (cycled / self._cycle - len(values))
         self._rounds = min(max(self._rounds * math.exp(step), _ROUNDS[0]), _ROUNDS[1])
-        self._pace.made(len(values), now)
-        self.cycle_s = max(self._rounds * self._pace.cycle_s(known), 1e-3)
+        self._pace.made(len(values), context.now)
+        self.cycle_s = max(self._rounds * self._pace.cycle_s(context.known), 1e-3)
 
     def notes(self) -> dict[str, float]:
         """Return how long a page waits until the cycle takes it up; nothing before the first visits."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.abilities import Learns, Tabulates
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
     Flags: TypeAlias = NDArray[np.bool_]
@@ -27,7 +29,7 @@ _PAGE: Final = np.dtype([("interval_s", "f8"), ("due_at", "f8"), ("modified_at",
 LEAST_S: Final = 1.0
 
 
-class Adaptive(Policy):
+class Adaptive(Learns, Tabulates, Policy):
     """Visit what has fallen due by its own interval; leave all else alone, unless told to conserve work.
 
     Parameters
@@ -38,8 +40,6 @@ class Adaptive(Policy):
         1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it; 0 to leave the
         budget unused then, as published.
     """
-
-    learns: ClassVar[bool] = True
 
     def __init__(self, start: str, work_conserving: int) -> None:
         if work_conserving not in (0, 1):
@@ -60,18 +60,21 @@ class Adaptive(Policy):
         A `due_at` of nan is the start interval after the visit, whatever it is by then; `start_s` is what it is now.
         """
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return the worth of pages that are due or new, and for all others which part of their wait is left, below 0.
 
         So work is conserved by making all intervals shorter in proportion: by the seconds left, pages that change often
         would have all that is to spare, and others none.
         """
         new = np.isnan(pages.visited_at)
-        due_at = np.where(new, now, self.due(pages, now))
-        late_s, wait_s = now - due_at, np.maximum(due_at - np.where(new, now, pages.visited_at), LEAST_S)
+        due_at = np.where(new, context.now, self.due(pages, context))
+        late_s, wait_s = (
+            context.now - due_at,
+            np.maximum(due_at - np.where(new, context.now, pages.visited_at), LEAST_S),
+        )
         return np.where(late_s < 0, late_s / wait_s, self.worth(pages, np.maximum(late_s, 0.0)))
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when each falls due by its interval (s since the epoch)."""
         due_at: Floats = self._kept.take(pages.slot)["due_at"]
         return np.where(np.isnan(due_at), pages.visited_at + self._start_s, due_at)
@@ -87,7 +90,7 @@ class Adaptive(Policy):
         after["modified_at"] = np.where(first, visits.at, after["modified_at"])
         rows[visits.slot] = after
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the interval of each page that was read, and when it falls due.
 
         Returns

@@ -11,7 +11,7 @@ from evercrawl.arrays.rows import Rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evercrawl.schedule.base import Flags, Visits
+    from evercrawl.schedule.pages import Flags, Visits
     from evercrawl.types import Floats, Slots
 
 CORRECTION: Final = 0.5
@@ -34,7 +34,7 @@ class Checked:
     --------
     Read, found changed an hour later, then gone twice:
 
-    >>> from evercrawl.schedule.base import Visits
+    >>> from evercrawl.schedule.pages import Visits
     >>> def visit(at: float, since: float, read: bool, changed: bool) -> Visits:
     ...     column, flag = (lambda value: np.array([value], float)), (lambda value: np.array([value], bool))
     ...     return Visits(np.array([7], np.uint32), np.array([0], np.uint32), column(at), column(since), flag(read),

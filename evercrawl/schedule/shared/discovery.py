@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Places
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _READ: Final = float(1 << 33)  # seconds, more than anybody waited; below the value of any page never read
@@ -19,7 +21,7 @@ _LEAST, _MOST = 2.0**-_BITS, 2.0**_BITS
 _TIE: Final = 2.0**-33  # a slot counts for less than half of what tells two pages apart
 
 
-class Discovery(Policy):
+class Discovery(Places, Policy):
     """Visit pages never read in an order of their own; when there is none, the one whose last visit is longest ago.
 
     What a page promises changes with every page that is read. So of those that wait, many are ranked anew at each
@@ -32,16 +34,16 @@ class Discovery(Policy):
     def promise(self, pages: Pages) -> Floats:
         """Return what pages never read promise, shape (n,), above -1e9; the rows of others are not used."""
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return what pages promise, and for those that were read how long they waited, less 2^33 s."""
-        waited = now - pages.visited_at
+        waited = context.now - pages.visited_at
         return np.where(np.isnan(waited), self.promise(pages), waited - _READ)
 
-    def place(self, page: Pages, now: float) -> str:
+    def place(self, page: Pages, context: Context) -> str:
         """Return where the page stands, if it was read: after those that were not."""
         return "" if np.isnan(page.visited_at[0]) else "after all pages never read"
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return the instant of the last visit: who has waited longest is first."""
         return pages.visited_at
 

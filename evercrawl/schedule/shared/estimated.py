@@ -16,7 +16,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.schedule.shared.checked import checks_among
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Visits
+    from evercrawl.schedule.pages import Visits
     from evercrawl.types import Floats, Slots
 
 _LEAST_S: Final = 1e-3  # of an interval: a clock may have been set back

@@ -11,6 +11,7 @@ import numpy as np
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.abilities import Allocates, Follows, Learns, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import within
 from evercrawl.schedule.shared.checked import Checked, update_ratio
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import InvalidatedBy, Pages, Visits
+    from evercrawl.schedule.base import Context, InvalidatedBy
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats, Slots
 
 ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
@@ -37,7 +39,7 @@ _UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never
 _PACE: Final = "planned_visits_per_s"
 
 
-class Planned(Policy):
+class Planned(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Policy):
     """Give every page a rate of visits f now and then; visit the page that is late by the most of its own intervals.
 
     A page that got none is visited when nothing else waits: nothing of the budget is left unused. Pages visited since
@@ -60,8 +62,6 @@ class Planned(Policy):
         100.
     """
 
-    learns: ClassVar[bool] = True
-    plans: ClassVar[bool] = True
     invalidated_by: ClassVar[InvalidatedBy] = "plans"
     reviews: ClassVar[int] = 8  # pages whose due times follow a new plan, for each visit: all, until the next plan
 
@@ -100,23 +100,23 @@ class Planned(Policy):
         """Return what new pages promise, shape (n,), not negative: by default what they matter."""
         return np.maximum(pages.importance, 0.0)
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return how late each page is, in intervals of its own, and what new ones promise; then the kinds take turns.
 
         Pages that were planned are worth 1 more, so that those without a rate come last.
         """
         new = np.isnan(pages.visited_at)
-        waited_s = np.maximum(now - np.where(new, now, pages.visited_at), 0.0)
+        waited_s = np.maximum(context.now - np.where(new, context.now, pages.visited_at), 0.0)
         per_s = self.rates(pages.slot)
         spare = waited_s / (waited_s + _WAIT_S[1])
-        late = np.where(per_s > 0, 1.0 + self.lateness(pages, per_s, waited_s, now), spare)
+        late = np.where(per_s > 0, 1.0 + self.lateness(pages, per_s, waited_s, context.now), spare)
         return self._turns.order(np.where(new, self.promise(pages), late), new)
 
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
         """Return by how much pages are late, shape (n,), not negative: by default intervals waited, f x waited."""
         return per_s * waited_s
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when the interval since the last visit is over, infinity for pages that are to have no visits."""
         per_s = self.rates(pages.slot)
         return pages.visited_at + np.where(per_s > 0, 1.0 / np.where(per_s > 0, per_s, 1.0), np.inf)
@@ -133,11 +133,11 @@ class Planned(Policy):
         elif self.estimator in _COUNTED:
             self._seen.learn(visits)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Allocate what is left to visited pages; return when to do so again."""
         n = len(pages.slot)
         if not n:
-            return now + _WAIT_S[0]
+            return context.now + _WAIT_S[0]
         per_s = self._per_s()
         budget = per_s * (1.0 - self.new_share if unread and self.new_share < 1.0 else 1.0)
         found = self._allocated(pages, budget)
@@ -145,7 +145,7 @@ class Planned(Policy):
         rows = self._rates.upto(int(pages.slot.max()) + 1)
         rows["per_s"][pages.slot] = found * (budget / total) if total > 0 else budget / n
         self._mean_per_s = budget / n
-        return now + min(max(self.replan * n / per_s, _WAIT_S[0]), _WAIT_S[1])
+        return context.now + min(max(self.replan * n / per_s, _WAIT_S[0]), _WAIT_S[1])
 
     def _allocated(self, pages: Pages, budget_per_s: float) -> Floats:
         weight, lam = np.maximum(pages.importance, 0.0), self.changes_per_s(pages)
@@ -178,10 +178,10 @@ class Planned(Policy):
             changes = update_ratio(checks, np.minimum(changes, checks)) * checks
         return np.where(told, changes / np.where(told, watched_s, 1.0), believed)
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Measure the pace, and remember whose turn it was."""
         self._visits += len(values)
-        self._pace.made(len(values), now)
+        self._pace.made(len(values), context.now)
         self._turns.made(len(values), new)
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
@@ -210,7 +210,7 @@ class Planned(Policy):
         if notes.get(_PACE, 0.0) > 0:
             self._resumed_per_s = notes[_PACE]
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the plan.
 
         Returns

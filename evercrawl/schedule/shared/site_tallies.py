@@ -11,7 +11,7 @@ from evercrawl.arrays.rows import Rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Flags
+    from evercrawl.schedule.pages import Flags
     from evercrawl.types import Floats, Ints
 
 KEPT: Final = 0.9

@@ -10,7 +10,8 @@ from evercrawl.schedule.parameters import one_of
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Pages
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Slots
 
 SPACINGS: Final = ("even", "random")
@@ -37,6 +38,11 @@ class Spaced(Planned):
         super().__init__(new_share, estimator, replan)
         self.spacing = one_of(f"{self.called}: spacing", spacing, SPACINGS)
 
+    @property
+    def at_random(self) -> bool:
+        """Whether visits come at random moments."""
+        return self.spacing == "random"
+
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
         """Return intervals waited; where moments are random, a number that grows with the time since the moment."""
         if self.spacing == "even":
@@ -44,10 +50,10 @@ class Spaced(Planned):
         late = waited_s * self._mean_per_s - self._lots(pages) * self._mean_per_s / np.where(per_s > 0, per_s, 1.0)
         return np.where(late > 0, 1.0 + late, np.exp(np.minimum(late, 0.0)))
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return the next moment; infinity for pages that are to have no visits."""
         if self.spacing == "even":
-            return super().due(pages, now)
+            return super().due(pages, context)
         per_s = self.rates(pages.slot)
         return pages.visited_at + np.where(per_s > 0, self._lots(pages) / np.where(per_s > 0, per_s, 1.0), np.inf)
 

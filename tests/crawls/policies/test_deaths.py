@@ -4,7 +4,8 @@ import pytest
 
 from evercrawl.progress import Limits
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Assessed
+from evercrawl.schedule.abilities import Assessed
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.types import Floats
@@ -14,19 +15,29 @@ DAY_S = 86_400.0
 YEAR_S = 365.25 * DAY_S
 
 
+class Informed(Price):
+    """Notes how fast pages are said to vanish."""
+
+    told_per_s = 0.0
+
+    def chosen(self, values, context, new=0) -> None:
+        self.told_per_s = context.deaths_per_s
+        super().chosen(values, context, new)
+
+
 def watched(kind, told):
     """Return a policy of some kind that notes what it is told of pages found gone."""
 
     class Watched(kind):
         """Notes the slowest return that is awaited."""
 
-        def value(self, pages: Pages, now: float) -> Floats:
+        def value(self, pages: Pages, context: Context) -> Floats:
             told.append(None if pages.comeback_scale_s is None else float(pages.comeback_scale_s.max()))
-            return super().value(pages, now)
+            return super().value(pages, context)
 
-        def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
+        def assess(self, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
             told.append(None if pages.comeback_scale_s is None else float(pages.comeback_scale_s.max()))
-            return super().assess(pages, now, valued, due_from)
+            return super().assess(pages, context, valued, due_from)
 
     return Watched()
 
@@ -42,9 +53,9 @@ def test_pages_found_gone_are_told_to_the_policy_also_after_a_restart(run):
 
     world.pages |= {f"{SITE}/{i}": page for i in range(5)}
     for seconds in (600, 5):
-        policy = Price()
+        policy = Informed()
         run(world, [f"{SITE}/"], Limits(seconds=seconds), policy=policy, refresh_after_s=60.0, sitemaps=False)
-        told.append(policy.deaths_per_s * YEAR_S)
+        told.append(policy.told_per_s * YEAR_S)
     assert told == pytest.approx([6.0, 6.0], rel=1e-3)
 
 

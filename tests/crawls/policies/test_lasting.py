@@ -43,10 +43,10 @@ class Watching(PriceGamma):
         super().__init__()
         self._told = told
 
-    def _assess(self, pages, now, valued, due_from, *, fresh=False):  # noqa: ANN202
+    def _assess(self, pages, context, valued, due_from, *, fresh=False):  # noqa: ANN202
         if pages.weight_ratio is not None:
             self._told += pages.weight_ratio[(pages.slot == SLOT) & ~np.isnan(pages.visited_at)].tolist()
-        return super()._assess(pages, now, valued, due_from, fresh=fresh)
+        return super()._assess(pages, context, valued, due_from, fresh=fresh)
 
 
 def crawl(run, world, seconds, told, *, killed=False, every_s=1e6):

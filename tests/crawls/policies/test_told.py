@@ -14,6 +14,8 @@ from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.progress import Limits
 from evercrawl.schedule import Pages, Policy, Price, Visits
+from evercrawl.schedule.abilities import Learns, Plans
+from evercrawl.schedule.base import Context
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.events import Lost, Visit
@@ -33,10 +35,9 @@ SETTINGS = {
 TEXT = " ".join(f"word{number}" for number in range(300))
 
 
-class Listener(Policy):
+class Listener(Learns, Plans, Policy):
     """Visits what waited longest, and holds whoever tells it to his promises."""
 
-    learns = plans = True
     losing = False  # whether pages may have been lost that it was told of
 
     def __init__(self) -> None:
@@ -45,12 +46,12 @@ class Listener(Policy):
         self.first = 0  # told before the first choice
         self.plans_at: list[float] = []
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         self.first = self.first or len(self.rows)
         never = np.isnan(pages.visited_at)
         for slot, new in zip(pages.slot.tolist(), never.tolist(), strict=True):
             assert self.losing or new == (slot not in self.count), f"page {slot} is new: {new}, told: {self.count}"
-        return np.where(never, 1e12 - pages.slot, now - pages.visited_at)
+        return np.where(never, 1e12 - pages.slot, context.now - pages.visited_at)
 
     def learn(self, visits: Visits) -> None:
         assert len(set(visits.slot.tolist())) == len(visits)
@@ -58,11 +59,11 @@ class Listener(Policy):
         for slot in visits.slot.tolist():
             self.count[slot] = self.count.get(slot, 0) + 1
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         assert not np.isnan(pages.visited_at).any()
         assert set(pages.slot.tolist()) <= set(self.count)
-        self.plans_at.append(now)
-        return now + 45.0
+        self.plans_at.append(context.now)
+        return context.now + 45.0
 
     def said(self) -> list[tuple[int, float]]:
         """Return page and instant of each visit told."""
@@ -231,7 +232,7 @@ def beliefs(policy: Price, now: float) -> np.ndarray:
     """Return P(fresh) of copies that are a minute old, by clocks and by rates made true; shape (pages,)."""
     one = np.ones(40)
     pages = Pages(np.arange(40, dtype=np.uint32), (now - 60) * one, one, one, one, 60 * one, one, one, 0 * one)
-    return policy.fresh(pages, now)
+    return policy.fresh(pages, Context(now))
 
 
 @pytest.mark.parametrize("dies_at", [180, 205, 220, 260])
@@ -273,18 +274,21 @@ def test_damaged_lessons_are_told_of_and_the_crawl_goes_on_without(run):
     assert not any("lessons" in now.message for now in last.progress), "they were written anew"
 
 
-class Batches(Policy):
+class Batches(Learns, Policy):
     """Visits each page once, then those that were found first; once it hears of a batch, the page that it concerns."""
 
     def __init__(self, heard_at: float, concerned: int) -> None:
         self._heard_at, self._heard, self._concerned = heard_at, False, concerned
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         wanted = np.isnan(pages.visited_at) | self._heard & (pages.slot == self._concerned)
         return 1000.0 * wanted - pages.slot
 
-    def wants_rescan(self, now: float) -> bool:
-        news, self._heard = not self._heard and now >= self._heard_at, now >= self._heard_at
+    def learn(self, visits: Visits) -> None:
+        pass
+
+    def wants_rescan(self, context: Context) -> bool:
+        news, self._heard = not self._heard and context.now >= self._heard_at, context.now >= self._heard_at
         return news
 
 

@@ -9,12 +9,12 @@ from evercrawl.lab.backtest.looks import looks
 from evercrawl.lab.backtest.setting import Setting
 from evercrawl.model.policy.policies import names, policy_of
 from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule.base import InvalidatedBy
+from evercrawl.schedule.base import Context, InvalidatedBy
 from evercrawl.types import Floats
 
 
 class Plain(Policy):
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return np.zeros(len(pages.slot))
 
 

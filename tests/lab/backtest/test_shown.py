@@ -13,7 +13,9 @@ from evercrawl.lab.backtest.setting import Setting
 from evercrawl.lab.backtest.shown import ANCHOR_BYTES, SIZE_BYTES, WORD_BYTES
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.histories.history import NO_LINKS
-from evercrawl.schedule.base import Policy, Visits
+from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.schedule.policies.webfountain.webfountain import Webfountain
@@ -23,10 +25,9 @@ DAILY = Setting(1.0, since=0.0, warming=0.0)
 POLICIES = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 
 
-class Told(Cycle):
+class Told(Learns, Cycle):
     """Remembers what it was told of visits."""
 
-    learns = True
     invalidated_by = "everything"
 
     def __init__(self) -> None:
@@ -97,7 +98,7 @@ def test_who_does_not_ask_is_told_nothing(history):
     assert set(policy.of(0, "size")) == {SIZE_BYTES}
 
 
-@pytest.mark.parametrize("name", sorted(name for name, kind in POLICIES.items() if kind.learns))
+@pytest.mark.parametrize("name", sorted(name for name, kind in POLICIES.items() if issubclass(kind, Learns)))
 def test_only_who_asks_looks_at_it(name):
     one, no = np.ones(2), np.zeros(2, np.bool_)
     none = dict.fromkeys(("received", "size", "links", "relinked", "found"))

@@ -16,7 +16,8 @@ from evercrawl.lab.contests.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.contests.plugged import ESTIMATORS, Plugged
 from evercrawl.lab.contests.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.tables import labels
-from evercrawl.schedule.base import Pages, Visits
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 DAY_S = 86_400.0
@@ -188,11 +189,11 @@ def test_a_rate_is_drawn_again_when_its_page_is_visited_and_not_before():
 def test_what_is_plugged_in_is_worth_what_a_known_rate_is_and_falls_due_then():
     pages, sure = pages_of(np.zeros(3), shape=2.0), pages_of(np.zeros(3), shape=1e12)
     one, other = Plugged("mean"), PriceGamma()
-    assert one.value(pages, DAY_S) == pytest.approx(other.value(sure, DAY_S))
-    assert (one.value(pages, DAY_S) != other.value(pages, DAY_S)).all()
+    assert one.value(pages, Context(DAY_S)) == pytest.approx(other.value(sure, Context(DAY_S)))
+    assert (one.value(pages, Context(DAY_S)) != other.value(pages, Context(DAY_S))).all()
     one.price = other.price = 0.3 * DAY_S
-    assert one.due(pages, DAY_S) == pytest.approx(other.due(sure, DAY_S))
-    assert one.fresh(pages, DAY_S) == pytest.approx(np.exp(-1.0))
+    assert one.due(pages, Context(DAY_S)) == pytest.approx(other.due(sure, Context(DAY_S)))
+    assert one.fresh(pages, Context(DAY_S)) == pytest.approx(np.exp(-1.0))
 
 
 @pytest.mark.parametrize(

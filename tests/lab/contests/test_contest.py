@@ -20,6 +20,7 @@ from evercrawl.lab.figures.plotting import draw, percents
 from evercrawl.lab.polling.polling import Conditions, Polling
 from evercrawl.lab.polling.population import Population, population
 from evercrawl.lab.tables import mean, panels
+from evercrawl.schedule.abilities import Learns, Plans
 from evercrawl.schedule.formulas import allocation
 
 PAGES = population(300, seed=1)
@@ -47,7 +48,7 @@ def test_every_contestant_whose_policy_is_there_can_be_made(each):
 
 def test_every_policy_that_learns_is_compared():
     policies = catalog.find(schedule.policies, schedule.Policy)
-    learning = {name for name, kind in policies.items() if kind.learns or kind.plans or kind.clairvoyant}
+    learning = {name for name, kind in policies.items() if issubclass(kind, Learns | Plans) or kind.clairvoyant}
     assert learning <= {each.policy for each in SYSTEMS}
     assert {"price", "price_gamma", "cycle"} <= {each.policy for each in SYSTEMS}
 

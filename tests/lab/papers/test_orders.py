@@ -16,6 +16,7 @@ from evercrawl.lab.papers.orders import ASSERTED, Orders, collected, compare, se
 from evercrawl.lab.papers.webs import sites_of
 from evercrawl.model.web.known_ranks import following
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 from evercrawl.simulate.graphs import Web, copying, power_law, sites
 
 PAGES = 400
@@ -40,7 +41,7 @@ class Slowly:
         waiting = [page for page in self.found if page not in set(self.read)]
         if not waiting:
             return None
-        return waiting[int(np.argmax(self.policy.value(self.pages(np.array(waiting)), 0.0)))]
+        return waiting[int(np.argmax(self.policy.value(self.pages(np.array(waiting)), Context(0.0))))]
 
     def pages(self, waiting):
         none, never = np.zeros(len(waiting)), np.full(len(waiting), np.nan)
@@ -94,8 +95,8 @@ def test_where_floats_decide_it_reads_what_is_worth_as_much(order):
     slowly = Slowly(web, order)
     for page in collect(web, order, SEEDS, np.zeros(0)).tolist():
         waiting = [known for known in slowly.found if known not in set(slowly.read)]
-        best = slowly.policy.value(slowly.pages(np.array(waiting)), 0.0).max()
-        assert slowly.policy.value(slowly.pages(np.array([page])), 0.0)[0] == pytest.approx(best, rel=1e-5)
+        best = slowly.policy.value(slowly.pages(np.array(waiting)), Context(0.0)).max()
+        assert slowly.policy.value(slowly.pages(np.array([page])), Context(0.0))[0] == pytest.approx(best, rel=1e-5)
         slowly.visit(page)
     assert slowly.next() is None
 

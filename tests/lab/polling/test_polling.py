@@ -10,6 +10,8 @@ from evercrawl.lab.polling.poisson import Poisson
 from evercrawl.lab.polling.polling import BEGAN_AT, Conditions, Polling, poll
 from evercrawl.lab.polling.population import DAY_S, population
 from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.schedule.abilities import Learns, Plans
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.schedule.policies.notices import Notices
@@ -21,26 +23,26 @@ QUICK = Conditions(ticks=50)
 KNOWN = replace(QUICK, known=True)
 
 
-class Listening(Policy):
+class Listening(Learns, Plans, Policy):
     """Round robin, writing down all it is told."""
-
-    learns = plans = True
 
     def __init__(self) -> None:
         self.visits: list[Visits] = []
         self.plans_made: list[tuple[int, int]] = []
         self.notices: list[np.ndarray] = []
+        self.deaths_per_s = 0.0
 
-    def value(self, pages: Pages, now: float):
+    def value(self, pages: Pages, context: Context):
         self.notices.append(pages.neg_log_unchanged.copy())
-        return np.where(np.isnan(pages.visited_at), 1e12, now - pages.visited_at)
+        self.deaths_per_s = context.deaths_per_s
+        return np.where(np.isnan(pages.visited_at), 1e12, context.now - pages.visited_at)
 
     def learn(self, visits: Visits) -> None:
         self.visits.append(visits)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         self.plans_made.append((len(pages.slot), unread))
-        return now + DAY_S
+        return context.now + DAY_S
 
     def told(self, name: str):
         return np.concatenate([getattr(visits, name) for visits in self.visits])

@@ -5,9 +5,9 @@ import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
 from evercrawl.schedule.clocks._layout import ADVANTAGE, ALL_ADVANTAGE, FOLDER, GROUP, NAME, PAGE, SETTINGS
 from evercrawl.schedule.clocks.clocks import Clocks
+from evercrawl.schedule.pages import Visits
 
 DAY = 86_400.0
 BEGAN = 1.8e9

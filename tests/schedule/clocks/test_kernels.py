@@ -12,10 +12,10 @@ import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
 from evercrawl.schedule.clocks._layout import ADVANTAGE, BINS, OWN_RING, PARTS, SIBLINGS
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.clocks.stretches import Stretches
+from evercrawl.schedule.pages import Visits
 
 DAY = 86_400.0
 BEGAN = 1.8e9

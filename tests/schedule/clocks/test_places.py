@@ -7,6 +7,7 @@ from evercrawl.ask.why.explanation import Worth
 from evercrawl.cli.verbs.why import value_in_words
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 
 HOUR_S = 3600.0
 
@@ -18,15 +19,15 @@ def page(visited_at: float) -> Pages:
 
 @pytest.mark.parametrize("name", ["breadth_first", "cycle", "in_degree", "opic", "pagerank", "larger_sites"])
 def test_pages_that_were_read_stand_after_all_that_were_not(name):
-    assert policy_of(name).place(page(0.0), 3 * HOUR_S) == "after all pages never read"
-    new = policy_of(name).place(page(np.nan), 3 * HOUR_S)
+    assert policy_of(name).place(page(0.0), Context(3 * HOUR_S)) == "after all pages never read"
+    new = policy_of(name).place(page(np.nan), Context(3 * HOUR_S))
     assert new.startswith("before all pages that were read") == (name in ("breadth_first", "cycle"))
 
 
 def test_a_page_that_chile_leaves_alone_stands_after_all_others():
     policy = policy_of("chile", ["soonest=2h"])
-    assert policy.place(page(0.0), HOUR_S) == "after all pages not visited within soonest"
-    assert policy.place(page(0.0), 3 * HOUR_S) == ""
+    assert policy.place(page(0.0), Context(HOUR_S)) == "after all pages not visited within soonest"
+    assert policy.place(page(0.0), Context(3 * HOUR_S)) == ""
 
 
 def test_why_says_it_and_how_long_the_page_has_waited():

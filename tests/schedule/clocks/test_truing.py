@@ -3,8 +3,8 @@
 import numpy as np
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
 from evercrawl.schedule.clocks.clocks import Clocks
+from evercrawl.schedule.pages import Visits
 
 DAY = 86400.0
 PAGES = 60

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from evercrawl.schedule.base import Pages, Policy
+from evercrawl.schedule.abilities import Follows
+from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.schedule.policies.greedy import Greedy
 from evercrawl.schedule.policies.price.price import Price
@@ -176,7 +178,7 @@ def test_idle_means_nothing_new_but_on_hosts_that_are_away() -> None:
 class Dearest(Policy):
     """The most important page first, new ones included."""
 
-    def value(self, pages: Pages, now: float) -> np.ndarray:
+    def value(self, pages: Pages, context: Context) -> np.ndarray:
         return pages.importance
 
 
@@ -342,10 +344,10 @@ class Patient(Policy):
 
     min_value = 0.0
 
-    def value(self, pages: Pages, now: float) -> np.ndarray:
-        return np.where(np.isnan(pages.visited_at), now - 700.0, now - pages.visited_at - 500.0)
+    def value(self, pages: Pages, context: Context) -> np.ndarray:
+        return np.where(np.isnan(pages.visited_at), context.now - 700.0, context.now - pages.visited_at - 500.0)
 
-    def due(self, pages: Pages, now: float) -> np.ndarray:
+    def due(self, pages: Pages, context: Context) -> np.ndarray:
         return pages.visited_at + 500.0
 
 
@@ -385,14 +387,14 @@ def test_new_pages_that_are_left_alone_are_looked_at_again_soon_and_at_once_when
     assert sorted(world.slots(700.0)) == [1, 2]
 
 
-class Told(BreadthFirst):
+class Told(Follows, BreadthFirst):
     """Remembers which visits it was told of: values, instant, and how many were new."""
 
     def __init__(self) -> None:
         self.told: list[tuple[list[float], float, int]] = []
 
-    def chosen(self, values, now, known, new=0) -> None:
-        self.told.append((values.tolist(), now, new))
+    def chosen(self, values, context, new=0) -> None:
+        self.told.append((values.tolist(), context.now, new))
 
 
 def test_the_policy_is_told_of_visits_and_not_of_what_was_put_back_or_given_up() -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from evercrawl.schedule.base import Pages, Policy
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.schedule.policies.greedy import Greedy
 from evercrawl.schedule.policies.uniform import Uniform

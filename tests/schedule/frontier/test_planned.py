@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule import Pages, Policy
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.types import Floats, Slots
 
@@ -16,10 +17,10 @@ class OneOfMany(Policy):
     min_value = 1.0
     wanted = -1
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         return np.where(pages.slot == self.wanted, 1.0, 0.0)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         return np.where(pages.slot == self.wanted, 0.0, 1e6 + pages.slot)
 
 

@@ -12,6 +12,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import Population
 from evercrawl.schedule import Pages, Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.bayes_classes.bayes_classes import BayesClasses
 from evercrawl.schedule.policies.bayes_classes.beliefs import ClassBeliefs
 from evercrawl.schedule.policies.cycle import Cycle
@@ -57,27 +58,27 @@ def test_how_visits_are_parted_into_calls_makes_no_difference():
         for first in range(0, 200, 7):
             other.learn(told.take(slice(first, first + 7)))
     told = pages(200)
-    assert one.value(told, 1e9).tolist() == other.value(told, 1e9).tolist()
-    assert one.due(told, 1e9).tolist() == other.due(told, 1e9).tolist()
+    assert one.value(told, Context(1e9)).tolist() == other.value(told, Context(1e9)).tolist()
+    assert one.due(told, Context(1e9)).tolist() == other.due(told, Context(1e9)).tolist()
 
 
 def test_what_told_nothing_changes_nothing():
     policy = BayesClasses()
-    before = policy.value(pages(3), 1e9).tolist()
+    before = policy.value(pages(3), Context(1e9)).tolist()
     policy.learn(visits([0, 1], np.nan, False))
     policy.learn(visits([0, 1], DAY_S, True, read=False))
-    assert policy.value(pages(3), 1e9).tolist() == before
+    assert policy.value(pages(3), Context(1e9)).tolist() == before
 
 
 def test_a_visit_is_worth_the_mean_over_the_classes():
     policy = BayesClasses("1,30", forget=0.0, harmonic=0.0)
     for _ in range(3):
         policy.learn(visits([0], 2 * DAY_S, True))
-    likely = policy.tables(0.0)["classes"]
+    likely = policy.tables(Context(0.0))["classes"]
     rates, ages = 1 / np.array([1.0, 30.0]), np.linspace(0, 9.0, 200_001)
     survival = sum(likely[f"every_{days}_days"] * np.exp(-ages / days) for days in (1, 30))
     area = np.trapezoid(survival, ages)
-    worth = policy.value(pages(1, 9 * DAY_S, 2.0, cost_changed=4.0), 1e9)[0] / DAY_S
+    worth = policy.value(pages(1, 9 * DAY_S, 2.0, cost_changed=4.0), Context(1e9))[0] / DAY_S
     gone = (
         1
         - survival[-1]
@@ -91,30 +92,30 @@ def test_a_visit_is_worth_the_mean_over_the_classes():
     fully = BayesClasses("1,30", forget=0.0, harmonic=1.0)
     for _ in range(3):
         fully.learn(visits([0], 2 * DAY_S, True))
-    assert fully.value(pages(1, 9 * DAY_S), 1e9)[0] / DAY_S == pytest.approx(9.0 - area, rel=1e-6)
+    assert fully.value(pages(1, 9 * DAY_S), Context(1e9))[0] / DAY_S == pytest.approx(9.0 - area, rel=1e-6)
 
 
 def test_a_page_falls_due_when_it_is_worth_the_price():
     policy = BayesClasses()
     policy.learn(drawn(100, 1))
-    policy.chosen(policy.value(pages(100, 3 * DAY_S), 1e9)[:5], 1e9, 100)
+    policy.chosen(policy.value(pages(100, 3 * DAY_S), Context(1e9))[:5], Context(1e9, 100))
     told = pages(100)
-    due = policy.due(told, 1e9)
+    due = policy.due(told, Context(1e9))
     finite = np.flatnonzero(np.isfinite(due))
     assert len(finite) > 50
     for row in finite[:20].tolist():
-        assert policy.value(told, due[row])[row] == pytest.approx(policy.price, rel=0.01)
-    assert policy.due(pages(3, weight=0.0), 1e9).tolist() == [np.inf] * 3
+        assert policy.value(told, Context(due[row]))[row] == pytest.approx(policy.price, rel=0.01)
+    assert policy.due(pages(3, weight=0.0), Context(1e9)).tolist() == [np.inf] * 3
 
 
 def test_each_answer_tells():
     policy = BayesClasses()
     policy.learn(visits([0, 1], DAY_S, [True, False]))
     told = pages(3, DAY_S)
-    value = policy.value(told, 1e9)
+    value = policy.value(told, Context(1e9))
     assert value[0] > value[2] > value[1]
-    assert (policy.value(pages(3, DAY_S, neg_log_unchanged=2.0), 1e9) > value).all()
-    assert (policy.value(pages(3, DAY_S, cost_changed=5.0), 1e9) < value).all()
+    assert (policy.value(pages(3, DAY_S, neg_log_unchanged=2.0), Context(1e9)) > value).all()
+    assert (policy.value(pages(3, DAY_S, cost_changed=5.0), Context(1e9)) < value).all()
 
 
 def test_new_pages_of_a_site_are_believed_to_be_like_the_others():
@@ -171,9 +172,9 @@ def test_no_history_breaks_it():
             policy.learn(visits([1], 0.0, changed))
             policy.learn(visits([2], -5.0, changed, age_s=-1.0))
     told = pages(3)
-    assert np.isfinite(policy.value(told, 1e9)).all()
-    assert not np.isnan(policy.due(told, 1e9)).any()
-    assert policy.value(pages(0), 1e9).shape == policy.due(pages(0), 1e9).shape == (0,)
+    assert np.isfinite(policy.value(told, Context(1e9))).all()
+    assert not np.isnan(policy.due(told, Context(1e9))).any()
+    assert policy.value(pages(0), Context(1e9)).shape == policy.due(pages(0), Context(1e9)).shape == (0,)
 
 
 @pytest.mark.parametrize("periods", ["", "7", "7,x", "7,-1", "0,1", "1,nan", "inf,3", "5,5"])
@@ -203,8 +204,8 @@ def test_it_keeps_pages_as_fresh_as_the_price_does():
 def test_a_notice_makes_a_page_due_sooner():
     policy = BayesClasses()
     policy.learn(drawn(100, 1))
-    policy.chosen(policy.value(pages(100, 3 * DAY_S), 1e9)[:5], 1e9, 100)
-    plain, noticed = policy.due(pages(100), 1e9), policy.due(pages(100, neg_log_unchanged=1.0), 1e9)
+    policy.chosen(policy.value(pages(100, 3 * DAY_S), Context(1e9))[:5], Context(1e9, 100))
+    plain, noticed = policy.due(pages(100), Context(1e9)), policy.due(pages(100, neg_log_unchanged=1.0), Context(1e9))
     finite = np.isfinite(plain)
     assert (noticed[finite] < plain[finite]).all()
     assert (noticed >= pages(100).visited_at).all()
@@ -214,15 +215,15 @@ def test_a_host_has_a_price_of_its_own_and_an_unread_page_is_as_old_as_it_has_wa
     policy = BayesClasses()
     policy.price = 1e4
     told = replace(pages(2), host_price_ratio=np.array([1.0, 3.0]))
-    due = policy.due(told, 1e9)
-    assert due[0] == policy.due(pages(2), 1e9)[0]
+    due = policy.due(told, Context(1e9))
+    assert due[0] == policy.due(pages(2), Context(1e9))[0]
     policy.price *= 3
-    assert due[1] == policy.due(pages(2), 1e9)[1] > due[0]
+    assert due[1] == policy.due(pages(2), Context(1e9))[1] > due[0]
     new = replace(pages(2), visited_at=np.full(2, np.nan), found_at=1e9 - DAY_S * np.array([1.0, 300.0]))
     policy.patience = 30 * DAY_S
-    early, late = policy.value(new, 1e9)
+    early, late = policy.value(new, Context(1e9))
     policy.patience = 300 * DAY_S
-    assert early < late == policy.value(new, 1e9)[0]
+    assert early < late == policy.value(new, Context(1e9))[0]
 
 
 @pytest.mark.golden

@@ -9,7 +9,8 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Facts, Policy, Visits
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Facts, Visits
 from evercrawl.schedule.policies.chile.batch import Batch
 from evercrawl.schedule.policies.chile.chile import Chile
 from evercrawl.schedule.policies.chile.worth import ABSTRACT, ANCHORS, INDEX, TEXT, URL, representation
@@ -43,9 +44,9 @@ def made(n=2, *, age_s=DAY, weight=1.0, rate_per_day=1.0, site=None, shown=None,
 def first(pages, **options: object):
     """Return which page comes first, None where two are worth the same."""
     policy = Chile(**options)
-    policy.plan(made(2, shown=[5, 5], clicked=[1, 1]), 0, NOW)  # what is usual
+    policy.plan(made(2, shown=[5, 5], clicked=[1, 1]), 0, Context(NOW))  # what is usual
     policy._batch.drop()
-    value = policy.value(pages, NOW)
+    value = policy.value(pages, Context(NOW))
     return None if value[0] == value[1] else int(value.argmax())
 
 
@@ -124,7 +125,7 @@ def test_a_new_page_is_expected_to_bring_what_is_usual():
         gains = []
         for size in (0, 60):
             policy = Chile(url=0.0)
-            policy.plan(made(5, **{name: size}), 0, NOW)
+            policy.plan(made(5, **{name: size}), 0, Context(NOW))
             gains.append(policy.gain(made(1, age_s=math.nan, text_bytes=0), NOW)[0])
         assert gains[0] < gains[1], name
 
@@ -155,7 +156,7 @@ def test_with_all_exponents_one_it_is_the_myopic_rule():
     gain = Chile().gain(pages, NOW)
     lam = pages.shape / pages.scale_s
     assert gain == pytest.approx(pages.importance * -np.expm1(-lam * (NOW - pages.visited_at)))
-    assert Chile(soonest="1ms").value(pages, NOW).argsort().tolist() == gain.argsort().tolist()
+    assert Chile(soonest="1ms").value(pages, Context(NOW)).argsort().tolist() == gain.argsort().tolist()
 
 
 def test_a_page_falls_due_when_a_visit_adds_as_much_as_the_last_of_a_batch():
@@ -163,24 +164,26 @@ def test_a_page_falls_due_when_a_visit_adds_as_much_as_the_last_of_a_batch():
         4, weight=[1, 2, 4, 0.1], rate_per_day=[1, 0.5, 3, 1], neg_log_unchanged=[0, 0, 0.01, 0], text_bytes=4096
     )
     policy = Chile(a=1.5, b=0.5, c=2.0, soonest="1s")
-    assert policy.due(pages, NOW).tolist() == pages.visited_at.tolist()  # nothing is known before the first batch
-    policy.plan(made(4, weight=[1, 0.1, 0.1, 0.1], text_bytes=4096), 0, NOW)
-    due = policy.due(pages, NOW)
+    assert (
+        policy.due(pages, Context(NOW)).tolist() == pages.visited_at.tolist()
+    )  # nothing is known before the first batch
+    policy.plan(made(4, weight=[1, 0.1, 0.1, 0.1], text_bytes=4096), 0, Context(NOW))
+    due = policy.due(pages, Context(NOW))
     assert np.isinf(due[3])  # a visit never adds as much
     for row in range(3):
         assert pages.visited_at[row] < due[row] < np.inf
         assert policy.gain(pages, due[row])[row] == pytest.approx(policy._least)
     heavier = made(4, weight=[1, 2, 4, 0.1], rate_per_day=[2, 1, 6, 1], text_bytes=4096)
-    assert (policy.due(heavier, NOW)[:2] < due[:2]).all()
+    assert (policy.due(heavier, Context(NOW))[:2] < due[:2]).all()
 
 
 def test_no_rate_and_no_weight_is_no_trouble():
     pages = made(3, weight=[0, 0, 1], rate_per_day=[1e-280, 1, 1e-280])
     policy = Chile()
-    policy.plan(pages, 0, NOW)
-    assert np.isfinite(policy.value(pages, NOW)).all()
-    assert not np.isnan(policy.due(pages, NOW)).any()
-    assert policy.plan(pages.part(0, 1), 5, NOW + 1e7) > NOW + 1e7
+    policy.plan(pages, 0, Context(NOW))
+    assert np.isfinite(policy.value(pages, Context(NOW))).all()
+    assert not np.isnan(policy.due(pages, Context(NOW))).any()
+    assert policy.plan(pages.part(0, 1), 5, Context(NOW + 1e7)) > NOW + 1e7
 
 
 class TestRates:
@@ -215,9 +218,9 @@ class TestRates:
         policy = Chile()
         policy.learn(visits([3], interval_s=math.nan))
         policy.learn(visits([3], read=False))
-        assert len(policy.tables(NOW)["changes"]["slot"]) == 0
+        assert len(policy.tables(Context(NOW))["changes"]["slot"]) == 0
         policy.learn(visits([3], interval_s=-5.0, changed=True, age_s=2.0))  # a clock that was set back
-        table = policy.tables(NOW)["changes"]
+        table = policy.tables(Context(NOW))["changes"]
         assert (table["slot"].tolist(), table["span_s"].tolist(), table["unchanged_s"].tolist()) == ([3], [0], [0])
 
     def test_a_rate_that_is_known_needs_no_counting(self):
@@ -231,22 +234,22 @@ class TestRates:
         pages.shape[:], pages.scale_s[:] = 0.4, 4 * DAY
         for changed in (True, False, True):
             policy.learn(visits([1], changed=changed))
-        assert policy.value(pages, NOW).argmax() == 1
+        assert policy.value(pages, Context(NOW)).argmax() == 1
 
 
 class TestBatches:
     def test_pages_of_the_batch_come_before_all_others_until_it_is_spent(self):
         policy = Chile(batch_pages=2)
         pages = made(300, weight=np.arange(300) + 1.0)
-        policy.plan(pages, 0, NOW)
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
+        policy.plan(pages, 0, Context(NOW))
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [298, 299]
         later = made(300, weight=np.arange(300) + 1.0, age_s=[50 * DAY] * 298 + [7260.0, 7250.0])
-        value = policy.value(later, NOW)
+        value = policy.value(later, Context(NOW))
         assert value[:298].max() < 1 < value[298:].min()
-        policy.chosen(value[[299]], NOW, 300)
-        assert policy.value(later, NOW)[298] > 1
-        policy.chosen(value[[298]], NOW, 300)
-        assert policy.value(later, NOW).argmax() == 297
+        policy.chosen(value[[299]], Context(NOW, 300))
+        assert policy.value(later, Context(NOW))[298] > 1
+        policy.chosen(value[[298]], Context(NOW, 300))
+        assert policy.value(later, Context(NOW)).argmax() == 297
 
     @pytest.mark.parametrize(
         ("unread", "batch_pages", "visits_per_s", "size"),
@@ -257,7 +260,7 @@ class TestBatches:
     ):
         policy = Chile(batch_pages=batch_pages)
         policy._pace._visits *= visits_per_s
-        policy.plan(made(300), unread, NOW)
+        policy.plan(made(300), unread, Context(NOW))
         assert policy._batch.left == size
 
     def test_the_next_is_picked_when_it_is_spent_or_overdue_and_not_before(self):
@@ -265,44 +268,44 @@ class TestBatches:
         pages = made(300, weight=np.arange(300) + 1.0)
         policy._pace.made(100, NOW - 100)
         policy._pace.made(100, NOW)
-        next_at = policy.plan(pages, 0, NOW)
+        next_at = policy.plan(pages, 0, Context(NOW))
         assert next_at == pytest.approx(NOW + 1, abs=0.1)  # two visits a second
         other = made(300, weight=300.0 - np.arange(300))
-        policy.plan(other, 0, NOW + 0.5)
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
-        policy.plan(other, 0, NOW + 100.0)
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == [0, 1]
-        policy.chosen(policy.value(other, NOW)[:2], NOW + 101, 300)
-        policy.plan(pages, 0, NOW + 101)
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
+        policy.plan(other, 0, Context(NOW + 0.5))
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [298, 299]
+        policy.plan(other, 0, Context(NOW + 100.0))
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [0, 1]
+        policy.chosen(policy.value(other, Context(NOW))[:2], Context(NOW + 101, 300))
+        policy.plan(pages, 0, Context(NOW + 101))
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [298, 299]
 
     def test_no_more_of_one_site_than_is_allowed(self):
         pages = made(400, weight=np.arange(400) + 1.0, site=[0] * 200 + [1] * 200)
         for most, expected in ((9, [396, 397, 398, 399]), (3, [199, 397, 398, 399])):
             policy = Chile(batch_pages=4, site_pages=most)
-            policy.plan(pages, 0, NOW)
-            assert policy.tables(NOW)["batch"]["slot"].tolist() == expected
+            policy.plan(pages, 0, Context(NOW))
+            assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == expected
 
     def test_new_pages_are_of_it_when_a_visit_adds_as_much_and_have_as_many_places_as_they_took(self):
         policy = Chile(batch_pages=4)
         pages = made(400, weight=np.arange(400) + 1.0)
-        policy.plan(pages, 0, NOW)
+        policy.plan(pages, 0, Context(NOW))
         mixed = made(3, weight=[1e3, 1.0, 1e3], age_s=[math.nan, math.nan, DAY])
-        value = policy.value(mixed, NOW)
+        value = policy.value(mixed, Context(NOW))
         assert (value > 1).tolist() == [True, False, False]
-        policy.chosen(np.full(4, value[0]), NOW, 400, 3)
-        policy.plan(pages, 0, NOW)
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == [399]
+        policy.chosen(np.full(4, value[0]), Context(NOW, 400), 3)
+        policy.plan(pages, 0, Context(NOW))
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [399]
 
     def test_nor_of_new_pages_of_one_site(self):
         policy = Chile(batch_pages=4, site_pages=2)
-        policy.plan(made(400, site=[1] * 400), 0, NOW)
+        policy.plan(made(400, site=[1] * 400), 0, Context(NOW))
         new = made(2, weight=1e3, age_s=math.nan, site=[0, 1])
-        assert (policy.value(new, NOW) > 1).tolist() == [True, True]
+        assert (policy.value(new, Context(NOW)) > 1).tolist() == [True, True]
         policy.learn(visits([500], site=1))
-        assert (policy.value(new, NOW) > 1).tolist() == [True, True]
+        assert (policy.value(new, Context(NOW)) > 1).tolist() == [True, True]
         policy.learn(visits([501], site=1))
-        assert (policy.value(new, NOW) > 1).tolist() == [True, False]
+        assert (policy.value(new, Context(NOW)) > 1).tolist() == [True, False]
 
     def test_the_order_of_hosts_is_a_parameter(self):
         pages = made(300, weight=[*range(1, 299), 301, 300], site=[0] * 297 + [1, 1, 2], backlog=[9] * 299 + [10])
@@ -310,12 +313,12 @@ class TestBatches:
         best = {}
         for order in ("largest", "queued", "round_robin"):
             policy = Chile(batch_pages=3, host_order=order)
-            policy.plan(pages, 0, NOW)
+            policy.plan(pages, 0, Context(NOW))
             policy.learn(visits([500], site=2))
-            best[order] = np.argsort(-policy.value(picked, NOW)).tolist()
+            best[order] = np.argsort(-policy.value(picked, Context(NOW))).tolist()
         assert best == {"largest": [1, 0, 2], "queued": [2, 1, 0], "round_robin": [1, 0, 2]}
         policy.learn(visits([501, 502], site=1))
-        assert np.argsort(-policy.value(picked, NOW)).tolist() == [2, 1, 0]
+        assert np.argsort(-policy.value(picked, Context(NOW))).tolist() == [2, 1, 0]
 
     def test_hosts_of_one_site_are_asked_each_in_its_turn_while_the_bound_is_of_the_site(self):
         """One site with three hosts; page 299 has most to gain, and two of 4 come before it."""
@@ -323,40 +326,40 @@ class TestBatches:
         picked, first = pages.part(297, 300), {}
         for order in ("largest", "round_robin"):
             policy = Chile(batch_pages=3, host_order=order)
-            policy.plan(pages, 0, NOW)
+            policy.plan(pages, 0, Context(NOW))
             policy.learn(visits([500], site=0, host=5))
-            first[order] = np.argsort(-policy.value(picked, NOW)).tolist()
+            first[order] = np.argsort(-policy.value(picked, Context(NOW))).tolist()
         assert first == {"largest": [1, 0, 2], "round_robin": [1, 0, 2]}
         policy.learn(visits([501, 502], site=0, host=4))
-        assert np.argsort(-policy.value(picked, NOW)).tolist() == [2, 1, 0]
+        assert np.argsort(-policy.value(picked, Context(NOW))).tolist() == [2, 1, 0]
         queued = Chile(batch_pages=3, host_order="queued")
         waiting = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 300, host=[6] * 297 + [4, 4, 5],
                        backlog=[1] * 297 + [7, 7, 2])  # fmt: skip
-        queued.plan(waiting, 0, NOW)
-        assert np.argsort(-queued.value(waiting.part(297, 300), NOW)).tolist() == [1, 0, 2]
+        queued.plan(waiting, 0, Context(NOW))
+        assert np.argsort(-queued.value(waiting.part(297, 300), Context(NOW))).tolist() == [1, 0, 2]
         few = Chile(batch_pages=3, site_pages=2)
-        few.plan(pages, 0, NOW)
+        few.plan(pages, 0, Context(NOW))
         assert few.tables(NOW)["batch"]["slot"].tolist() == [298, 299]
 
     def test_each_batch_asks_its_hosts_in_turn_from_the_beginning(self):
         pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 299 + [1])
         policy = Chile(batch_pages=2, host_order="round_robin")
-        policy.plan(pages, 0, NOW)
+        policy.plan(pages, 0, Context(NOW))
         policy.learn(visits([7], site=1))
-        assert policy.value(pages, NOW).argmax() == 298
-        policy.chosen(np.full(2, 9.0), NOW, 300)
-        policy.plan(pages, 0, NOW)
-        assert policy.value(pages, NOW).argmax() == 299
+        assert policy.value(pages, Context(NOW)).argmax() == 298
+        policy.chosen(np.full(2, 9.0), Context(NOW, 300))
+        policy.plan(pages, 0, Context(NOW))
+        assert policy.value(pages, Context(NOW)).argmax() == 299
 
     def test_a_host_has_fewer_left_with_each_visit(self):
         pages = made(300, weight=[*range(1, 299), 299, 300], site=[0] * 297 + [1, 1, 2])
         policy = Chile(batch_pages=3)
-        policy.plan(pages, 0, NOW)
+        policy.plan(pages, 0, Context(NOW))
         picked = pages.part(297, 300)
-        assert policy.value(picked, NOW).argmax() == 1
+        assert policy.value(picked, Context(NOW)).argmax() == 1
         policy.learn(visits([298], site=1))
-        assert policy.value(picked, NOW).argmax() == 2
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == [297, 299]
+        assert policy.value(picked, Context(NOW)).argmax() == 2
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [297, 299]
 
     def test_visits_before_the_first_batch_leave_no_trace_in_it(self):
         batch = Batch()
@@ -368,14 +371,14 @@ class TestBatches:
 def test_exponents_and_weights_can_be_others_while_it_runs():
     pages = made(300, weight=np.arange(300) + 1.0)
     policy = Chile(batch_pages=2)
-    policy.plan(pages, 0, NOW)
+    policy.plan(pages, 0, Context(NOW))
     assert policy.notes()["chile_gain"] > 0
     policy.adjust({"a": 0.0, "c": 2.0})
     assert policy.notes() == {}
-    value = policy.value(pages, NOW)
+    value = policy.value(pages, Context(NOW))
     assert np.ptp(value) == 0 < value[0] < 1
     policy.adjust({"a": 1.0})
-    assert policy.value(pages, NOW).argmax() == 299
+    assert policy.value(pages, Context(NOW)).argmax() == 299
     for wrong in (
         {"b": 0.0},
         {"c": -1.0},
@@ -388,12 +391,12 @@ def test_exponents_and_weights_can_be_others_while_it_runs():
             policy.adjust(wrong)
         with pytest.raises(ConfigError):
             Chile(**wrong)
-    assert policy.value(pages, NOW).argmax() == 299
+    assert policy.value(pages, Context(NOW)).argmax() == 299
 
 
 def test_it_goes_on_with_the_gain_there_was():
     policy = Chile()
-    policy.plan(made(300, weight=3.0), 0, NOW)
+    policy.plan(made(300, weight=3.0), 0, Context(NOW))
     again = Chile()
     again.resume(policy.notes())
     assert again.notes() == policy.notes()
@@ -419,8 +422,8 @@ def test_however_visits_are_parted_the_same_is_learned():
 class Myopic(Policy):
     """The rule that the formula comes to, with nothing around it."""
 
-    def value(self, pages, now):
-        waited_s = np.where(np.isnan(pages.visited_at), np.inf, now - pages.visited_at)
+    def value(self, pages, context):
+        waited_s = np.where(np.isnan(pages.visited_at), np.inf, context.now - pages.visited_at)
         return -pages.importance * np.expm1(-pages.shape / pages.scale_s * waited_s)
 
 
@@ -440,19 +443,21 @@ def test_a_page_is_left_alone_for_a_while_as_long_as_others_wait():
     pages = made(3, weight=[1000, 1, 2], rate_per_day=[100, 1, 1], age_s=[1800.0, DAY, DAY])
     for soonest, order in (("1h", [2, 1, 0]), ("20m", [0, 2, 1])):
         policy = Chile(soonest=soonest, batch_pages=1)
-        assert policy.value(pages, NOW).argsort()[::-1].tolist() == order
-        policy.plan(pages, 0, NOW)
-        assert policy.tables(NOW)["batch"]["slot"].tolist() == order[:1]
-        assert policy.value(pages, NOW).argsort()[::-1].tolist() == order
-        assert (policy.due(pages, NOW) - pages.visited_at >= (3600 if soonest == "1h" else 1200)).all()
-    assert np.isfinite(Chile().value(made(2, age_s=1.0), NOW)).all(), "and where none other waits, it is visited"
+        assert policy.value(pages, Context(NOW)).argsort()[::-1].tolist() == order
+        policy.plan(pages, 0, Context(NOW))
+        assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == order[:1]
+        assert policy.value(pages, Context(NOW)).argsort()[::-1].tolist() == order
+        assert (policy.due(pages, Context(NOW)) - pages.visited_at >= (3600 if soonest == "1h" else 1200)).all()
+    assert np.isfinite(Chile().value(made(2, age_s=1.0), Context(NOW))).all(), (
+        "and where none other waits, it is visited"
+    )
 
 
 def test_a_batch_has_no_more_pages_than_are_not_left_alone():
     policy = Chile(batch_pages=100)
     policy._pace._visits *= 1000
-    policy.plan(made(20_000, age_s=[DAY] * 7 + [60.0] * 19_993), 0, NOW)
-    assert policy.tables(NOW)["batch"]["slot"].tolist() == list(range(7))
+    policy.plan(made(20_000, age_s=[DAY] * 7 + [60.0] * 19_993), 0, Context(NOW))
+    assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == list(range(7))
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])

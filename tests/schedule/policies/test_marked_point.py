@@ -8,7 +8,8 @@ import pytest
 import visit_forms
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.base import Pages, Visits
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
 from evercrawl.schedule.policies.marked_point import hours as marked_point_hours
 from evercrawl.schedule.policies.marked_point import instants as marked_point_instants
@@ -86,30 +87,30 @@ def learned(regular: int) -> MarkedPoint:
 def test_a_page_with_an_hour_is_visited_just_after_it_on_its_days() -> None:
     policy, now = learned(1), BEGAN_AT + 42 * DAY_S
     policy.resume({"planned_visits_per_s": 1.0 / DAY_S})
-    policy.plan(pages(now, 2), 0, now)
-    due = policy.due(pages(now, 2), now)
+    policy.plan(pages(now, 2), 0, Context(now))
+    due = policy.due(pages(now, 2), Context(now))
     assert (due[0] - now) / DAY_S == pytest.approx(2 + 10 / 24), "an hour in which it changes is over"
-    later = policy.due(pages(due[0] + 1.0, 2), now)
+    later = policy.due(pages(due[0] + 1.0, 2), Context(now))
     assert (later[0] - due[0]) / DAY_S == pytest.approx(2.0)
-    assert (policy.due(pages(later[0] + 1.0, 2), now)[0] - later[0]) / DAY_S == pytest.approx(5.0)
+    assert (policy.due(pages(later[0] + 1.0, 2), Context(now))[0] - later[0]) / DAY_S == pytest.approx(5.0)
     both = pages(now, 2)
     both.visited_at[1] = due[0] - 0.5 * DAY_S
-    early, late = (policy.value(both, due[0] + shift) for shift in (-60.0, 60.0))
+    early, late = (policy.value(both, Context(due[0] + shift)) for shift in (-60.0, 60.0))
     assert early.argmax() == 1
     assert late.argmax() == 0
     assert policy.rates(np.zeros(1, np.uint32)) * 7 * DAY_S == pytest.approx(2.0)
-    regular = {name: cells.tolist() for name, cells in policy.tables(now)["regular"].items()}
+    regular = {name: cells.tolist() for name, cells in policy.tables(Context(now))["regular"].items()}
     assert regular == {"slot": [0], "visits_per_week": [2], "hour": [10.0]}
-    assert set(policy.tables(now)) == {"plan", "regular"}
+    assert set(policy.tables(Context(now))) == {"plan", "regular"}
 
 
 def test_other_pages_and_all_where_it_is_not_wanted_are_visited_evenly() -> None:
     now = BEGAN_AT + 42 * DAY_S
     for policy, page in ((learned(1), 1), (learned(0), 0)):
         policy.resume({"planned_visits_per_s": 1.0 / DAY_S})
-        policy.plan(pages(now, 2), 0, now)
+        policy.plan(pages(now, 2), 0, Context(now))
         rate = policy.rates(np.array([page], np.uint32))
-        assert policy.due(pages(now, 2), now)[page] == pytest.approx(now + 1 / rate[0])
+        assert policy.due(pages(now, 2), Context(now))[page] == pytest.approx(now + 1 / rate[0])
 
 
 def test_a_change_whose_time_nobody_knows_says_nothing_of_hours() -> None:
@@ -138,10 +139,10 @@ def kept_fresh(changed_at: list[float], weeks: int) -> float:
         policy.learn(visit(at + 30 * HOUR_S, week_s, [True], age_s=30 * HOUR_S))
     now = BEGAN_AT + weeks * week_s + DAY_S * 2
     policy.resume({"planned_visits_per_s": 1.0 / week_s})
-    policy.plan(pages(now, 1), 0, now)
+    policy.plan(pages(now, 1), 0, Context(now))
     seen, stale_s = now, 0.0
     for _ in range(4):
-        due = float(policy.due(pages(seen, 1), seen)[0])
+        due = float(policy.due(pages(seen, 1), Context(seen))[0])
         stale_s += sum(due - at for at in changes if seen < at < due)
         assert seen == now or due - seen > 6.9 * DAY_S
         seen = due + 1.0
@@ -193,7 +194,7 @@ def split(how: str, n: int, each: float) -> np.ndarray:
     seen.importance[:], seen.shape[:] = draw.pareto(1.1, n) + 1, 1e12
     seen.scale_s[:] = 1e12 * DAY_S / np.exp(draw.normal(-1.0, 2.0, n))
     policy.resume({"planned_visits_per_s": n / DAY_S})
-    policy.plan(seen, 0, now)
+    policy.plan(seen, 0, Context(now))
     return policy.rates(seen.slot) * each * DAY_S
 
 

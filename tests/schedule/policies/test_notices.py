@@ -3,6 +3,7 @@
 import numpy as np
 
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.notices import Notices
 
 
@@ -15,7 +16,7 @@ def order(weight, rate_per_s, stale, visited_at) -> list[int]:
         np.arange(n, dtype=np.uint32), np.array(visited_at), np.array(weight), none, 1e12 * one, scale_s, one, none,
         neg_log_unchanged,
     )  # fmt: skip
-    value = Notices().value(pages, now=100.0)
+    value = Notices().value(pages, Context(100.0))
     assert np.isfinite(value).all()
     return value.argsort(kind="stable")[::-1].tolist()
 
@@ -41,4 +42,4 @@ def test_a_page_of_which_nothing_is_known_is_not_left_for_those_that_are_known_t
         np.arange(2, dtype=np.uint32), np.array([np.nan, 0.0]), np.array([1.0, 0.3]), none, shape, scale_s, one, none,
         np.array([0.0, np.inf]),
     )  # fmt: skip
-    assert Notices().value(pages, now=day).argmax() == 0
+    assert Notices().value(pages, Context(day)).argmax() == 0

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation, index
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.price.price import Price
@@ -97,11 +98,11 @@ def test_the_kernels_say_what_the_readable_version_says(weight, shape, scale, ag
     columns = [np.array([value]) for value in (0.0, weight, 0.0, shape, scale, cost, changed, 0.0)]
     pages, policy = Pages(np.zeros(1, np.uint32), *columns), Price(close=1e-6)
     policy.price = price
-    value = policy.value(pages, age)
+    value = policy.value(pages, Context(age))
     assert value == pytest.approx(
         index.index(weight, shape, scale, age, cost, changed), rel=1e-8, abs=1e-12 * weight * scale
     )
-    due = policy.due(pages, 0.0)[0]
+    due = policy.due(pages, Context(0.0))[0]
     assert due == pytest.approx(visit_forms.due_after_s(price, weight, shape, scale, cost, changed), rel=1e-6)
 
 
@@ -124,42 +125,44 @@ def test_a_new_page_is_worth_a_visit_after_the_time_of_patience_at_full_cost() -
     policy = Price()
     policy.patience = 20 * DAY
     expected = index.index(1.0, 1.0, DAY, 20 * DAY, cost=4.0, harmonic=0.05)
-    assert policy.value(one(np.nan, cost=1.0, cost_changed=3.0), 5.0) == pytest.approx(expected)
+    assert policy.value(one(np.nan, cost=1.0, cost_changed=3.0), Context(5.0)) == pytest.approx(expected)
 
 
 def test_a_new_page_that_surely_changes_seldom_is_worth_all_the_time_that_its_copy_will_be_good() -> None:
     policy = PriceGamma()
     policy.patience = 20 * DAY
     sure, unsure = (one(np.nan, shape=shape, scale_s=1000 * shape * DAY) for shape in (1e12, 0.4))
-    assert policy.value(sure, 5.0) == pytest.approx(1000 * DAY, rel=1e-6)
-    assert policy.value(unsure, 5.0) == pytest.approx(index.index(1.0, 0.4, 400 * DAY, 20 * DAY, harmonic=0.0))
+    assert policy.value(sure, Context(5.0)) == pytest.approx(1000 * DAY, rel=1e-6)
+    assert policy.value(unsure, Context(5.0)) == pytest.approx(index.index(1.0, 0.4, 400 * DAY, 20 * DAY, harmonic=0.0))
     blended = Price()
     blended.patience = 20 * DAY
-    assert 950 * DAY < blended.value(sure, 5.0)[0] < 951 * DAY, "no more than that, or the price could not follow"
+    assert 950 * DAY < blended.value(sure, Context(5.0))[0] < 951 * DAY, (
+        "no more than that, or the price could not follow"
+    )
 
 
 def test_a_notice_makes_a_visit_worth_more_and_due_sooner() -> None:
     policy = Price(close=1e-6)
     plain, noticed = one(0.0), one(0.0, neg_log_unchanged=0.5)
-    assert policy.value(noticed, DAY) > policy.value(plain, 1.5 * DAY)
-    policy.price = float(policy.value(plain, 3 * DAY)[0])
-    assert policy.due(plain, 0.0)[0] == pytest.approx(3 * DAY, rel=1e-3)
-    sooner = float(policy.due(noticed, 0.0)[0])
+    assert policy.value(noticed, Context(DAY)) > policy.value(plain, Context(1.5 * DAY))
+    policy.price = float(policy.value(plain, Context(3 * DAY))[0])
+    assert policy.due(plain, Context(0.0))[0] == pytest.approx(3 * DAY, rel=1e-3)
+    sooner = float(policy.due(noticed, Context(0.0))[0])
     assert 0.0 <= sooner < 2.8 * DAY
-    assert policy.value(noticed, max(sooner, 1.0))[0] >= policy.price * (1 - 1e-3)
-    assert policy.due(one(7.0, neg_log_unchanged=50.0), 0.0)[0] == 7.0
+    assert policy.value(noticed, Context(max(sooner, 1.0)))[0] >= policy.price * (1 - 1e-3)
+    assert policy.due(one(7.0, neg_log_unchanged=50.0), Context(0.0))[0] == 7.0
 
 
 def test_what_matters_to_nobody_is_never_due() -> None:
     policy = Price()
     policy.price = 1.0
-    assert policy.due(one(0.0, importance=0.0), 0.0)[0] == np.inf
+    assert policy.due(one(0.0, importance=0.0), Context(0.0))[0] == np.inf
 
 
 def test_patience_is_twenty_cycles_of_what_was_measured() -> None:
     policy = Price()
     for i in range(2000):
-        policy.chosen(np.ones(1), 10.0 * i, 300)
+        policy.chosen(np.ones(1), Context(10.0 * i, 300))
     assert policy.patience == pytest.approx(20 * 300 * 10.0, rel=0.01)
     assert policy.price == pytest.approx(1.0)
 
@@ -167,9 +170,8 @@ def test_patience_is_twenty_cycles_of_what_was_measured() -> None:
 @pytest.mark.parametrize(("lasts_s", "expected_s"), [(1e4, 1e4), (1e9, 20 * 300 * 10.0), (1e-3, 1.0)])
 def test_and_no_longer_than_pages_last(lasts_s, expected_s) -> None:
     policy = Price()
-    policy.deaths_per_s = 1.0 / lasts_s
     for i in range(2000):
-        policy.chosen(np.ones(1), 10.0 * i, 300)
+        policy.chosen(np.ones(1), Context(10.0 * i, 300, 1.0 / lasts_s))
     assert policy.patience == pytest.approx(expected_s, rel=0.01)
 
 
@@ -183,9 +185,9 @@ def test_age_alone_is_worth_something_but_where_rates_are_given():
     policy, due = Price(), []
     for visits in (50, 200):
         for second in range(visits):
-            policy.chosen(np.full(1, 100.0), float(second), known=10)
-        due.append(policy.due(still, 0.0))
+            policy.chosen(np.full(1, 100.0), Context(float(second), 10))
+        due.append(policy.due(still, Context(0.0)))
     assert (due[1] < 0.1 * due[0]).all()
     assert due[1][1] < due[1][0] < 200 * 10
-    assert policy.value(still, 1000.0)[1] > 10.0
-    assert policy.value(given_rate, 1000.0)[1] < 1e-3
+    assert policy.value(still, Context(1000.0))[1] > 10.0
+    assert policy.value(given_rate, Context(1000.0))[1] < 1e-3

@@ -8,6 +8,7 @@ import pytest
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
@@ -21,9 +22,9 @@ def pages(shape: float, rate_per_year: float, count: int = 1) -> Pages:
     return Pages(np.arange(count, dtype=np.uint32), none, one, none, shape * one, scale, one, none, none)
 
 
-def told(deaths_per_s: float, price: float = 0.01 * YEAR_S) -> PriceGamma:
+def priced(price: float = 0.01 * YEAR_S) -> PriceGamma:
     policy = PriceGamma()
-    policy._close, policy.price, policy.deaths_per_s = 1e-7, price, deaths_per_s
+    policy._close, policy.price = 1e-7, price
     return policy
 
 
@@ -31,8 +32,8 @@ def told(deaths_per_s: float, price: float = 0.01 * YEAR_S) -> PriceGamma:
 @pytest.mark.parametrize("rate_per_year", [0.1, 1.0])
 def test_the_sooner_pages_vanish_the_more_a_visit_is_worth_and_the_sooner_it_falls_due(shape, rate_per_year) -> None:
     held = pages(shape, rate_per_year)
-    values = [told(deaths).value(held, 0.2 * YEAR_S).item() for deaths in DEATHS]
-    dues = [told(deaths).due(held, 0.0).item() for deaths in DEATHS]
+    values = [priced().value(held, Context(0.2 * YEAR_S, deaths_per_s=deaths)).item() for deaths in DEATHS]
+    dues = [priced().due(held, Context(0.0, deaths_per_s=deaths)).item() for deaths in DEATHS]
     assert values == sorted(set(values))
     assert dues == sorted(set(dues), reverse=True)
 
@@ -40,36 +41,40 @@ def test_the_sooner_pages_vanish_the_more_a_visit_is_worth_and_the_sooner_it_fal
 @pytest.mark.parametrize("deaths_per_s", DEATHS)
 @pytest.mark.parametrize("shape", [0.4, 3.0, 1e12])
 def test_when_it_is_due_a_visit_is_worth_the_price(shape, deaths_per_s) -> None:
-    held, policy = pages(shape, 1.0), told(deaths_per_s)
-    due = policy.due(held, 0.0).item()
-    assert policy.value(held, due).item() == pytest.approx(policy.price, rel=1e-5)
-    assert policy.due(held, due / 2).item() == pytest.approx(due, rel=1e-6)
+    held, policy = pages(shape, 1.0), priced()
+    due = policy.due(held, Context(0.0, deaths_per_s=deaths_per_s)).item()
+    assert policy.value(held, Context(due, deaths_per_s=deaths_per_s)).item() == pytest.approx(policy.price, rel=1e-5)
+    assert policy.due(held, Context(due / 2, deaths_per_s=deaths_per_s)).item() == pytest.approx(due, rel=1e-6)
 
 
 @pytest.mark.parametrize(("shape", "within"), [(0.4, 0.07), (1.4, 0.01), (1e9, 1e-6)])
 @pytest.mark.parametrize("rate_per_year", [0.1, 1.0, 10.0, 50.0])
 def test_a_visit_is_worth_what_the_probability_of_freshness_says(shape, within, rate_per_year) -> None:
     """By V = int S - t S, S as `fresh` has it, up to a tenth of the time for which pages last."""
-    policy, count = told(1 / YEAR_S), 2001
+    policy, count, deaths_per_s = priced(), 2001, 1 / YEAR_S
     age_s = np.linspace(0.0, 0.1, count) ** 2 / 0.1 * YEAR_S
     held = pages(shape, rate_per_year, count)
-    likely = policy.fresh(Pages(held.slot, -age_s, *(getattr(held, name) for name in (
-        "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged"))), 0.0)  # fmt: skip
+    likely = policy.fresh(replace(held, visited_at=-age_s), Context(0.0, deaths_per_s=deaths_per_s))
     expected = np.trapezoid(likely, age_s) - age_s[-1] * likely[-1]
-    found = policy.value(pages(shape, rate_per_year), float(age_s[-1])).item()
+    now = Context(float(age_s[-1]), deaths_per_s=deaths_per_s)
+    found = policy.value(pages(shape, rate_per_year), now).item()
     assert found == pytest.approx(expected, rel=within + 1e-5)
 
 
 def test_a_page_that_never_changes_is_looked_at_where_pages_vanish() -> None:
     still = pages(1e12, 1e-12)
-    assert told(0.0).due(still, 0.0).item() == np.inf
-    assert told(1 / YEAR_S).due(still, 0.0).item() < YEAR_S
+    assert priced().due(still, Context(0.0)).item() == np.inf
+    assert priced().due(still, Context(0.0, deaths_per_s=1 / YEAR_S)).item() < YEAR_S
 
 
 class Untold(Price):
     """Price, as it would be if nobody told it how fast pages vanish."""
 
-    deaths_per_s = property(lambda _: 0.0, lambda _, told: None)  # type: ignore[assignment]
+    def _assess(self, pages, context, valued, due_from, *, fresh=False):  # noqa: ANN202
+        return super()._assess(pages, replace(context, deaths_per_s=0.0), valued, due_from, fresh=fresh)
+
+    def chosen(self, values, context, new=0) -> None:
+        super().chosen(values, replace(context, deaths_per_s=0.0), new)
 
 
 @pytest.mark.parametrize(("known", "gains"), [(True, 0.005), (False, -0.005)])

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.clocks._layout import ADVANTAGE, LEVEL, SLOPE
 from evercrawl.schedule.clocks.exposure import Exposure, by_age
 from evercrawl.schedule.formulas import index
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.types import Floats
@@ -39,12 +40,12 @@ def policy(request: pytest.FixtureRequest) -> Price:
     policy._close = 1e-7
     for k in range(ROUNDS):
         policy._clocks.learn(visits(BEGAN + k * DAY, k == 0, draw))
-    memory = {name: rows.copy() for name, rows in policy.state().items()}
+    memory = {name: rows.copy() for name, rows in policy._clocks.state().items()}
     memory["sites"][:, ADVANTAGE] = 1e6 if request.param == "clocks" else -1e6
     memory["sites"][:, LEVEL], memory["sites"][:, SLOPE] = 0.5, 0.3
-    policy.restore(memory)
+    policy._clocks.restore(memory)
     for k in range(200):
-        policy.chosen(np.full(1, 5e4), BEGAN + k * DAY / 30, PAGES)
+        policy.chosen(np.full(1, 5e4), Context(BEGAN + k * DAY / 30, PAGES))
     return policy
 
 
@@ -71,14 +72,14 @@ def known(pages: Pages, rates: bool) -> Pages:
     return pages
 
 
-def exposed(policy: Price, pages: Pages) -> Exposure:
+def exposed(policy: Price, pages: Pages, deaths_per_s: float = 0.0) -> Exposure:
     """Return what the clocks say, and time where rates are known; of pages that may have vanished meanwhile."""
     age_s, told = np.fmax(NOW - pages.visited_at, 0.0), by_age(pages, NOW)
     if not isinstance(policy, PriceGamma):
         sure = pages.shape > 1e6
         clocks = policy._clocks.exposures(pages, NOW)
         told = Exposure(*(np.where(sure, one, other) for one, other in zip(told, clocks, strict=True)))
-    return told.dying(age_s, policy.deaths_per_s)
+    return told.dying(age_s, deaths_per_s)
 
 
 def longing(policy: Price, pages: Pages, rates: bool) -> float:
@@ -100,8 +101,8 @@ def test_clocks_tell_more_than_time(pages: Pages, policy: Price, request: pytest
 @pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
 @pytest.mark.parametrize("rates", [False, True])
 def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -> None:
-    pages, policy.deaths_per_s = known(pages, rates), deaths_per_s
-    told, adds, theta = exposed(policy, pages), longing(policy, pages, rates), policy._harmonic
+    pages, context = known(pages, rates), Context(NOW, deaths_per_s=deaths_per_s)
+    told, adds, theta = exposed(policy, pages, deaths_per_s), longing(policy, pages, rates), policy._harmonic
     age = told.exposure_s
     seen = index.index(pages.importance, told.shape, told.scale_s, age, pages.cost, pages.cost_changed, theta)
     worth, dear = index.announced(told.shape, told.scale_s, np.maximum(age, 0.0), 1e-6, pages.neg_log_unchanged)
@@ -118,7 +119,7 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     new = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed)
     expected = np.where(np.isnan(pages.visited_at), new, seen)
     assert np.isnan(pages.visited_at).sum() == 1
-    value, quiet = policy.value(pages, NOW), pages.neg_log_unchanged == 0
+    value, quiet = policy.value(pages, context), pages.neg_log_unchanged == 0
     np.testing.assert_allclose(value[quiet], expected[quiet], rtol=1e-9)
     np.testing.assert_allclose(value[~quiet], expected[~quiet], rtol=1e-4)
 
@@ -127,11 +128,11 @@ def test_on_a_host_that_allows_too_few_visits_pages_fall_due_at_its_own_price(po
     pages, policy._longs = pages.take(np.arange(PAGES) != NEW), False  # what age alone adds goes by the crawl's price
     dear = np.where(np.arange(PAGES - 1) % 2, 3.0, 0.5)
     weighed = policy._weighed.copy()  # each call has a say in it
-    due = policy.due(replace(pages, host_price_ratio=dear), NOW)
+    due = policy.due(replace(pages, host_price_ratio=dear), Context(NOW))
     for times in (3.0, 0.5):
         policy._weighed[:] = weighed
         price, policy.price = policy.price, policy.price * times
-        alone = policy.due(pages, NOW)
+        alone = policy.due(pages, Context(NOW))
         policy.price = price
         np.testing.assert_allclose(due[dear == times], alone[dear == times], rtol=1e-12)
 
@@ -140,10 +141,10 @@ def test_a_new_page_that_has_waited_for_longer_than_patience_is_worth_what_it_ha
     one, none = np.ones(2), np.zeros(2)
     pages = Pages(np.arange(2, dtype=np.uint32), one * np.nan, one, none, one, DAY * one, one, none, none)
     long = NOW - 3 * policy.patience
-    waited = policy.value(replace(pages, found_at=np.array([NOW - 1.0, long])), NOW)
-    assert waited[0] == policy.value(pages, NOW)[0]
+    waited = policy.value(replace(pages, found_at=np.array([NOW - 1.0, long])), Context(NOW))
+    assert waited[0] == policy.value(pages, Context(NOW))[0]
     policy.patience *= 3
-    assert waited[1] == pytest.approx(policy.value(pages, NOW)[1])
+    assert waited[1] == pytest.approx(policy.value(pages, Context(NOW))[1])
 
 
 def test_a_page_of_which_a_change_was_announced_falls_due_when_it_is_worth_the_price(pages: Pages) -> None:
@@ -153,24 +154,23 @@ def test_a_page_of_which_a_change_was_announced_falls_due_when_it_is_worth_the_p
         np.arange(PAGES) > AHEAD
     )
     for _ in range(200):
-        policy.chosen(np.full(1, np.median(policy.value(told, NOW))), NOW, PAGES)
-    due = policy.due(told, NOW)
+        policy.chosen(np.full(1, np.median(policy.value(told, Context(NOW)))), Context(NOW, PAGES))
+    due = policy.due(told, Context(NOW))
     later = np.isfinite(due) & (due > told.visited_at + 1.0)
     assert 5 < later.sum() < len(due)
     for row in np.flatnonzero(later)[:10]:
-        assert policy.value(told, due[row])[row] == pytest.approx(policy.price, rel=1e-5)
+        assert policy.value(told, Context(due[row]))[row] == pytest.approx(policy.price, rel=1e-5)
     at_once = due <= told.visited_at + 1.0
-    assert (policy.value(told, NOW)[at_once] >= policy.price).all()
+    assert (policy.value(told, Context(NOW))[at_once] >= policy.price).all()
 
 
 @pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
 @pytest.mark.parametrize("rates", [False, True])
 def test_due_times(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -> None:
     """At the age at which a page falls due, a visit is worth the price."""
-    policy.deaths_per_s = deaths_per_s
     pages = known(pages, rates).take(np.arange(PAGES) != NEW)
-    told, adds = exposed(policy, pages), longing(policy, pages, rates)
-    due = policy.due(pages, NOW)
+    told, adds = exposed(policy, pages, deaths_per_s), longing(policy, pages, rates)
+    due = policy.due(pages, Context(NOW, deaths_per_s=deaths_per_s))
     found = np.isfinite(due) & (pages.neg_log_unchanged == 0)
     assert found.sum() > PAGES / 3
     assert isinstance(policy, PriceGamma) or np.isfinite(due).all()
@@ -185,21 +185,21 @@ def test_due_times(policy: Price, pages: Pages, rates: bool, deaths_per_s: float
 @pytest.mark.parametrize("rates", [False, True])
 def test_freshness(policy: Price, pages: Pages, rates: bool) -> None:
     pages = known(pages, rates)
-    told, policy.deaths_per_s = exposed(policy, pages), 1e-7
+    told, context = exposed(policy, pages), Context(NOW, deaths_per_s=1e-7)
     doubt = pages.neg_log_unchanged + 1e-7 * np.maximum(NOW - pages.visited_at, 0.0)
-    np.testing.assert_allclose(policy.fresh(pages, NOW), told.fresh() * np.exp(-doubt), rtol=1e-12)
+    np.testing.assert_allclose(policy.fresh(pages, context), told.fresh() * np.exp(-doubt), rtol=1e-12)
 
 
 @pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
 def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pages, deaths_per_s: float) -> None:
     """Of pages of which nothing was said: values, due times and freshness count what nobody would have announced."""
-    policy.deaths_per_s, policy._longs = deaths_per_s, False
+    policy._longs, context = False, Context(NOW, deaths_per_s=deaths_per_s)
     rho = np.linspace(0.0, 0.9, PAGES)
     heard, mute = replace(pages, announced_share=rho), replace(pages, announced_share=0.0 * rho)
 
-    def asked(ask: Callable[[Pages, float], Floats], of: Pages) -> Floats:
+    def asked(ask: Callable[[Pages, Context], Floats], of: Pages) -> Floats:
         policy._weighed[:] = 1.0
-        return ask(of, NOW)
+        return ask(of, context)
 
     for ask in (policy.value, policy.due, policy.fresh):
         assert np.array_equal(asked(ask, mute), asked(ask, pages), equal_nan=True), (
@@ -228,7 +228,7 @@ def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pag
     assert (later > sooner).mean() > 0.6
     assert (asked(policy.fresh, heard)[quiet] > asked(policy.fresh, pages)[quiet]).all()
     due = replace(heard, cost_changed=0.0 * rho).take(quiet)
-    at = policy.due(due, NOW)
+    at = policy.due(due, context)
     for row in np.flatnonzero(np.isfinite(at) & (at > NOW))[:5]:
         if isinstance(policy, PriceGamma):  # the clocks go on by the mean
-            assert policy.value(due, at[row])[row] == pytest.approx(policy.price, rel=1e-5)
+            assert policy.value(due, replace(context, now=at[row]))[row] == pytest.approx(policy.price, rel=1e-5)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.clocks._layout import ADVANTAGE, CLOCK, FACTOR, PLAIN_WAITED, RATE, WAITED
 from evercrawl.schedule.formulas import index
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.price.price import Price
 
 DAY = 86_400.0
@@ -63,7 +64,7 @@ def alone(policy: Price) -> np.ndarray:
 
 def test_the_page_visited_last_is_worth_more_and_no_other():
     policy = learned()
-    times = policy.value(pages(), NOW) / alone(policy)
+    times = policy.value(pages(), Context(NOW)) / alone(policy)
     others = np.delete(np.arange(N), SCOUTS)
     np.testing.assert_allclose(times[others], 1.0, rtol=1e-9)
     assert 1.1 < times[SCOUTS[0]] < 1 + (SIZES[0] - 1), "no more than all of them are worth together"
@@ -81,35 +82,35 @@ def test_what_it_tells_is_what_those_weigh_that_would_be_visited_then():
         alike = 1 - (b + x) ** a / (b + later) ** a
         gained = max(1 - policy.price / index.index(np.ones(1), a, b, later, harmonic=0.0)[0], 0.0)
         expected = alone(policy)[scout] * (1 + (size - 1) * alike * gained)
-        assert policy.value(pages(), NOW)[scout] == pytest.approx(expected, rel=1e-6)
+        assert policy.value(pages(), Context(NOW))[scout] == pytest.approx(expected, rel=1e-6)
         assert alike > 0.1 < gained, "else it says nothing"
 
 
 def test_it_falls_due_sooner():
     policy = learned()
-    due = policy.due(pages(), NOW)
+    due = policy.due(pages(), Context(NOW))
     assert due[SCOUTS[1]] < due[SCOUTS[1] - 1] - DAY
     assert due[SCOUTS[1]] < due[SCOUTS[0]]
 
 
 def test_nothing_is_added_where_others_would_not_be_visited_or_nobody_believes_the_clocks():
     dear = learned(price=1e6 * DAY)
-    np.testing.assert_allclose(dear.value(pages(), NOW), alone(dear), rtol=1e-9)
+    np.testing.assert_allclose(dear.value(pages(), Context(NOW)), alone(dear), rtol=1e-9)
     doubted = learned(believed=False)
-    np.testing.assert_allclose(doubted.value(pages(), NOW), alone(doubted), rtol=1e-9)
+    np.testing.assert_allclose(doubted.value(pages(), Context(NOW)), alone(doubted), rtol=1e-9)
     nobody_knows = learned(price=math.nan)
-    np.testing.assert_allclose(nobody_knows.value(pages(), NOW), alone(nobody_knows), rtol=1e-9)
+    np.testing.assert_allclose(nobody_knows.value(pages(), Context(NOW)), alone(nobody_knows), rtol=1e-9)
 
 
 def test_others_are_taken_to_weigh_no_more_than_pages_do():
     policy = learned()
-    light, heavy = (policy.value(pages(weight), NOW)[SCOUTS[1]] for weight in (1.0, 50.0))
+    light, heavy = (policy.value(pages(weight), Context(NOW))[SCOUTS[1]] for weight in (1.0, 50.0))
     assert heavy - light == pytest.approx(49 * alone(policy)[SCOUTS[1]], rel=0.2)
 
 
 def test_a_restless_page_tells_of_nobody():
     scout, restless = SCOUTS[1] - 1, SCOUTS[1]
     policy = learned(restless=restless)
-    times = policy.value(pages(), NOW) / alone(policy)
+    times = policy.value(pages(), Context(NOW)) / alone(policy)
     assert times[restless] == pytest.approx(1.0, rel=1e-9)
     assert times[scout] > 1.5

@@ -7,9 +7,10 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
-from evercrawl.schedule.base import Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.clocks._layout import ADVANTAGE, BURST, COHORT, FULL, NONE, SIBLING
 from evercrawl.schedule.clocks.clocks import PARTS
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.price.price import Price
 
 DAY = 86_400.0
@@ -34,7 +35,7 @@ def learned(without: str = "") -> Price:
     memory["sites"][:, ADVANTAGE] = 1e6
     policy.restore(memory)
     for k in range(200):
-        policy.chosen(np.full(1, 2e3), BEGAN + k * DAY / 30, N)
+        policy.chosen(np.full(1, 2e3), Context(BEGAN + k * DAY / 30, N))
     policy._weighed[:] = 1.0
     return policy
 
@@ -43,7 +44,7 @@ def worth(policy: Price) -> np.ndarray:
     one, none = np.ones(N), np.zeros(N)
     visited_at = BEGAN + (ROUNDS - 1) * DAY + np.arange(N) * DAY / N
     pages = Pages(np.arange(N, dtype=np.uint32), visited_at, one, none, one, 9 * DAY * one, one, none, none)
-    return policy.value(pages, BEGAN + (ROUNDS + 0.5) * DAY)
+    return policy.value(pages, Context(BEGAN + (ROUNDS + 0.5) * DAY))
 
 
 @pytest.mark.parametrize("part", [*PARTS, "age"])

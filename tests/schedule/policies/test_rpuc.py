@@ -8,7 +8,8 @@ import pytest
 from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import poll
 from evercrawl.lab.polling.population import population
-from evercrawl.schedule.base import Pages, Visits
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.rpuc.fit import fit
 from evercrawl.schedule.policies.rpuc.rpuc import Rpuc
 from evercrawl.schedule.policies.rpuc.types import components, queue
@@ -39,8 +40,8 @@ def told(policy: Rpuc, at: float, interval_s: float, changed: Any, gone: Any = F
 
 
 def queues(policy: Rpuc, seen: Pages, now: float) -> list[int]:
-    policy.plan(seen, 0, now)
-    table = policy.tables(now)["queues"]
+    policy.plan(seen, 0, Context(now))
+    table = policy.tables(Context(now))["queues"]
     assert table["slot"].tolist() == seen.slot.tolist()
     return table["type"].tolist()
 
@@ -68,33 +69,33 @@ def test_changes_that_visits_found_decide_of_a_type():
 
 def test_a_page_is_visited_when_its_period_is_over_and_the_latest_for_its_period_first():
     policy, seen = Rpuc(**GIVEN, periods=PERIODS), pages(4, importance=[0, 0, 0, 9])
-    policy.plan(seen, 0, BEGAN_AT)
-    assert policy.due(seen, BEGAN_AT) - BEGAN_AT == pytest.approx([DAY_S, DAY_S, DAY_S, 7200.0])
-    assert (policy.value(seen, BEGAN_AT + 7000.0) < policy.min_value).all()
-    assert (policy.value(seen, BEGAN_AT + 7300.0) >= policy.min_value).tolist() == [False, False, False, True]
-    late = policy.value(seen, BEGAN_AT + 1.5 * DAY_S)
+    policy.plan(seen, 0, Context(BEGAN_AT))
+    assert policy.due(seen, Context(BEGAN_AT)) - BEGAN_AT == pytest.approx([DAY_S, DAY_S, DAY_S, 7200.0])
+    assert (policy.value(seen, Context(BEGAN_AT + 7000.0)) < policy.min_value).all()
+    assert (policy.value(seen, Context(BEGAN_AT + 7300.0)) >= policy.min_value).tolist() == [False, False, False, True]
+    late = policy.value(seen, Context(BEGAN_AT + 1.5 * DAY_S))
     assert late.argmax() == 3
     assert (late >= policy.min_value).all()
 
 
 def test_with_fitted_periods_all_of_the_budget_is_spent():
     policy = Rpuc()
-    assert (policy.value(pages(4), BEGAN_AT + 1.0) >= policy.min_value).all()
-    policy.plan(pages(4), 0, BEGAN_AT)
-    assert (policy.value(pages(4), BEGAN_AT + 1.0) >= policy.min_value).all()
+    assert (policy.value(pages(4), Context(BEGAN_AT + 1.0)) >= policy.min_value).all()
+    policy.plan(pages(4), 0, Context(BEGAN_AT))
+    assert (policy.value(pages(4), Context(BEGAN_AT + 1.0)) >= policy.min_value).all()
 
 
 def test_pages_gone_wait_longer_and_are_removed():
     policy, seen = Rpuc(drop_after=2), pages(2)
     told(policy, BEGAN_AT, np.nan, [False, False])
     told(policy, BEGAN_AT + 5, 5, [False, False], gone=[True, False])
-    policy.plan(seen, 0, BEGAN_AT + 5)
-    due = policy.due(seen, BEGAN_AT + 5) - BEGAN_AT - 5
+    policy.plan(seen, 0, Context(BEGAN_AT + 5))
+    due = policy.due(seen, Context(BEGAN_AT + 5)) - BEGAN_AT - 5
     assert due[0] == pytest.approx(2 * due[1])
     told(policy, BEGAN_AT + 9, 4, [False, False], gone=[True, False])
-    assert policy.due(seen, BEGAN_AT + 9)[0] == np.inf
-    assert (policy.value(seen, BEGAN_AT + DAY_S) >= policy.min_value).tolist() == [False, True]
-    assert policy.tables(BEGAN_AT)["removed"]["slot"].tolist() == [0]
+    assert policy.due(seen, Context(BEGAN_AT + 9))[0] == np.inf
+    assert (policy.value(seen, Context(BEGAN_AT + DAY_S)) >= policy.min_value).tolist() == [False, True]
+    assert policy.tables(Context(BEGAN_AT))["removed"]["slot"].tolist() == [0]
 
 
 def test_the_target_list_is_of_pages_last_found_changed_the_latest_first():
@@ -102,7 +103,7 @@ def test_the_target_list_is_of_pages_last_found_changed_the_latest_first():
     told(policy, BEGAN_AT, np.nan, [False] * 4)
     told(policy, BEGAN_AT + 5, 5, [True, True, False, True])
     told(policy, BEGAN_AT + 9, 4, [False, True])
-    targets = policy.tables(BEGAN_AT + 9)["targets"]
+    targets = policy.tables(Context(BEGAN_AT + 9))["targets"]
     assert targets["slot"].tolist() == [1, 3]
     assert (targets["changed_at"] - BEGAN_AT).tolist() == [9.0, 5.0]
 
@@ -114,8 +115,8 @@ def test_periods_are_fitted_to_the_changes_of_each_type_and_to_the_budget():
         told(policy, BEGAN_AT, np.nan, [False] * 40)
         for check in range(1, 9):
             told(policy, BEGAN_AT + check * days * DAY_S, days * DAY_S, [True, False] * 20)
-        policy.plan(pages(40, importance=[9, 1] * 20), 0, BEGAN_AT + 9 * days * DAY_S)
-        table = policy.tables(BEGAN_AT)["types"]
+        policy.plan(pages(40, importance=[9, 1] * 20), 0, Context(BEGAN_AT + 9 * days * DAY_S))
+        table = policy.tables(Context(BEGAN_AT))["types"]
         assert table["pages"].tolist() == [20, 20]
         return table["period_s"] / DAY_S
 
@@ -142,8 +143,8 @@ def test_what_is_asked_for_counts():
     columns = {"retrieved": [1, 9] * 20, "clicked": [0, 9] * 20, "importance": [1.0] * 40}
     for demand in (0.0, 0.9):
         policy = Rpuc(types=2, demand=demand)
-        policy.plan(pages(40, **columns), 0, BEGAN_AT + DAY_S)
-        due = policy.due(pages(40, **columns), BEGAN_AT + DAY_S)
+        policy.plan(pages(40, **columns), 0, Context(BEGAN_AT + DAY_S))
+        due = policy.due(pages(40, **columns), Context(BEGAN_AT + DAY_S))
         assert (due[1] < due[0]) == (demand > 0)
 
 
@@ -183,15 +184,15 @@ def test_values_that_make_no_sense_are_refused(given, said):
 
 def test_periods_alone_say_how_many_types_there_are():
     policy = Rpuc(periods="1h,1d")
-    policy.plan(pages(9, importance=np.arange(9.0)), 0, BEGAN_AT)
-    assert policy.tables(BEGAN_AT)["types"]["period_s"].tolist() == [3600.0, DAY_S]
+    policy.plan(pages(9, importance=np.arange(9.0)), 0, Context(BEGAN_AT))
+    assert policy.tables(Context(BEGAN_AT))["types"]["period_s"].tolist() == [3600.0, DAY_S]
 
 
 def type_of(**given: Any) -> dict[float, int]:
     """Return how many of a hundred pages, of which no two matter alike, have which period, in hours."""
     policy = Rpuc(**given)
-    policy.plan(pages(100, importance=np.arange(1.0, 101.0) ** 2), 0, BEGAN_AT + DAY_S)
-    table = policy.tables(BEGAN_AT + DAY_S)["types"]
+    policy.plan(pages(100, importance=np.arange(1.0, 101.0) ** 2), 0, Context(BEGAN_AT + DAY_S))
+    table = policy.tables(Context(BEGAN_AT + DAY_S))["types"]
     return dict(sorted(zip((table["period_s"] / 3600).tolist(), table["pages"].tolist(), strict=True)))
 
 
@@ -220,9 +221,9 @@ def test_the_first_types_are_fitted_to_the_pace_at_which_another_policy_made_its
                    here * np.nan, here, here, none, flag, none)
         )  # fmt: skip
     now = at[-1] + 9 * DAY_S
-    holds_s = policy.plan(pages(n, importance=np.arange(1.0, n + 1)), 0, now) - now
+    holds_s = policy.plan(pages(n, importance=np.arange(1.0, n + 1)), 0, Context(now)) - now
     assert holds_s == pytest.approx(n / per_s / 4, rel=0.01)
-    types = policy.tables(now)["types"]
+    types = policy.tables(Context(now))["types"]
     assert (types["pages"] / types["period_s"]).sum() == pytest.approx(per_s, rel=0.05)
 
 

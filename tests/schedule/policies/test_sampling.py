@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from evercrawl.schedule.base import Pages, Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas.site_shares import fit
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.sampling import SIZES, Sampling
 
 SITE = np.repeat([0, 1, 2], 60)
@@ -30,8 +31,10 @@ def visit(slots: np.ndarray, at: float, changed: np.ndarray, site: np.ndarray = 
 
 def picked(policy: Sampling, columns: Pages, now: float) -> np.ndarray:
     """Return which pages come before all others."""
-    due = policy.due(columns, now)
-    assert (policy.value(columns, now)[due < 0].min(initial=9.0)) > policy.value(columns, now)[due >= 0].max()
+    due = policy.due(columns, Context(now))
+    assert (policy.value(columns, Context(now))[due < 0].min(initial=9.0)) > policy.value(columns, Context(now))[
+        due >= 0
+    ].max()
     return np.flatnonzero(due < 0)
 
 
@@ -47,8 +50,8 @@ def found(pages_a_site: int, periods: int = 25, **options: float | str) -> tuple
     for period in range(periods):
         changed = rng.random(n) < share[site]
         for _ in range(2):
-            until = policy.plan(pages(visited_at, site), 0, now)
-            rows = np.flatnonzero(policy.due(pages(visited_at, site), now) < 0)
+            until = policy.plan(pages(visited_at, site), 0, Context(now))
+            rows = np.flatnonzero(policy.due(pages(visited_at, site), Context(now)) < 0)
             policy.learn(visit(rows, now + 0.5, changed[rows], site))
             visited_at[rows] = now + 0.5
             if period >= 5:
@@ -62,7 +65,7 @@ def started(split: str = "greedy", size: str = "exact") -> tuple[Sampling, np.nd
     """Return a policy at the start of a period of 36 visits, what it probes, and when all was visited."""
     policy, visited_at = Sampling(part=0.2, split=split, size=size), np.linspace(0.0, 90.0, len(SITE))
     policy.resume({"planned_visits_per_s": 1.0})
-    assert policy.plan(pages(visited_at), 0, 100.0) > 100.0
+    assert policy.plan(pages(visited_at), 0, Context(100.0)) > 100.0
     return policy, picked(policy, pages(visited_at), 100.0), visited_at
 
 
@@ -72,7 +75,7 @@ def test_so_many_pages_of_each_site_are_probed_as_is_best(size) -> None:
     spread = fit(np.zeros(0), np.zeros(0))
     each = max(round(float(SIZES[size](60, 0.2, spread))), 1)
     assert np.bincount(SITE[probes]).tolist() == [each] * 3
-    assert policy.plan(pages(np.zeros(len(SITE))), 0, 100.0 + len(probes)) > 100.0 + len(probes)
+    assert policy.plan(pages(np.zeros(len(SITE))), 0, Context(100.0 + len(probes))) > 100.0 + len(probes)
 
 
 @pytest.mark.parametrize("split", ["greedy", "proportional"])
@@ -81,7 +84,7 @@ def test_the_rest_goes_where_probes_had_changed(split) -> None:
     policy.learn(visit(probes, 101.0, (SITE[probes] == 1) | ((SITE[probes] == 2) & (probes % 2 == 0))))
     visited_at[probes] = 101.0
     now = 100.0 + len(probes)
-    policy.plan(pages(visited_at), 0, now)
+    policy.plan(pages(visited_at), 0, Context(now))
     rest = picked(policy, pages(visited_at), now)
     counts = np.bincount(SITE[rest], minlength=3)
     assert not set(rest) & set(probes)
@@ -98,7 +101,7 @@ def test_a_change_counts_for_what_the_site_matters() -> None:
     columns, now = pages(visited_at), 100.0 + len(probes)
     columns.importance[SITE == 2] = 10.0
     columns.importance[-1] = 100.0
-    policy.plan(columns, 0, now)
+    policy.plan(columns, 0, Context(now))
     rest = picked(policy, columns, now)
     assert set(SITE[rest]) == {2}
     assert len(SITE) - 1 in {*rest, *probes}, "the page that matters most of a site comes first"
@@ -114,7 +117,7 @@ def test_small_sites_are_joined_where_there_are_fewer_probes_than_sites() -> Non
     site = np.arange(100)
     policy = Sampling(part=0.1)
     policy.resume({"planned_visits_per_s": 1.0})
-    policy.plan(pages(np.zeros(100), site), 0, 100.0)
+    policy.plan(pages(np.zeros(100), site), 0, Context(100.0))
     assert 1 <= len(picked(policy, pages(np.zeros(100), site), 100.0)) <= 10
 
 
@@ -129,7 +132,7 @@ def test_what_a_page_that_came_since_the_probes_shows_is_not_told_of_another_sit
     policy.learn(visit(probes, 101.0, SITE[probes] == 0))
     visited_at[probes] = 101.0
     site, now = np.append(SITE, np.full(40, 9)), 100.0 + len(probes)
-    policy.plan(pages(np.append(visited_at, np.full(40, 0.5)), site), 0, now)
+    policy.plan(pages(np.append(visited_at, np.full(40, 0.5)), site), 0, Context(now))
     assert set(site[picked(policy, pages(np.append(visited_at, np.full(40, 0.5)), site), now)]) == {0}
 
 
@@ -152,6 +155,6 @@ def test_what_was_long_ago_is_forgotten_by_and_by_and_alike_however_visits_are_t
 def test_the_sites_can_be_looked_at() -> None:
     policy, probes, _ = started()
     policy.learn(visit(probes, 101.0, SITE[probes] == 1))
-    table = policy.tables(102.0)["sites"]
+    table = policy.tables(Context(102.0))["sites"]
     assert table["site"].tolist() == [0, 1, 2]
     assert table["changed"].tolist() == [0.0, 1.0, 0.0]

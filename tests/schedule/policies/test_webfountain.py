@@ -10,6 +10,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import Population
 from evercrawl.schedule import Pages, Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.schedule.policies.webfountain import webfountain
 from evercrawl.schedule.policies.webfountain.buckets import HISTORY, measure, sort_into
@@ -100,19 +101,19 @@ def test_in_each_bucket_the_oldest_come_first_and_as_many_as_the_programme_says(
     policy = Webfountain(count=4, periods=8)
     seen = told(policy)
     now = float(seen.visited_at.max())
-    until = policy.plan(seen, 0, now)
-    due_at = policy.due(seen, now)
+    until = policy.plan(seen, 0, Context(now))
+    due_at = policy.due(seen, Context(now))
     for fast in (0, 1):
         of = np.flatnonzero(np.arange(N) % 2 == fast)
         oldest_first = of[np.argsort(seen.visited_at[of])]
         assert (np.diff(due_at[oldest_first]) > 0).all(), "in the order of their last visits"
-    planned = policy.tables(now)["buckets"]
+    planned = policy.tables(Context(now))["buckets"]
     assert np.sort(planned["pages"]).tolist() == [N / 2, N / 2]
     assert (due_at <= until).sum() == pytest.approx(planned["visits_0"].sum(), abs=2)
     budget = (until - now) / 600.0
     assert planned["visits_0"].sum() == pytest.approx(budget, rel=0.02)
     assert until - now == pytest.approx(max(N / 16, 16) * 600.0, rel=0.02)
-    value = policy.value(seen, until)
+    value = policy.value(seen, Context(until))
     assert np.array_equal(np.argsort(-value), np.argsort(due_at, kind="stable"))
 
 
@@ -127,8 +128,8 @@ def test_visits_that_cost_more_are_fewer_and_what_is_spent_is_what_is_being_spen
             policy.learn(visits(ORDER.tolist(), at, every_s, 0 * at + turn % 2))
         seen = pages(600.0 * (2 * N + np.argsort(ORDER)), np.full(N, 1.0 / DAY), np.where(dear, 1.01, 1.0))
         now = float(seen.visited_at.max())
-        policy.plan(replace(seen, cost=costs), 0, now)
-        table = policy.tables(0.0)["buckets"]
+        policy.plan(replace(seen, cost=costs), 0, Context(now))
+        table = policy.tables(Context(0.0))["buckets"]
         order = np.argsort(-table["weight"])  # the dear ones first
         of = sum(table[f"visits_{t}"][order] for t in range(8))
         assert table["cost"][order] == pytest.approx(costs[:2])
@@ -156,8 +157,8 @@ def test_change_is_measured_and_not_believed() -> None:
     seen = told(policy)
     weight = np.where(np.arange(N) % 2 == 0, 1.0, 1.01)
     seen = pages(seen.visited_at, np.full(N, 1.0 / DAY), weight)
-    policy.plan(seen, 0, float(seen.visited_at.max()))
-    table = policy.tables(0.0)["buckets"]
+    policy.plan(seen, 0, Context(float(seen.visited_at.max())))
+    table = policy.tables(Context(0.0))["buckets"]
     assert len(table["weight"]) == 2
     calm, busy = table["rate_per_s"][table["weight"].argsort()[::-1]]
     assert busy > 20 * calm
@@ -174,8 +175,8 @@ def test_a_page_is_new_when_it_is_first_read_and_no_visit_in_vain_tells_where_ne
     once = visits([N], np.array([late]), np.nan)
     for read, expected in ((False, 0.5), (True, 0.75)):
         policy.learn(replace(once, read=np.array([read])))
-        policy.plan(both, 0, late + 1.0)
-        table = policy.tables(0.0)["buckets"]
+        policy.plan(both, 0, Context(late + 1.0))
+        table = policy.tables(Context(0.0))["buckets"]
         busy = table["rate_per_s"].argmax()
         assert table["shares"][busy] == pytest.approx(expected, abs=0.01)
 
@@ -185,18 +186,18 @@ def test_new_pages_get_what_the_programme_gives_them() -> None:
     for unread, new_weight in ((0, 1.0), (400, 0.0), (400, 1.0)):
         policy = Webfountain(count=4, periods=8, new_weight=new_weight)
         seen = told(policy)
-        policy.plan(seen, unread, float(seen.visited_at.max()))
+        policy.plan(seen, unread, Context(float(seen.visited_at.max())))
         both = pages(
             np.append(seen.visited_at, [np.nan, np.nan]), np.full(N + 2, 1 / DAY), np.append(np.ones(N), [1, 2])
         )
         taken = 0
         for _ in range(100):
-            value = policy.value(both, float(seen.visited_at.max()))
+            value = policy.value(both, Context(float(seen.visited_at.max())))
             best = int(value.argmax())
             assert best != N, "the other new one matters more"
             taken += best == N + 1
-            policy.chosen(value[best : best + 1], 0.0, N, int(best == N + 1))
-        planned = policy.tables(0.0)
+            policy.chosen(value[best : best + 1], Context(0.0, N), int(best == N + 1))
+        planned = policy.tables(Context(0.0))
         new, old = float(planned["periods"]["new"][0]), float(planned["buckets"]["visits_0"].sum())
         assert taken / 100 == pytest.approx(new / (new + old), abs=0.02)
         shares[unread, new_weight] = taken / 100
@@ -209,8 +210,8 @@ def test_pages_that_are_found_are_foreseen() -> None:
     for found in (0, 3):
         policy = Webfountain(count=4, periods=8, new_weight=5.0)
         seen = told(policy, found)
-        policy.plan(seen, 0, float(seen.visited_at.max()))
-        planned.append(policy.tables(0.0)["periods"]["new"].sum())
+        policy.plan(seen, 0, Context(float(seen.visited_at.max())))
+        planned.append(policy.tables(Context(0.0))["periods"]["new"].sum())
     assert planned[0] == pytest.approx(0.0, abs=1e-9)
     assert planned[1] > 10
 
@@ -224,8 +225,8 @@ def test_new_pages_are_expected_where_they_turned_out_to_belong(monkeypatch: pyt
             webfountain, "measure", lambda *told, shares=shares: measure(*told)._replace(shares=np.array(shares))
         )
         seen = told(policy)
-        policy.plan(seen, 400, float(seen.visited_at.max()))
-        planned.append(policy.tables(0.0)["periods"]["new"])
+        policy.plan(seen, 400, Context(float(seen.visited_at.max())))
+        planned.append(policy.tables(Context(0.0))["periods"]["new"])
     assert np.abs(planned[0] - planned[1]).max() > 0.5
 
 
@@ -238,8 +239,8 @@ def test_who_is_told_again_in_other_batches_plans_the_same() -> None:
             interval_s = 600.0 * N if turn else np.nan
             apart.learn(visits([slot], at[i : i + 1] + 600.0 * N * turn, interval_s, changed[i : i + 1]))
     now = float(seen.visited_at.max())
-    assert together.plan(seen, 9, now) == pytest.approx(apart.plan(seen, 9, now))
-    assert together.due(seen, now) == pytest.approx(apart.due(seen, now))
+    assert together.plan(seen, 9, Context(now)) == pytest.approx(apart.plan(seen, 9, Context(now)))
+    assert together.due(seen, Context(now)) == pytest.approx(apart.due(seen, Context(now)))
 
 
 def test_it_keeps_pages_fresher_than_visiting_all_alike() -> None:
@@ -262,8 +263,8 @@ def test_buckets_by_rate_alone_heed_no_weights() -> None:
         seen = told(policy)
         weight = np.where(np.arange(N) % 4 < 2, 1.0, 9.0)
         rate = seen.shape / seen.scale_s
-        policy.plan(pages(seen.visited_at, rate, weight), 0, float(seen.visited_at.max()))
-        planned.append(len(policy.tables(0.0)["buckets"]["pages"]))
+        policy.plan(pages(seen.visited_at, rate, weight), 0, Context(float(seen.visited_at.max())))
+        planned.append(len(policy.tables(Context(0.0))["buckets"]["pages"]))
     assert planned == [2, 4]
 
 
@@ -271,9 +272,9 @@ def test_one_page_and_a_page_that_does_not_matter_are_no_reason_to_fail() -> Non
     policy = Webfountain()
     one = np.array([5.0])
     policy.learn(visits([0], one, np.nan))
-    until = policy.plan(pages(one, np.array([1e-9]), 0 * one), 0, 6.0)
+    until = policy.plan(pages(one, np.array([1e-9]), 0 * one), 0, Context(6.0))
     assert until > 6.0
-    assert np.isfinite(policy.value(pages(one, one), 7.0)).all()
+    assert np.isfinite(policy.value(pages(one, one), Context(7.0))).all()
     assert Webfountain().tables(0.0) == {}
 
 

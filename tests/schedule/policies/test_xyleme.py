@@ -5,6 +5,7 @@ import pytest
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import Pages
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas.index import survival
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.xyleme import CYCLE, OVERDUE, Xyleme
@@ -18,10 +19,10 @@ class Counting(Xyleme):
 
     cycled = visits = 0
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         self.cycled += int((values > OVERDUE).sum())
         self.visits += len(values)
-        super().chosen(values, now, known, new)
+        super().chosen(values, context, new)
 
 
 class World:
@@ -64,7 +65,7 @@ def test_value_is_cash_times_half_and_the_probability_of_a_change():
     one = np.ones(4)
     pages = Pages(np.arange(4, dtype=np.uint32), visited_at, one, cash, shape, scale_s, one, 0 * one, notice)
     changed = np.where(np.isnan(visited_at), 1.0, 1 - survival(shape, scale_s, 100.0) * np.exp(-notice))
-    assert Xyleme().value(pages, 100.0) == pytest.approx(np.abs(cash) * (0.5 + changed))
+    assert Xyleme().value(pages, Context(100.0)) == pytest.approx(np.abs(cash) * (0.5 + changed))
 
 
 @pytest.mark.parametrize(("hosts", "most"), [(1, 1), (8, 8), (100, 10)])
@@ -100,7 +101,7 @@ def test_who_is_the_cycles_comes_first_the_longest_waiting_before_all():
         np.arange(3, dtype=np.uint32), np.array([60.0, 40.0, 20.0]), one, np.array([1e9, 0, 0]), one, one, one, one,
         0 * one,
     )  # fmt: skip
-    value = policy.value(pages, 100.0)
+    value = policy.value(pages, Context(100.0))
     assert value.argsort()[::-1].tolist() == [2, 1, 0]
     assert (value > OVERDUE).tolist() == [False, True, True]
     assert policy.notes() == {"xyleme_cycle_s": 50.0}

@@ -5,6 +5,7 @@ import pytest
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule import Pages, Policy, Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.nutch_adaptive import NutchAdaptive, adapt
 from evercrawl.schedule.policies.stormcrawler_adaptive import StormcrawlerAdaptive
@@ -33,12 +34,15 @@ def visits(slots: list[int], at: list[float], changed: list[int], read: int = 1,
 
 
 def due_at(policy: Policy, at: float) -> float:
-    return float(policy.due(pages([at]), at)[0])
+    return float(policy.due(pages([at]), Context(at))[0])
 
 
 def test_nutch_takes_the_best_score_of_what_is_due_and_stormcrawler_the_oldest_date() -> None:
     waiting = pages([-60 * DAY, -40 * DAY, -1 * HOUR, np.nan], [1.0, 3.0, 9.0, 2.0])
-    nutch, storm = NutchAdaptive().value(waiting, 0.0), StormcrawlerAdaptive(new_share=0.0).value(waiting, 0.0)
+    nutch, storm = (
+        NutchAdaptive().value(waiting, Context(0.0)),
+        StormcrawlerAdaptive(new_share=0.0).value(waiting, Context(0.0)),
+    )
     assert nutch.argsort()[::-1].tolist() == [1, 3, 0, 2]
     assert storm.argsort()[::-1].tolist() == [0, 1, 3, 2]
     assert (nutch >= 0).tolist() == (storm >= 0).tolist() == [True, True, False, True]
@@ -47,9 +51,9 @@ def test_nutch_takes_the_best_score_of_what_is_due_and_stormcrawler_the_oldest_d
 def test_among_pages_that_matter_the_same_nutch_takes_new_ones_and_then_the_one_that_has_been_due_longest() -> None:
     """Else, where more is due than can be visited, those with high numbers would never be."""
     waiting = pages([-40 * DAY, -60 * DAY, np.nan, -60 * DAY, -50 * DAY], [1.0, 1.0, 1.0, 1.0 + 1e-6, 1.0])
-    assert NutchAdaptive().value(waiting, 0.0).argsort()[::-1].tolist() == [3, 2, 1, 4, 0]
+    assert NutchAdaptive().value(waiting, Context(0.0)).argsort()[::-1].tolist() == [3, 2, 1, 4, 0]
     worthless = pages([-40 * DAY, -60 * DAY], [0.0, 0.0])
-    assert NutchAdaptive().value(worthless, 0.0).argmax() == 1
+    assert NutchAdaptive().value(worthless, Context(0.0)).argmax() == 1
 
 
 def test_without_stretch_nutchs_intervals_are_as_long_as_visits_make_them() -> None:
@@ -124,9 +128,9 @@ def test_a_page_that_never_changes_is_not_due_for_ever() -> None:
 def test_a_cycle_is_what_it_takes_to_visit_all_pages_once(kind: type[Adaptive]) -> None:
     policy = kind("cycle")
     policy.learn(visits(list(range(101)), [10.0 * i for i in range(101)], [0] * 101))
-    assert policy.due(pages([500.0]), 0.0)[0] == pytest.approx(1500.0)
+    assert policy.due(pages([500.0]), Context(0.0))[0] == pytest.approx(1500.0)
     policy.learn(visits([3, 4], [9e5, 9e5 + 1], [0, 0]))
-    assert policy.due(pages([500.0]), 0.0)[0] == pytest.approx(1500.0), "since then the budget lay idle"
+    assert policy.due(pages([500.0]), Context(0.0))[0] == pytest.approx(1500.0), "since then the budget lay idle"
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -143,8 +147,8 @@ def test_who_is_told_again_in_other_batches_knows_the_same(kind: type[Adaptive],
     for i, slot in enumerate(slots):
         apart.learn(visits([slot], [at[i]], [changed[i]]))
     waiting = pages([100 * DAY] * 31)
-    assert np.array_equal(together.due(waiting, 0.0), apart.due(waiting, 0.0))
-    assert np.array_equal(together.value(waiting, 130 * DAY), apart.value(waiting, 130 * DAY))
+    assert np.array_equal(together.due(waiting, Context(0.0)), apart.due(waiting, Context(0.0)))
+    assert np.array_equal(together.value(waiting, Context(130 * DAY)), apart.value(waiting, Context(130 * DAY)))
 
 
 class World:
@@ -189,7 +193,10 @@ def test_as_published_the_budget_lies_idle_until_something_is_due(kind: type[Ada
     assert world.run(40 * HOUR) > 15 * HOUR
     assert world.visits.min() >= 2
     assert world.visits[::2].sum() > 1.3 * world.visits[1::2].sum(), "what changes is visited more often"
-    early = world.frontier.next_at() - world.policy.due(world.columns(np.arange(10, dtype=np.uint32)), world.now).min()
+    early = (
+        world.frontier.next_at()
+        - world.policy.due(world.columns(np.arange(10, dtype=np.uint32)), Context(world.now)).min()
+    )
     assert early <= 0.0
 
 
@@ -208,19 +215,19 @@ def test_where_nothing_is_due_all_intervals_are_made_shorter_in_proportion(kind:
     policy.learn(visits([0], [2 * DAY], [1]))
     policy.learn(visits([1, 2], [2 * DAY] * 2, [0] * 2))
     seen = pages([2 * DAY] * 3)
-    wait_s = policy.due(seen, 2 * DAY) - 2 * DAY
+    wait_s = policy.due(seen, Context(2 * DAY)) - 2 * DAY
     assert wait_s[0] < wait_s[1]
     at = 2 * DAY + 0.9 * wait_s[0]
-    assert policy.value(seen, at) == pytest.approx((at - 2 * DAY) / wait_s - 1.0)
+    assert policy.value(seen, Context(at)) == pytest.approx((at - 2 * DAY) / wait_s - 1.0)
 
 
 def test_new_pages_have_their_share_of_stormcrawlers_visits() -> None:
     policy, taken = StormcrawlerAdaptive(new_share=0.25), []
     waiting = pages([0.0, np.nan])
     for _ in range(40):
-        value: Floats = policy.value(waiting, 9 * DAY)
+        value: Floats = policy.value(waiting, Context(9 * DAY))
         taken.append(int(value.argmax()))
-        policy.chosen(value[taken[-1:]], 9 * DAY, 1, new=taken[-1])
+        policy.chosen(value[taken[-1:]], Context(9 * DAY, 1), new=taken[-1])
     assert sum(taken) == 10
 
 
@@ -246,7 +253,7 @@ def test_the_intervals_can_be_looked_at() -> None:
     policy = NutchAdaptive("10d")
     policy.learn(visits([1, 4], [0.0, DAY], [0, 0]))
     policy.learn(visits([4], [2 * DAY], [1]))
-    table = policy.tables(0.0)["intervals"]
+    table = policy.tables(Context(0.0))["intervals"]
     assert table["slot"].tolist() == [1, 4]
     assert table["interval_s"].tolist() == [10 * DAY, 8 * DAY]
     assert table["due_at"].tolist() == [10 * DAY, 10 * DAY]

@@ -7,9 +7,10 @@ from visit_forms import stale, stale_at_random
 from evercrawl.errors import ConfigError
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
-from evercrawl.schedule.base import Pages, Visits
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.formulas.objectives import OBJECTIVES
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.azar import Azar, fresh_at_random, random_optimum
 from evercrawl.schedule.policies.importance_proportional import ImportanceProportional
 from evercrawl.schedule.policies.lambda_crawl import LambdaCrawl, harmonic_cost, harmonic_optimum
@@ -37,7 +38,7 @@ def known(weight, lam, at=0.0, **columns: np.ndarray) -> Pages:
 def planned(policy: Planned, pages: Pages, per_s: float, unread: int = 0) -> np.ndarray:
     """Return the rates that a policy gives where there are so many visits a second."""
     policy.resume({"planned_visits_per_s": per_s})
-    policy.plan(pages, unread, 0.0)
+    policy.plan(pages, unread, Context(0.0))
     return policy.rates(pages.slot)
 
 
@@ -100,9 +101,9 @@ def test_clustering_makes_groups_of_pages_alike_and_betters_what_they_earn(key) 
 
 def test_groups_can_be_exported_and_have_the_rates_of_their_pages() -> None:
     policy = Partition(groups=3, steps=0)
-    assert set(policy.tables(0.0)) == {"plan"}
+    assert set(policy.tables(Context(0.0))) == {"plan"}
     rates = planned(policy, known([1.0, 9.0, 2.0, 8.0, 3.0, 7.0], np.ones(6)), 2.0)
-    table = policy.tables(0.0)["groups"]
+    table = policy.tables(Context(0.0))["groups"]
     assert table["pages"].tolist() == [2, 2, 2]
     assert table["importance"].tolist() == [1.5, 5.0, 8.5]
     assert np.repeat(table["visits_per_day"] / DAY_S, 2) == pytest.approx(np.sort(rates))
@@ -130,9 +131,11 @@ def test_bytes_are_saved_where_a_change_costs_much() -> None:
 def test_visits_come_when_an_interval_is_over_and_first_to_who_is_late_by_most_intervals() -> None:
     policy, pages = ImportanceProportional(new_share=0.0), known([1.0, 3.0, 0.0], [1.0, 1.0, 1.0], at=100.0)
     planned(policy, pages, 4.0)
-    assert policy.due(pages, 100.0) == pytest.approx([101.0, 100.0 + 1 / 3, np.inf])
-    assert policy.value(pages, 100.5).argsort().tolist() == [2, 0, 1]
-    assert policy.value(pages, 1e9).argsort().tolist() == [2, 0, 1], "who has no rate comes last, however long it waits"
+    assert policy.due(pages, Context(100.0)) == pytest.approx([101.0, 100.0 + 1 / 3, np.inf])
+    assert policy.value(pages, Context(100.5)).argsort().tolist() == [2, 0, 1]
+    assert policy.value(pages, Context(1e9)).argsort().tolist() == [2, 0, 1], (
+        "who has no rate comes last, however long it waits"
+    )
 
 
 def test_estimates_from_counts_take_the_place_of_the_belief() -> None:
@@ -250,17 +253,17 @@ def test_parameters_may_change_while_it_runs_and_wrong_ones_change_nothing() -> 
     assert (policy.objective, policy.new_share) == ("freshness", 0.5)
     policy.adjust({"objective": "age", "new_share": 0.0})
     assert planned(policy, pages, 0.5)[1] > 0.0
-    policy.chosen(np.ones(1), 0.0, 2, 0)
+    policy.chosen(np.ones(1), Context(0.0, 2), 0)
     new = np.array([False, True])
     mixed = Pages(pages.slot, np.where(new, np.nan, 0.0), *(getattr(pages, n) for n in (
         "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged")))  # fmt: skip
-    assert policy.value(mixed, 10.0).argmax() == 0, "new pages have no share any more"
+    assert policy.value(mixed, Context(10.0)).argmax() == 0, "new pages have no share any more"
 
 
 def test_the_plan_can_be_looked_at() -> None:
     policy = Uniform()
     planned(policy, known(1.0, np.ones(3)), 3.0)
-    table = policy.tables(0.0)["plan"]
+    table = policy.tables(Context(0.0))["plan"]
     assert table["slot"].tolist() == [0, 1, 2]
     assert table["visits_per_day"] == pytest.approx([DAY_S] * 3)
 
@@ -269,13 +272,13 @@ def test_random_moments_are_exponential_and_the_same_after_a_restart() -> None:
     lam = np.full(4000, 1.0)
     policy, pages = Azar("random"), known(1.0, lam, at=50.0)
     planned(policy, pages, 4000.0)
-    waits = policy.due(pages, 50.0) - 50.0
+    waits = policy.due(pages, Context(50.0)) - 50.0
     assert waits.mean() == pytest.approx(1.0, abs=0.05)
     assert (waits > 1.0).mean() == pytest.approx(np.exp(-1.0), abs=0.03)
     again = Azar("random")
     planned(again, pages, 4000.0)
-    assert (again.due(pages, 99.0) == policy.due(pages, 50.0)).all()
-    order = policy.value(pages, 50.5)
+    assert (again.due(pages, Context(99.0)) == policy.due(pages, Context(50.0))).all()
+    order = policy.value(pages, Context(50.5))
     assert (np.diff(order[np.argsort(waits)]) <= 0).all(), "the moment that is longest ago comes first"
 
 
@@ -284,11 +287,11 @@ def test_announced_changes_are_visited_by_lot() -> None:
     notice = np.tile([1.0, 0.0], 2000)
     policy, pages = LambdaCrawl(), known(weight, np.full(4000, 1.0), neg_log_unchanged=notice)
     planned(policy, pages, 2000.0)
-    at_once = policy.due(pages, 0.0) == 0.0
+    at_once = policy.due(pages, Context(0.0)) == 0.0
     assert not at_once[notice == 0].any()
     assert at_once[(weight > 10) & (notice > 0)].all()
     assert 0.0 < at_once[(weight == 10) & (notice > 0)].mean() < 0.5
-    best = policy.value(pages, 1e-3) >= np.sort(policy.value(pages, 1e-3))[-int(at_once.sum())]
+    best = policy.value(pages, Context(1e-3)) >= np.sort(policy.value(pages, Context(1e-3)))[-int(at_once.sum())]
     assert (best == at_once).all()
 
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.base import Assessed, Policy
+from evercrawl.schedule.abilities import Assessed, Learns, Tabulates, assessed
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
 from evercrawl.schedule.policies.bayes_classes.beliefs import ClassBeliefs
-from evercrawl.schedule.policies.price.price import Price
+from evercrawl.schedule.shared.by_price import ByPrice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Need, Pages, Visits
     from evercrawl.types import Floats
 
 PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
@@ -26,7 +27,7 @@ _TOGETHER: Final = 512  # pages whose worth at all these ages is laid out at onc
 _LEAST: Final = 1e-300
 
 
-class BayesClasses(Price):
+class BayesClasses(Learns, Tabulates, ByPrice):
     """Visit the page whose visit is worth most, on the mean over the classes that it may be of; one price for all.
 
     After each visit the probabilities of the page's classes are multiplied by those of what was found. A visit is worth
@@ -47,10 +48,10 @@ class BayesClasses(Price):
     --------
     Nothing is known of either page, so the one that waits longer is worth more:
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> one, none, visited_at = np.ones(2), np.zeros(2), np.array([9e4, 0.0])
     >>> pages = Pages(np.arange(2, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
-    >>> BayesClasses("1,30").value(pages, 1e5).argmax().item()
+    >>> BayesClasses("1,30").value(pages, Context(1e5)).argmax().item()
     1
 
     References
@@ -60,7 +61,6 @@ class BayesClasses(Price):
     (2008) for a rate that is not known.
     """
 
-    learns: ClassVar[bool] = True
     needs: ClassVar[frozenset[Need]] = frozenset({"site"})
 
     def __init__(self, periods_days: str = PERIODS_DAYS, forget: float = 0.02, harmonic: float = HARMONIC) -> None:
@@ -78,22 +78,22 @@ class BayesClasses(Price):
         """Take in what visits say of the classes of their pages."""
         self._beliefs.learn(visits)
 
-    def assess(self, pages: Pages, now: float, valued: int, due_from: int) -> Assessed:
+    def assess(self, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
         """Return what `value` and `due` say, of classes."""
-        return Policy.assess(self, pages, now, valued, due_from)
+        return assessed(self, pages, context, valued, due_from)
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return the worth of a visit per unit of the budget of each page; a new one has waited for `patience`."""
         new = np.isnan(pages.visited_at)
-        waited_s = 0.0 if pages.found_at is None else np.nan_to_num(now - pages.found_at)
-        age_s = np.where(new, np.maximum(self.patience, waited_s), np.maximum(now - pages.visited_at, 0.0))
+        waited_s = 0.0 if pages.found_at is None else np.nan_to_num(context.now - pages.found_at)
+        age_s = np.where(new, np.maximum(self.patience, waited_s), np.maximum(context.now - pages.visited_at, 0.0))
         likely = self._beliefs.probabilities(pages.slot, pages.site)
         return self._worth(pages, likely, age_s, new)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when a visit to each will be worth the price; infinity where it never will."""
         if math.isnan(self.price) and len(pages.slot):
-            self.price = max(float(np.median(self.value(pages, now))), _LEAST)
+            self.price = max(float(np.median(self.value(pages, context))), _LEAST)
         likely = self._beliefs.probabilities(pages.slot, pages.site)
         parts = [slice(first, first + _TOGETHER) for first in range(0, len(likely), _TOGETHER)]
         age_s = np.concatenate([self._age_when_due(pages.take(part), likely[part]) for part in parts] or [np.zeros(0)])
@@ -128,7 +128,7 @@ class BayesClasses(Price):
         worth = (1 - self._harmonic) * dear + self._harmonic * np.maximum(x - gone, 0.0)
         return worth * self.periods_s, dear
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return how probable each class is of each page, and of the sites' next new pages.
 
         Returns

@@ -16,7 +16,7 @@ import numpy as np
 from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Visits
+    from evercrawl.schedule.pages import Visits
     from evercrawl.types import Floats, Ints, Slots
 
 _SITE_PAGES: Final = 3.0  # pages of the crawl that count in a site's beliefs
@@ -39,7 +39,7 @@ class ClassBeliefs:
     --------
     Weekly or monthly? A change was found after five days:
 
-    >>> from evercrawl.schedule.base import Visits
+    >>> from evercrawl.schedule.pages import Visits
     >>> beliefs, yes, no = ClassBeliefs(np.array([1 / 7, 1 / 30])), np.array([True]), np.array([False])
     >>> page, nothing = np.array([0], np.uint32), np.array([0])
     >>> beliefs.learn(Visits(page, page, np.array([9.0]), np.array([5.0]), yes, no, yes, np.array([np.nan]),

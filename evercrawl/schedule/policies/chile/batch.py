@@ -15,7 +15,7 @@ from evercrawl.arrays.rows import Rows, grown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats, Ints, Slots
 
 Order: TypeAlias = Literal["largest", "queued", "round_robin"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows, Learns, Places, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import seconds
 from evercrawl.schedule.policies.chile.batch import Batch
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Flags, Need, Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Flags, Need, Pages, Visits
     from evercrawl.types import Floats
 
 _PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
@@ -28,7 +30,7 @@ _USUAL_S: Final = 10.0  # that a batch takes in between: few visits, but some to
 _SOONEST_S: Final = 1.0  # between two looks at all pages
 
 
-class Chile(Policy):
+class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy):
     """Visit the page to which a visit adds most, where a page is worth V = q^a r^b p^c to the collection.
 
     q is its worth by links, queries, visits of people and the look of its URL; r, from 0 to 1, which part of it is
@@ -93,8 +95,6 @@ class Chile(Policy):
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})
-    learns: ClassVar[bool] = True
-    plans: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -128,23 +128,23 @@ class Chile(Policy):
         b = self._number("b")
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return the gain, squeezed below 1; for pages of the batch, 1 more and what their host's turn says.
 
         For pages that are to be left alone a while, it is 1 less: below that of any other.
         """
-        gains = self.gain(pages, now)
+        gains = self.gain(pages, context.now)
         least = self._least if self._least > 0 else 1.0
         squeezed = gains / (gains + least)
         held = self._batch.holds(gains, pages, np.isnan(pages.visited_at))
         planned = np.where(held, 1.0 + self._batch.rank(pages, str(self._options["host_order"])), 0.0)
-        return np.where(self._soon(pages, now), -1.0, planned) + squeezed
+        return np.where(self._soon(pages, context.now), -1.0, planned) + squeezed
 
-    def place(self, page: Pages, now: float) -> str:
+    def place(self, page: Pages, context: Context) -> str:
         """Return where the page stands, if it was visited so lately that it is left alone."""
-        return "after all pages not visited within soonest" if self._soon(page, now)[0] else ""
+        return "after all pages not visited within soonest" if self._soon(page, context.now)[0] else ""
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when a visit to each will add as much as to the last page of a batch; infinity where it never will."""
         if math.isnan(self._least):
             return pages.visited_at
@@ -158,18 +158,18 @@ class Chile(Policy):
         wait_s = np.maximum(np.where(np.isnan(wait_s), 0.0, wait_s), self._soonest_s)
         return np.where(never, np.inf, pages.visited_at + wait_s)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Pick the next batch, where the one before is spent, or took twice as long as it should."""
         if not len(pages.slot):
-            return now + 1.0
-        if not self._batch.going(now):
+            return context.now + 1.0
+        if not self._batch.going(context.now):
             self._usual = usual(pages)
-            ready = ~self._soon(pages, now)
+            ready = ~self._soon(pages, context.now)
             size = self._size(len(pages.slot) + unread, int(ready.sum()) + unread)
             length_s, of_site = size / self._pace.per_s, int(self._number("site_pages"))
-            self._batch.pick(self.gain(pages, now) * ready, pages, size, of_site, now, length_s)
+            self._batch.pick(self.gain(pages, context.now) * ready, pages, size, of_site, context.now, length_s)
             self._least = self._batch.least
-        return now + max(self._batch.left / self._pace.per_s, _SOONEST_S)
+        return context.now + max(self._batch.left / self._pace.per_s, _SOONEST_S)
 
     def _size(self, waiting: int, ready: int) -> int:
         """Return how many visits a batch is to have, where some of those that wait are not left alone for now."""
@@ -191,9 +191,9 @@ class Chile(Policy):
         self._counts.learn(visits)
         self._batch.learn(visits)
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Take note of the pace, and of the visits that were the batch's."""
-        self._pace.made(len(values), now)
+        self._pace.made(len(values), context.now)
         self._batch.made(int(np.count_nonzero(values > 1.0)), new)
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
@@ -208,7 +208,7 @@ class Chile(Policy):
         self._batch.drop()
         self._least = math.nan
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return `changes`, what was counted of each page, and `batch`, what of it is still to be visited.
 
         Returns

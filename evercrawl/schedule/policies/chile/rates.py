@@ -17,7 +17,7 @@ from evercrawl.arrays.rows import Rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
 CERTAIN: Final = 1e9

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Facts, Pages
+    from evercrawl.schedule.pages import Facts, Pages
     from evercrawl.types import Floats
 
 DEEPEST: Final = 15.0
@@ -71,7 +71,7 @@ def look(facts: Facts) -> Floats:
 
     Examples
     --------
-    >>> from evercrawl.schedule.base import Facts
+    >>> from evercrawl.schedule.pages import Facts
     >>> depth, url_bytes, none = np.array([0.0, 15.0, 0.0]), np.array([64.0, 64.0, 0.0]), np.zeros(3)
     >>> look(Facts(depth, url_bytes, none, none, none, none, none, none)).round(3)
     array([0.917, 0.583, 0.   ])

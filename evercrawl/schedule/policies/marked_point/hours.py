@@ -11,7 +11,7 @@ from evercrawl.schedule.policies.marked_point.instants import DAY_S, WEEK
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Flags, Visits
+    from evercrawl.schedule.pages import Flags, Visits
     from evercrawl.types import Floats
 
 ROW: Final = [("hours", "u1", 24), ("days", "u1", WEEK), ("nights", "u1", WEEK), ("since", "f8")]

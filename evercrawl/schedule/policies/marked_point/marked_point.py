@@ -17,7 +17,8 @@ from evercrawl.schedule.shared.planned import Planned
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
 _HOUR_S: Final = 3_600.0
@@ -51,11 +52,11 @@ class MarkedPoint(Planned):
     --------
     Ten visits each: the page that changes most is left out, as in the optimum.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     >>> pages = Pages(np.arange(5, dtype=np.uint32), none, one, none, 1e9 * one, 5e9 / lam, one, none, none)
     >>> policy = MarkedPoint()
-    >>> later = policy.plan(pages, unread=0, now=0.0)
+    >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot) * 50
     array([11., 14., 14., 11.,  0.])
 
@@ -87,10 +88,10 @@ class MarkedPoint(Planned):
             rows = self._times.upto(int(visits.slot.max(initial=0)) + 1)
             rows[visits.slot] = marked_point_hours.learn(rows[visits.slot], visits)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Split the visits of the next horizon."""
-        self._now = now
-        return super().plan(pages, unread, now)
+        self._now = context.now
+        return super().plan(pages, unread, context)
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return visits a second: whole numbers in the horizon, on whole days of the week for regular pages."""
@@ -104,7 +105,7 @@ class MarkedPoint(Planned):
             found[random] = counts.each * (left / visits)
         return found
 
-    def ineffective_option(self, *, in_bytes: bool) -> str:
+    def ineffective_option(self, context: Context) -> str:
         """Return that the last plan had too many visits to be split as was asked for."""
         fits = marked_point_counts.fits(self.split, *self._last)
         return "" if fits else f"a horizon has too many visits for split = {self.split}, so they are split by price"
@@ -131,12 +132,12 @@ class MarkedPoint(Planned):
         days, at = self._next_at(pages)
         return np.where(days > 0, np.where(at <= now, 1.0 + late, 0.0), late)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when the interval is over, or when a regular page is next to be visited."""
         days, at = self._next_at(pages)
-        return np.where(days > 0, at, super().due(pages, now))
+        return np.where(days > 0, at, super().due(pages, context))
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the plan, and the regular pages.
 
         Returns
@@ -156,7 +157,7 @@ class MarkedPoint(Planned):
         rows = self._placed.upto(0)
         slots = np.flatnonzero(rows["days"]).astype(np.uint32)
         weekly, hour = np.bitwise_count(rows["days"][slots].astype(np.int64)), rows["offset_s"][slots] / _HOUR_S
-        return {**super().tables(now), "regular": {"slot": slots, "visits_per_week": weekly, "hour": hour}}
+        return {**super().tables(context), "regular": {"slot": slots, "visits_per_week": weekly, "hour": hour}}
 
     def _next_at(self, pages: Pages) -> tuple[NDArray[Any], Floats]:
         rows = self._placed.take(pages.slot)

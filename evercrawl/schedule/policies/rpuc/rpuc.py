@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.policies.rpuc.options import Options
 from evercrawl.schedule.policies.rpuc.scale import Scale
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Need, Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Need, Pages, Visits
     from evercrawl.types import Floats, Ints, Slots
 
 _ROUND: Final = 4  # looks at all pages a round
@@ -30,7 +32,7 @@ _FAINT: Final = 1e-9  # of what pages matter on the mean: nothing matters less
 _DEAD, _NOT_YET = -2.0, -1.0
 
 
-class Rpuc(Policy):
+class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     """Visit the pages of each type once in its period; of those whose time is up, the latest for its period first.
 
     A page is told by a vector V of four numbers: R, in how many answers to searches it comes up a cycle; P, its
@@ -78,12 +80,12 @@ class Rpuc(Policy):
     Types are given; the page that matters has a period of an hour, the other one of a day, and both were visited when
     the crawl began, two hours ago.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> rows, zero, one = np.arange(2, dtype=np.uint32), np.zeros(2), np.ones(2)
     >>> pages = Pages(rows, zero, np.array([9.0, 1.0]), one, one, one, one, zero, zero)
     >>> policy = Rpuc(matrix="0,1,0,0; 0,0,0,0", thresholds="0.5,0", periods="1h,1d", scale="rank")
-    >>> next_at = policy.plan(pages, unread=0, now=7200.0)
-    >>> policy.value(pages, now=7200.0) >= policy.min_value
+    >>> next_at = policy.plan(pages, 0, Context(7200.0))
+    >>> policy.value(pages, Context(7200.0)) >= policy.min_value
     array([ True, False])
 
     References
@@ -92,8 +94,6 @@ class Rpuc(Policy):
     crawl takes for importance stands for it here.
     """
 
-    learns: ClassVar[bool] = True
-    plans: ClassVar[bool] = True
     reviews: ClassVar[int] = 16
     needs: ClassVar[frozenset[Need]] = frozenset({"retrieved", "clicked"})
     min_value: float = _NOT_YET + 0.5
@@ -129,10 +129,10 @@ class Rpuc(Policy):
         self._capacity.told(visits.at)
         self._checked.learn(visits)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Fit the types to what was measured; return when to do so again, a quarter of a round later."""
         if not len(pages.slot):
-            return now + 1.0
+            return context.now + 1.0
         per_s = self._capacity.per_s
         self._round_s = len(pages.slot) / per_s
         rows = self._checked.take(pages.slot)
@@ -140,27 +140,27 @@ class Rpuc(Policy):
         if len(there):
             part = there[:: max(1, len(there) // _SAMPLE)]
             share = 1.0 - self._options.new_share * (unread > 0)
-            self._fit(pages.take(part), max(share, 0.01) * per_s * len(part) / len(there), now)
-        self._queues = pages.slot, self._queue(pages, rows, now)
-        return now + self._round_s / _ROUND
+            self._fit(pages.take(part), max(share, 0.01) * per_s * len(part) / len(there), context.now)
+        self._queues = pages.slot, self._queue(pages, rows, context.now)
+        return context.now + self._round_s / _ROUND
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return how late each is for its period, new pages in their turns; below `min_value` who is left alone."""
-        rows, at, period_s = self._due(pages, now)
+        rows, at, period_s = self._due(pages, context.now)
         new = np.isnan(pages.visited_at)
-        late = np.where(new, 1.0 / (1.0 + pages.slot), np.maximum(now - at, 0.0) / period_s)
+        late = np.where(new, 1.0 / (1.0 + pages.slot), np.maximum(context.now - at, 0.0) / period_s)
         early = (late < 1.0) & ~new & (self._options.periods != "")
         value = np.where(early, _NOT_YET, self._turns.order(late, new))
         return np.where(rows["misses"] >= self._options.drop_after, _DEAD, value)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when the period of each is over; infinity for those removed."""
-        rows, at, period_s = self._due(pages, now)
+        rows, at, period_s = self._due(pages, context.now)
         return np.where(rows["misses"] >= self._options.drop_after, np.inf, at + period_s)
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Learn how many visits there are, and whose turn it is."""
-        self._capacity.made(len(values), now)
+        self._capacity.made(len(values), context.now)
         self._turns.made(len(values), new)
 
     def notes(self) -> dict[str, float]:
@@ -171,7 +171,7 @@ class Rpuc(Policy):
         """Go on with as many visits a second as an earlier run made; the types are fitted anew."""
         self._capacity.resume(notes.get("rpuc_per_s", 0.0))
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the types, the queue of each page, the target list of pages found changed, and those removed.
 
         Returns

@@ -12,7 +12,7 @@ from evercrawl.schedule.shared.checked import checks_among
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Flags, Visits
+    from evercrawl.schedule.pages import Flags, Visits
     from evercrawl.types import Floats, Slots
 
 _ROW: Final = [

@@ -12,7 +12,7 @@ from evercrawl.schedule.shared.checked import checks_among, rate_per_s
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from evercrawl.schedule.base import Visits
+    from evercrawl.schedule.pages import Visits
     from evercrawl.types import Floats, Slots
 
 _TRIED: Final = 5.0  # rounds after which a page that is gone is tried again at the latest

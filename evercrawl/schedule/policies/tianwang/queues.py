@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Flags
+    from evercrawl.schedule.pages import Flags
     from evercrawl.types import Floats, Ints, Slots
 
 DUE, REMAINED, INDEX = 0, 1, 2

@@ -11,7 +11,7 @@ from evercrawl.schedule.shared.checked import rate_per_s
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Flags
+    from evercrawl.schedule.pages import Flags
     from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
     from evercrawl.types import Floats, Slots
 

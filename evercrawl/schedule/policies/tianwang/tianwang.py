@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.policies.tianwang.cycle import Cycle, noted
 from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Flags, Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Flags, Pages, Visits
     from evercrawl.types import Floats, Ints, Slots
 
 _CYCLES: Final = 5  # a round, where nobody says how long a cycle is
@@ -35,7 +37,7 @@ _BEFORE: Final = -float(1 << 33)  # pages of this cycle stand in their hosts' qu
 _TIE: Final = 2.0**-33
 
 
-class Tianwang(Policy):
+class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     """In each cycle visit so many new URLs, the pages whose NextCrawlTime has come, and what earlier cycles left over.
 
     A cycle has room for N_C visits. I % of them are for new URLs; what these leave goes to index-like pages, visited
@@ -76,12 +78,12 @@ class Tianwang(Policy):
     Two pages were read when the crawl began, and a round takes 1 s. A third is new. Whatever was planned comes before
     what was not, in the order 3 (new), 1:
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> one, none = np.ones(2), np.zeros(2)
     >>> policy = Tianwang(capacity=1, new_percent=0)
     >>> seen = Pages(np.arange(2, dtype=np.uint32), np.array([1.0, 2.0]), one, one, one, one, one, none, none)
-    >>> next_at = policy.plan(seen, unread=1, now=100.0)
-    >>> policy.value(seen, now=100.0) >= policy.min_value
+    >>> next_at = policy.plan(seen, 1, Context(100.0))
+    >>> policy.value(seen, Context(100.0)) >= policy.min_value
     array([ True, False])
 
     References
@@ -90,9 +92,7 @@ class Tianwang(Policy):
     order index-like pages are visited, is ours, and so are the first period (a round) and the longest.
     """
 
-    learns: ClassVar[bool] = True
     counts_links: ClassVar[bool] = True
-    plans: ClassVar[bool] = True
     keeps_notes: ClassVar[bool] = True
     reviews: ClassVar[int] = 16
     least: float = _LATER
@@ -137,10 +137,10 @@ class Tianwang(Policy):
         self._links.learn(visits)
         self._sites.learn(visits)
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Begin a cycle, or go on with one that a run before this has begun; return when it ends."""
-        if now >= self._cycle.ends_at:
-            self._begin(len(pages.slot), now)
+        if context.now >= self._cycle.ends_at:
+            self._begin(len(pages.slot), context.now)
         cycle, self._resumed = self._cycle, False
         rows, at, next_at = self._known(pages.slot, pages.visited_at)
         waiting = (at < cycle.begun_at) & (rows["misses"] < self._options.retire_after)
@@ -151,24 +151,24 @@ class Tianwang(Policy):
         index = index[~np.isin(index, np.concatenate([due, remained]))][: int(cycle.left_index)]
         cycle.left_index = len(index)
         self._places.fill([(DUE, pages.slot[due]), (REMAINED, pages.slot[remained]), (INDEX, pages.slot[index])])
-        self._capacity.begin(now)
-        self._rest_if_done(now)
+        self._capacity.begin(context.now)
+        self._rest_if_done(context.now)
         return cycle.ends_at
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return what visits are worth: 1 and more for those of this cycle, less for others."""
         rows, at, next_at = self._known(pages.slot, pages.visited_at)
         taken, within = self._within(pages.slot, at)
         begins = _SOONER if self._cycle.refresh_first else _LATER
         planned = np.where(self._direct(rows), _AT_ONCE, begins) + within
-        late = (now - next_at) / self._cycle.round_s
+        late = (context.now - next_at) / self._cycle.round_s
         spare = _SPARE + np.where(late > 0, 0.75, 0.25) + 0.24 * late / (1.0 + np.abs(late))
         value = np.where(taken, planned, np.where(self._given_up(rows), _GONE, spare))
         later = pages.slot * _TIE if pages.weight_ratio is None else 0.5 - 0.5 * among_equals(pages.importance)
         new = 2.9 - later if self._cycle.room_new > 0 else 0.5 - 0.4 * later
         return np.where(np.isnan(pages.visited_at), new, value)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return when pages may be visited: those of this cycle before any instant, others not before it ends."""
         rows, at, next_at = self._known(pages.slot, pages.visited_at)
         taken, within = self._within(pages.slot, at)
@@ -176,13 +176,13 @@ class Tianwang(Policy):
         later = next_at if self._options.work_conserving else np.maximum(next_at, self._cycle.ends_at)
         return np.where(taken, _BEFORE - sooner, np.where(self._given_up(rows), np.inf, later))
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Take visits off what is left of the cycle's work."""
-        self._capacity.made(len(values), now)
+        self._capacity.made(len(values), context.now)
         refresh = values[(values >= _LATER) & (np.floor(values) != _NEW)]
         kinds = np.bincount(_KINDS - 1 - (refresh % 1 * _KINDS).astype(np.int64), minlength=_KINDS)
         self._cycle.visited(new, *kinds.tolist())
-        self._rest_if_done(now)
+        self._rest_if_done(context.now)
 
     def notes(self) -> dict[str, float]:
         """Return what the cycle is, and how many visits a second there are, once that is known."""
@@ -193,7 +193,7 @@ class Tianwang(Policy):
         self._cycle, self._resumed = noted(notes, self._options.new_percent), True
         self._capacity.resume(notes.get("tianwang_per_s", 0.0))
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return the five tables, by the names they were published under.
 
         Returns

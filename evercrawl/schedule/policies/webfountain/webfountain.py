@@ -9,6 +9,7 @@ import numpy as np
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.abilities import Follows, Learns, Plans, Tabulates
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import one_of, seconds
 from evercrawl.schedule.policies.webfountain.buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
@@ -20,7 +21,8 @@ from evercrawl.schedule.shared.tempo import Tempo
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.base import Pages, Visits
+    from evercrawl.schedule.base import Context
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats, Ints
 
 _LEAST_VISITS: Final = 16.0  # of a period: with fewer, solving costs more than all else, and there is nothing to share
@@ -30,7 +32,7 @@ _LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is giv
 _ENOUGH: Final = 1e-5  # of the cost: nothing that is measured is known better
 
 
-class Webfountain(Policy):
+class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
     """Give each bucket of pages, and new pages, the visits that an optimum over the coming periods gives them.
 
     Pages alike in rate of change, or in rate and importance, share a bucket. At the beginning of each period all that
@@ -69,11 +71,11 @@ class Webfountain(Policy):
     Until it has planned, 16 periods of a minute pass between visits: the first page is 16 periods early, 1 / (1 + 17),
     the second is due now, 1 / (1 + 1). It is the turn of old pages, +2; the new one has +1.
 
-    >>> from evercrawl.schedule import Pages
+    >>> from evercrawl.schedule import Context, Pages
     >>> one, none = np.ones(3), np.zeros(3)
     >>> visited_at = np.array([960.0, 0.0, np.nan])
     >>> pages = Pages(np.arange(3, dtype=np.uint32), visited_at, one, none, one, one, one, none, none)
-    >>> Webfountain().value(pages, now=960.0)
+    >>> Webfountain().value(pages, Context(960.0))
     array([2.05555556, 2.5       , 1.5       ])
 
     References
@@ -82,9 +84,7 @@ class Webfountain(Policy):
     pages are sorted into buckets, and the rate worked out, is ours.
     """
 
-    learns: ClassVar[bool] = True
     counts_links: ClassVar[bool] = True
-    plans: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -114,19 +114,19 @@ class Webfountain(Policy):
         self._measured: Measured | None = None
         self._plan: Plan | None = None
 
-    def value(self, pages: Pages, now: float) -> Floats:
+    def value(self, pages: Pages, context: Context) -> Floats:
         """Return how late each page is, in periods, on a scale from 0 to 1; between old and new ones by turns."""
         new = np.isnan(pages.visited_at)
-        late = (now - np.where(new, now, self.due(pages, now))) / self._period_s
+        late = (context.now - np.where(new, context.now, self.due(pages, context))) / self._period_s
         ahead = np.where(late < 0, 1 / (1 + np.abs(late)), 1 + late)
         return self._turns.order(np.where(new, np.maximum(pages.importance, 0.0), ahead), new)
 
-    def due(self, pages: Pages, now: float) -> Floats:
+    def due(self, pages: Pages, context: Context) -> Floats:
         """Return at which instant of the period each page is to be visited."""
         due_at: Floats = self._kept.take(pages.slot)["due_at"]
         return np.where(np.isnan(due_at), pages.visited_at + self._period_s * self._cycle_periods, due_at)
 
-    def chosen(self, values: Floats, now: float, known: int, new: int = 0) -> None:
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Count how many of the visits went to new pages."""
         self._turns.made(len(values), new)
 
@@ -145,10 +145,10 @@ class Webfountain(Policy):
         rows[visits.slot] = held
         self._tempo.learn(visits.at, visits.found.astype(np.float64))
 
-    def plan(self, pages: Pages, unread: int, now: float) -> float:
+    def plan(self, pages: Pages, unread: int, context: Context) -> float:
         """Sort all pages into buckets, measure them, solve the programme, and say when each page's turn is."""
         if not len(pages.slot):
-            return now + 1.0
+            return context.now + 1.0
         cycle_s = self._tempo.cycle_s(len(pages.slot))
         visits_s = cycle_s / len(pages.slot) * _LEAST_VISITS
         self._period_s = max(cycle_s / self._cycle_periods, self._shortest_s, visits_s)
@@ -157,16 +157,16 @@ class Webfountain(Policy):
         bucket = sort_into(rate, weight, self._count, by_weight=self._by_weight)
         names, bucket = np.unique(bucket, return_inverse=True)
         history = self._kept.take(pages.slot)
-        self._measured = measure(bucket, len(names), history, pages, now, cycle_s)
+        self._measured = measure(bucket, len(names), history, pages, context.now, cycle_s)
         often = 1.0 / np.where(history["turn_s"] > 0, history["turn_s"], cycle_s)
         made = np.bincount(bucket, often).astype(np.float64)
         programme = self._programme(self._measured, made, unread, float(weight.mean()))
         like = self._plan if self._plan is not None and self._plan.old.shape == programme.shape else None
         self._plan = solve(programme, None if like is None else _later(like), _ENOUGH)
-        self._take_up(pages, bucket, self._plan.old[0] * len(pages.slot), now)
+        self._take_up(pages, bucket, self._plan.old[0] * len(pages.slot), context.now)
         visits = float(self._plan.old[0].sum() + self._plan.new[0])
         self._turns.share = float(self._plan.new[0]) / visits if visits > 0 else 0.5
-        return now + self._period_s
+        return context.now + self._period_s
 
     def _programme(self, measured: Measured, made: Floats, unread: int, weight: float) -> Programme:
         """Return the programme, pages in parts of all pages, weights and costs in parts of the mean.
@@ -198,7 +198,7 @@ class Webfountain(Policy):
         rows["due_at"][pages.slot] = now + (rank + 0.5) * every_s[bucket]
         rows["turn_s"][pages.slot] = (size * every_s)[bucket]
 
-    def tables(self, now: float) -> dict[str, dict[str, NDArray[Any]]]:
+    def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
         """Return what was measured of each bucket, and how many visits it gets in each of the periods ahead.
 
         Returns

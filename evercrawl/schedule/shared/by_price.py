@@ -1,0 +1,170 @@
+"""What the policies share that visit what is worth a price: how it is learned, and what comes of it."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import numpy as np
+
+from evercrawl.kernels import Library, pointer
+from evercrawl.schedule.abilities import Assessed, Assesses, Follows, Predicts, Priced, Resumes, assessed
+from evercrawl.schedule.clocks.clocks import Clocks
+from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
+from evercrawl.schedule.parameters import within
+from evercrawl.schedule.shared.pacing import Pace
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.base import Context, InvalidatedBy
+    from evercrawl.schedule.pages import Pages
+    from evercrawl.types import Floats
+
+_KERNELS: Final = Library("evercrawl.schedule.policies.price._kernel")
+CLOSE: Final = 0.03  # a step of Newton's, as a part of the age, after which the error is about its square
+_STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, once some hundred were seen
+_SURPRISE: Final = 3.0  # at most, in the logarithm
+_LEAST: Final = 1e-300
+_NEW_HARMONIC: Final = 0.05  # of new pages: the patience with them has an end, so that they need more of it to be read
+_PATIENCE_CYCLES: Final = 20.0
+_PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
+_LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cycle
+_FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
+_WEIGHED_PAGES: Final = 1000.0
+_NONE: Final = np.zeros(0)
+_RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
+
+
+class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
+    """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
+
+    A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
+    they are worth more, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages
+    compete with what their visit would be worth if they had been left alone for `patience`.
+
+    Parameters
+    ----------
+    harmonic, close
+        As for `Price`.
+    clocks
+        Which tell the age of copies; by default that is told by time alone.
+    longs
+        Whether age alone is worth something, unless `harmonic` is 0.
+
+    Attributes
+    ----------
+    price
+        P, in importance times seconds per unit of the budget; nan before the first visit.
+    patience
+        H, in seconds: twenty times as long as it takes to visit all pages once that were read. Those that were not
+        do not count, for there is no end to the URLs of a calendar. It is no longer than pages last on the mean. A page
+        that has waited for longer was left alone for so long indeed: even where a host allows fewer visits than would
+        be worth the price, each of its pages is read some day.
+    """
+
+    awaits: ClassVar[bool] = True
+    invalidated_by: ClassVar[InvalidatedBy] = "batches"
+    _given: ClassVar[float] = 1e6
+    """Rates of a larger shape were given, in seconds, and not learned."""
+
+    def __init__(
+        self, harmonic: float = HARMONIC, close: float = CLOSE, clocks: Clocks | None = None, *, longs: bool = True
+    ) -> None:
+        self._harmonic = within("price: harmonic", harmonic, 0, 1)
+        self._new_harmonic = max(harmonic, _NEW_HARMONIC) if harmonic > 0 else 0.0
+        self._close = within("price: close", close, 0, 1)
+        self.price = math.nan
+        self.patience = _PATIENCE_S[0]
+        self._visits = 0
+        self._pace, self._known = Pace(), 0
+        self._weighed = np.zeros(1)  # importance over cost of the pages that were seen of late, on the mean
+        self._longs = harmonic > 0 and longs
+        self._clocks = clocks or Clocks()
+
+    def at_price(self, price: float) -> Self:
+        """Return the same policy under another price."""
+        other = copy(self)
+        other.price = price
+        return other
+
+    def assess(self, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
+        """Return what visits to the first pages are worth, how fresh these are, and when the last fall due."""
+        if not valued or math.isnan(self.price):
+            return assessed(self, pages, context, valued, due_from)
+        return self._assess(pages, context, valued, due_from, fresh=True)
+
+    def value(self, pages: Pages, context: Context) -> Floats:
+        """Return the worth of a visit per unit of the budget, I, of each page."""
+        n = len(pages.slot)
+        return self._assess(pages, context, n, n).values
+
+    def due(self, pages: Pages, context: Context) -> Floats:
+        """Return when a visit to each will be worth the price; infinity where it never will."""
+        if math.isnan(self.price) and len(pages.slot):
+            self.price = max(float(np.median(self.value(pages, context))), _LEAST)
+        return self._assess(pages, context, 0, 0).due
+
+    def fresh(self, pages: Pages, context: Context) -> Floats:
+        """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
+        out = np.empty(len(pages.slot))
+        _KERNELS["fresh"](
+            *_columns(pages), context.now, self._given, context.deaths_per_s, *self._clocks.pointers(), pointer(out)
+        )  # fmt: skip
+        return out
+
+    def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
+        """Return values and due times, freshness too if asked, and note what pages weigh.
+
+        A second's age adds something to the worth of a copy, whatever is believed of its changes: a page that weighs
+        and costs what others do gains a tenth of the price a cycle by it, so that of pages that are thought never to
+        change each is looked at all the same. Where rates are given and need no looking, nothing.
+        """
+        longing = self._longs and self._visits >= _FIRST_VISITS
+        wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
+        values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
+        dear, found, back = (
+            _NONE if column is None else np.ascontiguousarray(column, np.float64)
+            for column in (pages.host_price_ratio, pages.found_at, pages.comeback_scale_s)
+        )
+        likely = np.empty(valued if fresh else 0)
+        _KERNELS["assess"](
+            *_columns(pages), context.now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S,
+            self._close, self._given, context.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self._weighed),
+            pointer(dear), len(dear), pointer(found), len(found), pointer(back), len(back), *self._clocks.pointers(),
+            pointer(values), valued, pointer(due), due_from, pointer(likely), len(likely),
+        )  # fmt: skip
+        return Assessed(values, due, likely)
+
+    def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
+        """Let the price follow what visits are worth, and patience how long a cycle is."""
+        if len(values):
+            price = self.price if self._visits else max(float(values[0]), _LEAST)
+            self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
+            self._visits += len(values)
+        self._known = context.known
+        self._pace.made(len(values), context.now)
+        lasts_s = 1.0 / context.deaths_per_s if context.deaths_per_s > 0 else _PATIENCE_S[1]
+        most_s = min(max(lasts_s, _PATIENCE_S[0]), _PATIENCE_S[1])
+        self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(context.known), _PATIENCE_S[0]), most_s)
+
+    def notes(self) -> dict[str, float]:
+        """Return the price and the patience; nothing before the first visit."""
+        return {} if math.isnan(self.price) else {"price": self.price, "patience_s": self.patience}
+
+    def resume(self, notes: dict[str, float]) -> None:
+        """Go on with the price and the patience there were."""
+        if notes.get("price", 0.0) > 0:
+            self.price, self._visits = notes["price"], _RESUMED_VISITS
+        self.patience = notes.get("patience_s", self.patience)
+
+
+def _columns(pages: Pages) -> tuple[Any, Any, int, Any, int]:
+    """Return the columns that the kernels take, in one piece but for the slots, their length, and what is announced."""
+    columns = (
+        pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed,
+        pages.neg_log_unchanged,
+    )  # fmt: skip
+    whole = np.concatenate(columns, dtype=np.float64)
+    heard = whole[:0] if pages.announced_share is None else np.ascontiguousarray(pages.announced_share, np.float64)
+    slots = np.ascontiguousarray(pages.slot, np.uint32)
+    return pointer(slots), pointer(whole), len(slots), pointer(heard), len(heard)
