@@ -9,7 +9,6 @@ import numpy as np
 from evercrawl.change.deaths import RETURNS
 from evercrawl.change.prior import SHAPE
 from evercrawl.model.newcomers import ALONE, Guess
-from evercrawl.model.web.known_graph import Asked, KnownGraph
 from evercrawl.schedule.pages import Pages
 from evercrawl.store.cash.spread import expected
 from evercrawl.store.records.records import MEMBER, VALIDATED
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.importance.base import Importance
     from evercrawl.model.focus import Focusing
     from evercrawl.model.notices import Notices
+    from evercrawl.model.web.known_graph import KnownGraph
     from evercrawl.model.worth.weights import Weight
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Slots
@@ -249,9 +249,9 @@ class Columns:
             **self._asked(slots),
         )
 
-    def _asked(self, slots: Slots) -> Asked:
+    def _asked(self, slots: Slots) -> dict[str, Any]:
         """Return the columns that only this crawl's policy needs."""
-        return self._known.of(slots) if self._known is not None else Asked()
+        return self._known.of(slots) if self._known is not None else {}
 
     def _found_at(self, slots: Slots) -> Floats:
         return self._state.epoch + self._state.known.found_at.at(slots) / TICKS_PER_S

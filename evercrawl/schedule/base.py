@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Need, Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 InvalidatedBy: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
@@ -63,7 +63,7 @@ class Policy(ABC):
     reviews: ClassVar[int] = 1
     """How many new pages are ranked anew for each page that is chosen, where they are ranked at all."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    needs: ClassVar[frozenset[str]] = frozenset()
     """Columns that are gathered for this policy only."""
 
     invalidated_by: ClassVar[InvalidatedBy] = "everything"

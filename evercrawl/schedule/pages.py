@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
     Flags: TypeAlias = NDArray[np.bool_]
 
-Need: TypeAlias = Literal[
-    "in_links", "rank", "backlog", "site", "retrieved", "clicked", "facts", "host", "host_backlog"
-]
-"""A column that costs memory and time for each page that is known, so that it is kept only where it is asked for."""
+ON_DEMAND: Final = {"on_demand": True}
+"""Marks a column that costs memory and time for each page that is known: it is kept for policies that need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Pages:
         did not; 0 for none.
     in_links
         How many of the pages that were read link to each, by their links as they were last read. This and what follows
-        is None unless the policy says that it `needs` it.
+        is None unless the policy `needs` it.
     rank
         PageRank on the known graph, up to one factor; roughly, of what was found since it was last solved.
     backlog
@@ -89,15 +87,15 @@ class Pages:
     cost: Floats
     cost_changed: Floats
     neg_log_unchanged: Floats
-    in_links: Floats | None = None
-    rank: Floats | None = None
-    backlog: Floats | None = None
-    site: Slots | None = None
-    retrieved: Floats | None = None
-    clicked: Floats | None = None
-    facts: Facts | None = None
-    host: Slots | None = None
-    host_backlog: Floats | None = None
+    in_links: Floats | None = field(default=None, metadata=ON_DEMAND)
+    rank: Floats | None = field(default=None, metadata=ON_DEMAND)
+    backlog: Floats | None = field(default=None, metadata=ON_DEMAND)
+    site: Slots | None = field(default=None, metadata=ON_DEMAND)
+    retrieved: Floats | None = field(default=None, metadata=ON_DEMAND)
+    clicked: Floats | None = field(default=None, metadata=ON_DEMAND)
+    facts: Facts | None = field(default=None, metadata=ON_DEMAND)
+    host: Slots | None = field(default=None, metadata=ON_DEMAND)
+    host_backlog: Floats | None = field(default=None, metadata=ON_DEMAND)
     announced_share: Floats | None = None
     found_at: Floats | None = None
     host_price_ratio: Floats | None = None
@@ -214,5 +212,7 @@ def _taken(columns: tuple[Any, ...], rows: slice | NDArray[Any]) -> list[Any]:
     return [None if c is None else c.take(rows) if isinstance(c, Facts) else c[rows] for c in columns]
 
 
+NEEDS: Final = frozenset(column.name for column in fields(Pages) if column.metadata.get("on_demand"))
+"""The columns that policies may say they need."""
 _of_pages: Final = attrgetter(*(column.name for column in fields(Pages)))
 _of_visits: Final = attrgetter(*(column.name for column in fields(Visits)))

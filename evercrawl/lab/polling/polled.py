@@ -14,6 +14,8 @@ from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.pages import Facts, Pages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from evercrawl.lab.polling.changing import Seen, World
@@ -159,21 +161,48 @@ class Held:
         return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
 
     def _extra(self, rows: Any) -> dict[str, Any]:
-        """Return the columns that this policy needs: links, searches and clicks in proportion to importance."""
-        needs, extra = self._policy.needs, dict[str, Any]()
-        if not needs:
-            return extra
-        weight = self._world.weight[rows]
-        if needs & {"in_links", "rank"}:
-            extra |= {"in_links": weight, "rank": weight}
-        if needs & {"backlog", "host_backlog"}:
-            unread = np.bincount(self._world.host[np.isnan(self.visited_at)], minlength=int(self._world.host.max()) + 1)
-            extra["backlog"] = extra["host_backlog"] = unread[self._world.host[rows]].astype(np.float64)
-        if needs & {"site", "host"}:
-            extra["site"] = extra["host"] = self._site[rows]
-        if needs & {"retrieved", "clicked"}:
-            shown = _RETRIEVED * weight / self._mean * (self._now - self._began_at) / self._cycle_s
-            extra |= {"retrieved": shown, "clicked": _CLICKED * shown}
-        if "facts" in needs:
-            extra["facts"] = self.facts.take(rows)
-        return extra
+        """Return the columns that this policy needs."""
+        return {name: _MADE_UP[name](self, rows) for name in sorted(self._policy.needs)}
+
+    # Columns on demand: links, searches and clicks in proportion to importance
+
+    def in_links(self, rows: Any) -> Floats:
+        """Return the in-degree, and the rank, of pages."""
+        return np.asarray(self._world.weight[rows])
+
+    def backlog(self, rows: Any) -> Floats:
+        """Return how many pages of their hosts wait."""
+        hosts = self._world.host
+        unread = np.bincount(hosts[np.isnan(self.visited_at)], minlength=int(hosts.max()) + 1)
+        return np.asarray(unread[hosts[rows]].astype(np.float64))
+
+    def site(self, rows: Any) -> Slots:
+        """Return the numbers of hosts, each a site."""
+        return np.asarray(self._site[rows])
+
+    def shown(self, rows: Any) -> Floats:
+        """Return in how many answers to searches pages were shown."""
+        weight, passed_s = self._world.weight[rows], self._now - self._began_at
+        return np.asarray(_RETRIEVED * weight / self._mean * passed_s / self._cycle_s)
+
+    def clicked(self, rows: Any) -> Floats:
+        """Return how often pages were followed from there."""
+        return _CLICKED * self.shown(rows)
+
+    def facts_of(self, rows: Any) -> Facts:
+        """Return what pages and their URLs are like."""
+        return self.facts.take(rows)
+
+
+_MADE_UP: Final[dict[str, Callable[[Held, Any], Any]]] = {
+    "in_links": Held.in_links,
+    "rank": Held.in_links,
+    "backlog": Held.backlog,
+    "host_backlog": Held.backlog,
+    "site": Held.site,
+    "host": Held.site,
+    "retrieved": Held.shown,
+    "clicked": Held.clicked,
+    "facts": Held.facts_of,
+}
+"""How each column that `Pages` has on demand is made up."""

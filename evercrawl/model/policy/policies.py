@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
+from evercrawl.schedule.pages import NEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +73,8 @@ def _check_promise(name: str, kind: type[Policy]) -> None:
                 f"{name}: {method}(self, pages, now) is of an earlier version; write {method}(self, pages, context), "
                 "and context.now for the instant"
             )
+    if strange := sorted(kind.needs - NEEDS):
+        raise ConfigError(f"{name} needs {', '.join(strange)}; columns on demand are {', '.join(sorted(NEEDS))}")
     for flag, ability in _OLD_FLAGS.items():
         if getattr(kind, flag, False) is True:
             raise ConfigError(

@@ -6,32 +6,18 @@ crawl that was interrupted goes on in the same order as one that was not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.model.web.link_counts import Backlog, Column, InLinks, Sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.pages import Facts, Need
     from evercrawl.store.journal.events import Discovery
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
-
-
-class Asked(TypedDict, total=False):
-    """Columns of `Pages` that only some policies need; those that nobody asks for are not there."""
-
-    in_links: Floats
-    rank: Floats
-    backlog: Floats
-    site: Slots
-    retrieved: Floats
-    clicked: Floats
-    facts: Facts
-    host: Slots
-    host_backlog: Floats
+    from evercrawl.types import Slots
 
 
 class KnownGraph:
@@ -45,8 +31,8 @@ class KnownGraph:
         Which columns.
     """
 
-    def __init__(self, partition: Partition, needs: Iterable[Need]) -> None:
-        self._columns: dict[Need, Column] = {name: _column(name, partition) for name in sorted(needs)}
+    def __init__(self, partition: Partition, needs: Iterable[str]) -> None:
+        self._columns: dict[str, Column] = {name: KEPT_BY[name](partition) for name in sorted(needs)}
 
     @property
     def words(self) -> bool:
@@ -66,27 +52,38 @@ class KnownGraph:
         for column in self._columns.values():
             column.found(found)
 
-    def of(self, slots: Slots) -> Asked:
-        """Return the columns of `slots`, shape (n,) each."""
-        columns = Asked()
-        for name, column in self._columns.items():
-            columns[name] = column.of(slots)
-        return columns
+    def of(self, slots: Slots) -> dict[str, Any]:
+        """Return the columns of `slots` by name, shape (n,) each."""
+        return {name: column.of(slots) for name, column in self._columns.items()}
 
 
-def _column(name: Need, partition: Partition) -> Column:
-    if name == "rank":
-        from evercrawl.model.web.known_ranks import Ranks  # with kernels that no other crawl has a use for
+def _ranks(partition: Partition) -> Column:
+    from evercrawl.model.web.known_ranks import Ranks  # with kernels that no other crawl has a use for
 
-        return Ranks(partition)
-    if name == "facts":
-        from evercrawl.model.web.page_facts import PageFacts
+    return Ranks(partition)
 
-        return PageFacts(partition)
-    if name in ("site", "host"):
-        return Sites(partition, hosts=name == "host")
-    if name in ("retrieved", "clicked"):
-        from evercrawl.model.worth.usage_counts import Used
 
-        return Used(partition, clicks=name == "clicked")
-    return InLinks(partition) if name == "in_links" else Backlog(partition, hosts=name == "host_backlog")
+def _facts(partition: Partition) -> Column:
+    from evercrawl.model.web.page_facts import PageFacts
+
+    return PageFacts(partition)
+
+
+def _used(partition: Partition, *, clicks: bool) -> Column:
+    from evercrawl.model.worth.usage_counts import Used
+
+    return Used(partition, clicks=clicks)
+
+
+KEPT_BY: Final[dict[str, Callable[[Partition], Column]]] = {
+    "in_links": InLinks,
+    "rank": _ranks,
+    "backlog": Backlog,
+    "site": Sites,
+    "retrieved": partial(_used, clicks=False),
+    "clicked": partial(_used, clicks=True),
+    "facts": _facts,
+    "host": partial(Sites, hosts=True),
+    "host_backlog": partial(Backlog, hosts=True),
+}
+"""Who keeps each column that `Pages` has on demand."""

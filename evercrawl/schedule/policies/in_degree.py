@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from evercrawl.schedule.shared.discovery import Discovery, counted
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Need, Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -32,7 +32,7 @@ class InDegree(Discovery):
     Cho, Garcia-Molina, Page (1998). Efficient crawling through URL ordering, section 2: backlink count.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"in_links"})
+    needs: ClassVar[frozenset[str]] = frozenset({"in_links"})
 
     def promise(self, pages: Pages) -> Floats:
         """Return the number of known links, weighed where the crawl weighs pages."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from evercrawl.schedule.shared.discovery import Discovery, among_equals, counted
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Need, Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
@@ -33,7 +33,7 @@ class LargerSites(Discovery):
     """
 
     in_order: ClassVar[bool] = True
-    needs: ClassVar[frozenset[Need]] = frozenset({"backlog"})
+    needs: ClassVar[frozenset[str]] = frozenset({"backlog"})
 
     def promise(self, pages: Pages) -> Floats:
         """Return how many pages of the site wait, and less than 1 for what the page is worth, where that is asked."""

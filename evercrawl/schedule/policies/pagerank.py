@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from evercrawl.schedule.shared.discovery import Discovery
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Need, Pages
+    from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 _TIE: Final = 2.0**-50  # a page found 2^32 pages later counts for four millionths less, and less than one solves for
@@ -36,7 +36,7 @@ class Pagerank(Discovery):
     Castillo, Marin, Rodriguez (2005). Crawling a country, section 3, partial PageRank.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"rank"})
+    needs: ClassVar[frozenset[str]] = frozenset({"rank"})
 
     def promise(self, pages: Pages) -> Floats:
         """Return the rank, times what pages are weighed; of equal ones the page found first promises more."""

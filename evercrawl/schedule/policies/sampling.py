@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Need, Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats, Ints
 
 SIZES: Final = {"exact": probing.exact_sizes, "best": probing.best_size, "printed": probing.printed_size}
@@ -78,7 +78,7 @@ class Sampling(Planned):
     Cho, Ntoulas (2002). Effective change detection using sampling.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"site"})
+    needs: ClassVar[frozenset[str]] = frozenset({"site"})
     reviews: ClassVar[int] = 32
 
     def __init__(self, part: float = 0.1, size: str = "exact", split: str = "greedy", new_share: float = 0.5) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Need, Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats
 
 PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
@@ -61,7 +61,7 @@ class BayesClasses(Learns, Tabulates, ByPrice):
     (2008) for a rate that is not known.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"site"})
+    needs: ClassVar[frozenset[str]] = frozenset({"site"})
 
     def __init__(self, periods_days: str = PERIODS_DAYS, forget: float = 0.02, harmonic: float = HARMONIC) -> None:
         if not 0 <= forget < 1:

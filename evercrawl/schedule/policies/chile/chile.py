@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Flags, Need, Pages, Visits
+    from evercrawl.schedule.pages import Flags, Pages, Visits
     from evercrawl.types import Floats
 
 _PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
@@ -94,7 +94,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
     see `chile_worth`.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})
+    needs: ClassVar[frozenset[str]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})
 
     def __init__(
         self,

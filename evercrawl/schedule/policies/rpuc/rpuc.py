@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Need, Pages, Visits
+    from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats, Ints, Slots
 
 _ROUND: Final = 4  # looks at all pages a round
@@ -95,7 +95,7 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     """
 
     reviews: ClassVar[int] = 16
-    needs: ClassVar[frozenset[Need]] = frozenset({"retrieved", "clicked"})
+    needs: ClassVar[frozenset[str]] = frozenset({"retrieved", "clicked"})
     min_value: float = _NOT_YET + 0.5
 
     def __init__(
