@@ -8,9 +8,10 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.errors import StoreError
 from evercrawl.lab import kept_runs
-from evercrawl.lab.contests.comparison import Case, rows_of
+from evercrawl.lab.contests.comparison import Case
 from evercrawl.lab.contests.contest import Contest
 from evercrawl.lab.contests.contestants import SYSTEMS
+from evercrawl.lab.contests.running import rows_of
 from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 
 MADE = {each.label: each for each in SYSTEMS}
@@ -66,7 +67,7 @@ def test_another_run_is_not_taken_for_one_that_is_there(tmp_path):
 def test_runs_of_other_code_are_thrown_away(tmp_path, monkeypatch):
     path, told = tmp_path / "runs", list[str]()
     run_in(path, told)
-    monkeypatch.setattr("evercrawl.lab.contests.comparison.fingerprint", lambda: "other")
+    monkeypatch.setattr("evercrawl.lab.contests.running.fingerprint", lambda: "other")
     told.clear()
     run_in(path, told)
     assert [line.partition(":")[0] for line in told] == ["1 of 3", "2 of 3", "3 of 3"]

@@ -10,11 +10,12 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.contests import drift, freshness, systems
-from evercrawl.lab.contests.comparison import Case, row_of, rows_of
+from evercrawl.lab.contests.comparison import Case
 from evercrawl.lab.contests.contest import Contest, abandons_none, chosen
 from evercrawl.lab.contests.contestants import INDEX, SYSTEMS, Contestant
 from evercrawl.lab.contests.plugged import ESTIMATORS, Plugged
 from evercrawl.lab.contests.printed_ratios import BUDGETS, CORRELATIONS, printed
+from evercrawl.lab.contests.running import row_of, rows_of
 from evercrawl.lab.tables import labels
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.pages import Pages, Visits
