@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 InvalidatedBy: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What holds for all pages at the instant of a choice.
 
     Attributes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule.abilities import Assesses, Follows, assessed, p_fresh, price_of
+from evercrawl.schedule.abilities import Assesses, Follows, Priced, assessed, p_fresh
 from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.frontier.host_queues import HostQueues
 from evercrawl.schedule.frontier.politeness import PoliteHosts
@@ -86,6 +86,8 @@ class Frontier(PoliteHosts):
         )
         self._policy, self._surroundings = policy, surroundings or Surroundings()
         self._assess = policy.assess if isinstance(policy, Assesses) else partial(assessed, policy)
+        self._follows = policy if isinstance(policy, Follows) else None
+        self._priced = policy if isinstance(policy, Priced) else None
         self._columns = columns
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
@@ -270,7 +272,8 @@ class Frontier(PoliteHosts):
             values, keys, fresh = self._assess(pages, context, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out, busy = self._pick(values, now, most, least, chosen)
-        self._queues.settle(values, keys, rows, busy, out, price_of(self._policy))
+        price = self._priced.price if self._priced is not None else math.nan
+        self._queues.settle(values, keys, rows, busy, out, price)
         if rows and pages is not None:
             self._picked += chosen[-len(rows) :]
             taken = np.frombuffer(rows, np.int64)
@@ -297,8 +300,8 @@ class Frontier(PoliteHosts):
             self._picked.clear()
             rounds.clear()
             self._picked_new = 0
-            if len(values) and isinstance(self._policy, Follows):
-                self._policy.chosen(values, self._surroundings(self._picked_at, self.seen_count), new)
+            if len(values) and self._follows is not None:
+                self._follows.chosen(values, self._surroundings(self._picked_at, self.seen_count), new)
         self._returned.clear()
 
     def _pick(

@@ -71,10 +71,10 @@ class Untold(Price):
     """Price, as it would be if nobody told it how fast pages vanish."""
 
     def _assess(self, pages, context, valued, due_from, *, fresh=False):  # noqa: ANN202
-        return super()._assess(pages, replace(context, deaths_per_s=0.0), valued, due_from, fresh=fresh)
+        return super()._assess(pages, context._replace(deaths_per_s=0.0), valued, due_from, fresh=fresh)
 
     def chosen(self, values, context, new=0) -> None:
-        super().chosen(values, replace(context, deaths_per_s=0.0), new)
+        super().chosen(values, context._replace(deaths_per_s=0.0), new)
 
 
 @pytest.mark.parametrize(("known", "gains"), [(True, 0.005), (False, -0.005)])

@@ -231,4 +231,4 @@ def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pag
     at = policy.due(due, context)
     for row in np.flatnonzero(np.isfinite(at) & (at > NOW))[:5]:
         if isinstance(policy, PriceGamma):  # the clocks go on by the mean
-            assert policy.value(due, replace(context, now=at[row]))[row] == pytest.approx(policy.price, rel=1e-5)
+            assert policy.value(due, context._replace(now=at[row]))[row] == pytest.approx(policy.price, rel=1e-5)
