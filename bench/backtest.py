@@ -31,11 +31,10 @@ import numpy as np
 from figures import Figure
 from rivals import Duel, duels
 
-from evercrawl.lab.backtest.choices import choices
 from evercrawl.lab.backtest.replay import replay
 from evercrawl.lab.backtest.report import means, of_site
 from evercrawl.lab.backtest.runs import make, planned
-from evercrawl.lab.backtest.setting import DAY_S, Setting
+from evercrawl.lab.backtest.setting import DAY_S, Setting, choices
 from evercrawl.lab.histories import History, find, read
 from evercrawl.schedule.clocks import clocks
 

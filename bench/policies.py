@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl import catalog, schedule
 from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
 from evercrawl.cli.show.plain import many
-from evercrawl.lab.backtest.choices import choices
 from evercrawl.lab.backtest.report import CEILING, FLOOR, means, of_site
 from evercrawl.lab.backtest.runs import make, planned
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import Setting, choices
 from evercrawl.lab.histories import find
 from evercrawl.schedule.base import Policy
 

@@ -16,7 +16,7 @@ from urls import web
 
 from evercrawl.config import Config
 from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.starting import fill
+from evercrawl.crawl.timekeeping import fill
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname
 from evercrawl.store.journal.codec import encode_slots

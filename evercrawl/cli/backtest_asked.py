@@ -50,7 +50,7 @@ def asked(args: argparse.Namespace) -> Asked:
     ConfigError
         Where one says nothing that can be done; the message says what would.
     """
-    from evercrawl.lab.backtest.choices import choices
+    from evercrawl.lab.backtest.setting import choices
     from evercrawl.lab.histories import find
 
     policies = choices(_listed(args.policy or _POLICIES), args.policy_option)

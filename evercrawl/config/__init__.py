@@ -1,10 +1,9 @@
 """One frozen, validated configuration, drawn from a TOML file, the environment and flags."""
 
-from evercrawl.config.amended import amend
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load, source_of
-from evercrawl.config.written import as_toml, as_written, save, to_toml
+from evercrawl.config.written import amend, as_toml, as_written, save, to_toml
 
 __all__ = [
     "FILE_NAME",

@@ -8,8 +8,7 @@ from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.learning import learner_of
 from evercrawl.crawl.learn.settling import Settling
-from evercrawl.crawl.leisure import Leisure
-from evercrawl.crawl.pace import Pace
+from evercrawl.crawl.pace import Leisure, Pace
 from evercrawl.crawl.probes.probes import Probes
 from evercrawl.crawl.probes.random_probes import RandomProbes
 from evercrawl.crawl.probes.soft404_book import Soft404Book

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.crawl.assemble import Parts
 from evercrawl.crawl.probes.probes import ProbeTag
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
-from evercrawl.crawl.starting import fill, resume
+from evercrawl.crawl.timekeeping import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.errors import NoRoomError
 from evercrawl.model.focus import unasked

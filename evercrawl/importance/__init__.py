@@ -7,13 +7,12 @@ that can be, and `repair` puts right what was damaged. `offline` works importanc
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Importance, Links, Transfer
-from evercrawl.importance.ledger.bounds import certificate, error_bound
+from evercrawl.importance.ledger.bounds import certificate, error_bound, repair
 from evercrawl.importance.ledger.estimates import shares
 from evercrawl.importance.ledger.kleinberg import Kleinberg
 from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.ledger.matrices import Google, Internal, Lazy, Matrix, Row, Weighted
 from evercrawl.importance.ledger.orders import Cycle, Greedy, Order, Random
-from evercrawl.importance.ledger.repairs import repair
 from evercrawl.importance.ledger.shards import Shard
 from evercrawl.importance.push import Push
 from evercrawl.importance.uniform import Uniform

@@ -19,8 +19,7 @@ import tantivy
 from evercrawl.errors import StoreError
 from evercrawl.search import mark
 from evercrawl.search.lookup import MOST, Candidates, Lookup
-from evercrawl.search.mark import NOTHING, Mark
-from evercrawl.search.members import Members
+from evercrawl.search.mark import NOTHING, Mark, Members
 from evercrawl.search.schema import (
     DIGEST,
     KEY,

@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.simulate.log import Log
-from evercrawl.simulate.result import Result
+from evercrawl.simulate.result import Log, Result
 from evercrawl.simulate.surroundings.clock import Crash, SimulationError
 from evercrawl.simulate.worlds.world import BEGAN_AT
 from evercrawl.store.journal.events import Visit

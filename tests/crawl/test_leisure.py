@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evercrawl.crawl.leisure import LATELY_S, LESS, Leisure
+from evercrawl.crawl.pace import LATELY_S, LESS, Leisure
 
 
 def busy() -> Leisure:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule.policies.rpuc.types import components, primary, vectors
-from evercrawl.schedule.policies.tianwang.assignment import assign
+from evercrawl.schedule.policies.tianwang.cycle import assign
 
 pytestmark = pytest.mark.golden
 

@@ -27,7 +27,7 @@ from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.store.disk import stamped
-from evercrawl.store.disk.pieces import pieces
+from evercrawl.store.disk.stamped import pieces
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats
 

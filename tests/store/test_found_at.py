@@ -3,8 +3,7 @@
 import numpy as np
 
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.table.found_at import FoundAt
-from evercrawl.store.table.known import KnownLog
+from evercrawl.store.table.known import FoundAt, KnownLog
 from evercrawl.types import NO_SLOT
 
 

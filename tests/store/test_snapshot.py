@@ -12,7 +12,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.store.cash.transfers import Moved, pack, pack_numbers
 from evercrawl.store.disk import snapshot
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.disk.pieces import END, packed
+from evercrawl.store.disk.stamped import END, packed
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, Discovery, Found, Passed, Switched, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme

@@ -4,7 +4,7 @@ import pytest
 
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.disk.pieces import END, packed, pieces
+from evercrawl.store.disk.stamped import END, packed, pieces
 
 
 def test_of_each_kind_the_newest_two_stay_and_strangers_are_left_alone(tmp_path):

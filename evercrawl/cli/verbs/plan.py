@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.cli import arguments, plan_budget, warm
+from evercrawl.cli.show.chart import budget, curve_words, here_words, rate
 from evercrawl.cli.show.plain import fit, many
-from evercrawl.cli.show.plan_words import budget, curve_words, here_words, rate
 from evercrawl.cli.show.words import percent, span, table
 
 if TYPE_CHECKING:

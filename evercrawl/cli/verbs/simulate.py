@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lived(seeds: Iterable[int], jobs: int, *, verbose: bool) -> Iterable[Result]:
-    from evercrawl.simulate.many import simulate_many
+    from evercrawl.simulate.processes import simulate_many
     from evercrawl.simulate.simulation import simulate
 
     if verbose:

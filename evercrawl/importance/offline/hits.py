@@ -1,4 +1,7 @@
-"""HITS: good hubs link to good authorities, and good authorities are linked to by good hubs."""
+"""HITS: good hubs link to good authorities, and good authorities are linked to by good hubs.
+
+In-degree: how many links lead to a page.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.importance.offline.fixpoint import leap, principal
+from evercrawl.importance.offline.graph import Graph, counted
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.importance.offline.graph import Graph
+    from evercrawl.types import Ints
+
+
+def in_degree(graph: Graph) -> Ints:
+    """Return how many links lead to each page, whatever their weight; shape (n,).
+
+    >>> from evercrawl.importance.offline import Graph
+    >>> in_degree(Graph.of(3, [(0, 2), (1, 2), (2, 1)]))
+    array([0, 1, 2])
+    """
+    return counted(graph.target, graph.pages)
 
 
 def hits(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, Floats]:

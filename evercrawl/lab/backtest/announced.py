@@ -1,15 +1,67 @@
-"""Changes that sites announce, in a sitemap's lastmod."""
+"""Changes that sites announce, in a sitemap's lastmod.
+
+How often a replay looks at all pages, and how far ahead it may choose.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.lab.polling.changing import Signals
 
 if TYPE_CHECKING:
+    from evercrawl.lab.backtest.setting import Setting
     from evercrawl.lab.backtest.truth import Truth
+    from evercrawl.schedule.base import InvalidatedBy, Policy
+
+
+class Looks(NamedTuple):
+    """How a policy is replayed.
+
+    Attributes
+    ----------
+    ticks
+        From one look at all pages to the next.
+    kept
+        Pages of either kind, new or polled before, that are kept from one to the next, for each poll; enough that what
+        is chosen is hardly another than if all were looked at.
+    steady
+        Whether polls of several ticks may be chosen at once, without learning from those before: the page that has
+        waited longest comes next, whatever polls find, and none comes twice in so short a time.
+    stirred
+        Whether a page that changed makes those in its folder promising.
+    """
+
+    ticks: int
+    kept: float
+    steady: bool = False
+    stirred: bool = False
+
+
+_LOOKS: Final[dict[InvalidatedBy, Looks]] = {
+    "everything": Looks(1, 0.0),
+    "nothing": Looks(15, 1.0, steady=True),
+    "plans": Looks(6, 2.0),
+    "batches": Looks(4, 1.5, stirred=True),
+}
+
+
+def looks(policy: Policy, setting: Setting) -> Looks:
+    """Return how a policy is replayed, by what sways it; tick by tick where something is told meanwhile.
+
+    Examples
+    --------
+    >>> from evercrawl.lab.backtest.setting import Setting
+    >>> from evercrawl.schedule.policies.uniform import Uniform
+    >>> looks(Uniform(), Setting(0.1)).steady, looks(Uniform(), Setting(0.1, discovery="links")).steady
+    (True, False)
+    """
+    if policy.clairvoyant or setting.lastmod > 0:
+        return _LOOKS["everything"]
+    found = _LOOKS[policy.invalidated_by]
+    return _LOOKS["plans"] if found.steady and setting.discovery != "born" else found
 
 
 class Announced:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl import catalog, schedule
-from evercrawl.lab.backtest.announced import Announced
+from evercrawl.lab.backtest.announced import Announced, looks
 from evercrawl.lab.backtest.candidates import Candidates, Choice
 from evercrawl.lab.backtest.discovery import Births
-from evercrawl.lab.backtest.looks import looks
 from evercrawl.lab.backtest.polls import Polls
 from evercrawl.lab.backtest.recorded import Recorded
 from evercrawl.lab.backtest.replayed import Replayed

@@ -1,4 +1,7 @@
-"""The history of the pages of a crawl, as its journal tells it."""
+"""The history of the pages of a crawl, as its journal tells it.
+
+Links of pages as a crawl saw them come and go.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,57 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.change.extent import changed
-from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, Seen
-from evercrawl.lab.histories.journal_links import JournalLinks
+from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, LinkLog, Seen
 from evercrawl.model.stored.reader import Tell, events, opened
-from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Lost, Visit
-from evercrawl.types import Ints, Outcome
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import HAS_LINKS, PARTIAL, UNCHANGED, Lost, Visit
+from evercrawl.types import NO_SLOT, Ints, Outcome, Slots
 
 if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
+
+
+class JournalLinks:
+    """Compares the links that each visit saw with those that the page had before."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, bytes] = {}
+        self._at, self._source, self._target, self._present = array("q"), array("q"), array("q"), array("b")
+
+    def read(self, event: Visit) -> bool:
+        """Take in the links of a page; return whether they are others than when it was read before.
+
+        Of a page that was not read whole, or that only leads to another, the links are let be.
+        """
+        if event.flags & PARTIAL or event.outcome == Outcome.TRUNCATED or event.alias != NO_SLOT:
+            return False
+        before = self._held.get(event.slot)
+        self._held[event.slot] = event.targets
+        if before == event.targets:
+            return False
+        had, has = decode_slots(before or b""), decode_slots(event.targets)
+        self._take_down(event.slot, event.at, np.setdiff1d(had, has, assume_unique=True), present=False)
+        self._take_down(event.slot, event.at, np.setdiff1d(has, had, assume_unique=True), present=True)
+        return before is not None
+
+    def end(self, slot: int, at: float) -> None:
+        """Let the links of a page end: it is gone."""
+        self._take_down(slot, at, decode_slots(self._held.pop(slot, b"")), present=False)
+
+    def _take_down(self, slot: int, at: float, targets: Slots, *, present: bool) -> None:
+        self._target.extend(targets.tolist())
+        for column, value in ((self._at, int(at)), (self._source, slot), (self._present, present)):
+            column.extend([value] * len(targets))
+
+    def log(self, slots: Ints) -> LinkLog:
+        """Return the log of the links between some pages, which are numbered by their place in `slots`, ascending."""
+        columns = (np.array(each, np.int64) for each in (self._at, self._source, self._target, self._present))
+        at, source, target, present = columns
+        known = np.isin(source, slots) & np.isin(target, slots)
+        rows = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
+        begins, ends = (np.searchsorted(slots, each[rows]) for each in (source, target))
+        return LinkLog(at[rows], begins, ends, present[rows].astype(np.bool_))
+
 
 _EVENT: Final = np.dtype(
     [("at", "i8"), ("slot", "i8"), ("op", "i1"), ("size", "i8"), ("simhash", "u8"), ("content", "u8")]

@@ -18,7 +18,7 @@ import zstandard
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import digest
 from evercrawl.store.disk import stamped
-from evercrawl.store.disk.pieces import END, packed, pieces
+from evercrawl.store.disk.stamped import END, packed, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,8 +25,7 @@ import numpy as np
 
 from evercrawl.arrays.rows import grown
 from evercrawl.model.worth import regression
-from evercrawl.model.worth.exposure import exposure_of
-from evercrawl.model.worth.page_features import NAMES, features
+from evercrawl.model.worth.page_features import NAMES, exposure_of, features
 from evercrawl.model.worth.weights import FLOOR, MEASURELESS, Used
 from evercrawl.store.records import media_kind
 from evercrawl.store.table.table import NO_RECORD
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.model.worth.exposure import Exposure
+    from evercrawl.model.worth.page_features import Exposure
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Ints, Slots

@@ -19,7 +19,7 @@ from evercrawl.errors import StoreError
 from evercrawl.store.archive.pointer import ArchiveEnd  # noqa: TC001 - msgspec decodes it
 from evercrawl.store.cash.accounts import SavedAccounts
 from evercrawl.store.disk import stamped
-from evercrawl.store.disk.pieces import END, packed, pieces
+from evercrawl.store.disk.stamped import END, packed, pieces
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.state import FoldedRecords
 from evercrawl.store.table.known import FILE as KNOWN_FILE

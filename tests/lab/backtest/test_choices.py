@@ -3,7 +3,7 @@
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.backtest.choices import choices
+from evercrawl.lab.backtest.setting import choices
 
 
 def test_yardsticks_may_be_replayed_and_hyphens_are_no_matter():

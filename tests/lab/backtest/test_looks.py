@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from evercrawl.lab.backtest.looks import looks
+from evercrawl.lab.backtest.announced import looks
 from evercrawl.lab.backtest.setting import Setting
 from evercrawl.model.policy.policies import names, policy_of
 from evercrawl.schedule import Pages, Policy

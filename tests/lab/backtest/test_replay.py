@@ -8,8 +8,8 @@ import pytest
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest import replay as module
+from evercrawl.lab.backtest.announced import Looks
 from evercrawl.lab.backtest.candidates import best
-from evercrawl.lab.backtest.looks import Looks
 from evercrawl.lab.backtest.replay import Replay, replay
 from evercrawl.lab.backtest.setting import Setting
 from evercrawl.lab.histories import find, read

@@ -9,11 +9,10 @@ from closed_forms import burstiness
 from scipy import stats
 
 from evercrawl.lab.histories.evolution.changed import Changes
-from evercrawl.lab.histories.evolution.clustering import busiest, halves
-from evercrawl.lab.histories.evolution.exponential import anderson_darling
+from evercrawl.lab.histories.evolution.clustering import busiest, halves, rank_correlation
+from evercrawl.lab.histories.evolution.gaps import anderson_darling
 from evercrawl.lab.histories.evolution.linked import link_change, links
 from evercrawl.lab.histories.evolution.lives import DAY_S, Lives
-from evercrawl.lab.histories.evolution.ranks import rank_correlation
 from evercrawl.lab.histories.evolution.rate import CLASSES, often
 from evercrawl.lab.histories.evolution.regular import normalised, regular
 from evercrawl.lab.histories.evolution.survival import survival

@@ -11,7 +11,7 @@ from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import index
-from evercrawl.schedule.policies.price._comebacks import BACK_SHAPE
+from evercrawl.schedule.policies.price._deaths import BACK_SHAPE
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 

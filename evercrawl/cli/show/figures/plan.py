@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.cli.show.chart import curve_words, here_words, period
 from evercrawl.cli.show.lines import size
-from evercrawl.cli.show.plan_words import curve_words, here_words, period
 from evercrawl.cli.show.words import percent
 from evercrawl.lab.figures.lettering import canvas, legend_below, titled
 

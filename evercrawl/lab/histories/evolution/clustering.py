@@ -1,22 +1,50 @@
-"""Whether changes come together: in time, in batches, on a few pages, and whether pages stay as busy as they were."""
+"""Whether changes come together: in time, in batches, on a few pages, and whether pages stay as busy as they were.
+
+Whether two lists have the same order.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.change.bursts import binned, in_time
 from evercrawl.lab.histories.evolution.lives import WEEK_S, Lives
-from evercrawl.lab.histories.evolution.ranks import rank_correlation
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.lab.histories.evolution.changed import Changes
 
     Flags = NDArray[np.bool_]
+
+
+def ranks(of: NDArray[Any]) -> Floats:
+    """Return the place of each in ascending order, from 1; equals share the mean of theirs.
+
+    Examples
+    --------
+    >>> ranks(np.array([7, 3, 7]))
+    array([2.5, 1. , 2.5])
+    """
+    _, number, count = np.unique(of, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[number], np.float64)
+
+
+def rank_correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
+    """Return Spearman's rho of two lists, shape (n,): 1 for the same order, -1 for the opposite; nan where one is flat.
+
+    Examples
+    --------
+    >>> round(rank_correlation(np.array([1, 2, 3, 4]), np.array([1, 2, 4, 3])), 3)
+    0.8
+    """
+    x, y = (of - of.mean() if len(of) else of for of in (ranks(a), ranks(b)))
+    spread = math.sqrt(float((x * x).sum()) * float((y * y).sum()))
+    return float((x * y).sum()) / spread if spread > 0 else math.nan
+
 
 BATCH: Final = 10
 """Pages of one site that have to change at one instant to count as a batch."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.lab.histories.evolution.exponential import CRITICAL, anderson_darling
-from evercrawl.lab.histories.evolution.gaps import Gaps, gaps
+from evercrawl.lab.histories.evolution.gaps import CRITICAL, Gaps, anderson_darling, gaps
 from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule.clocks._chances import log1p
 from evercrawl.schedule.clocks._exposure_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
-from evercrawl.schedule.policies.price._comebacks import BACK_SHAPE, weight_back
-from evercrawl.schedule.policies.price._deaths import dying
+from evercrawl.schedule.policies.price._deaths import BACK_SHAPE, dying, weight_back
 from evercrawl.schedule.policies.price._worth import announced, due_after, heard, parts
 
 _NOTHING: Final = 1e-300
