@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 AGAIN_S: Final = 1.0
-"""How soon to look again, while every visit was in vain."""
+"""How soon to look again, while every visit has failed."""
 
 
 class Planning:

@@ -1,4 +1,4 @@
-"""LambdaCrawl: few missed changes at the least cost, no page starved; announced changes are visited by lot."""
+"""LambdaCrawl: few missed changes at the least cost, no page starved; announced changes are visited at random."""
 
 from __future__ import annotations
 

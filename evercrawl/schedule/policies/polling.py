@@ -35,7 +35,7 @@ class Polling(Spaced):
     times
         How long an access takes: constant, or exponential.
     spacing
-        How the accesses of a page follow each other: even, or random, by lot.
+        How the accesses of a page follow each other: even, or random.
     new_share, estimator, replan
         See `Planned`.
 
@@ -114,7 +114,7 @@ def shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -
 
 
 def random_shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
-    """Return the shares of accesses, summing to 1, with the least sum of cost times staleness at accesses by lot.
+    """Return the shares of accesses, summing to 1, with the least sum of cost times staleness at random accesses.
 
     Examples
     --------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Random(Follows, Policy):
-    """Visit pages by lot; a seed draws the same again.
+    """Visit pages in random order; a seed gives the same order again.
 
     Each choice is a new draw. With one draw a visit those who drew little would wait for ever, for whoever is visited
     draws again.
@@ -51,7 +51,7 @@ class Random(Follows, Policy):
     def due(self, pages: Pages, context: Context) -> Floats:
         """Return when each has waited for as long as it drew at its last visit, about as long as a cycle lasts.
 
-        What the host offers of its pages is then by lot too: such waits know nothing of how long a page waited already.
+        What the host offers of its pages is then random too: such waits know nothing of how long a page waited already.
         """
         last = np.ascontiguousarray(pages.visited_at).view(np.uint64)
         return pages.visited_at - np.log1p(-self._lots(pages, last)) * self._pace.cycle_s(self._known)

@@ -137,7 +137,7 @@ class Sampling(Planned):
         return context.now + max(float(picked.sum()) / budget, 1.0)
 
     def _probes(self, pages: Pages, rows: NDArray[Any], visits: float) -> NDArray[np.bool_]:
-        """Return which pages are probed, so many of each cluster of sites, by lot."""
+        """Return which pages are probed, so many of each cluster of sites, at random."""
         assert pages.site is not None
         number, of = np.unique(pages.site, return_inverse=True)
         sites = _Sites(number, of, np.bincount(of).astype(np.float64))

@@ -35,7 +35,7 @@ class Xyleme(Follows, Resumes, Policy):
     Greedy starves pages whose cash grows slowly. So a page that has waited for `cycle_s` comes before all others, and
     of several the one that has waited longest. How long that is, is learned: it is shortened by a little at each visit
     that was greedy's and lengthened by four times as much at each of the cycle's, so that one in five is the cycle's,
-    in whatever batches and on however many hosts pages are chosen. Nothing is drawn by lot.
+    in whatever batches and on however many hosts pages are chosen. Nothing is random.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Xyleme(Follows, Resumes, Policy):
     References
     ----------
     Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation: the crawler of Xyleme, close to
-    greedy, heeds what its users ask for and how pages change. The paper gives no formula; this one is ours.
+    greedy, uses what its users ask for and how pages change. The paper gives no formula; this one is ours.
     """
 
     def __init__(self, cycle: float = CYCLE) -> None:

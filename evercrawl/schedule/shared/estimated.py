@@ -1,4 +1,4 @@
-"""Rates of change by any estimator of `evercrawl.change`, for policies that are asked to heed it.
+"""Rates of change by any estimator of `evercrawl.change`, for policies configured with one.
 
 This is the one door between neighbours: an estimator is chosen by the name of its file, as a policy is, and knows
 nothing of policies.

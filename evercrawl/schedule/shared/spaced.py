@@ -1,4 +1,4 @@
-"""What policies share that were published with visits at random moments: intervals evenly long, or drawn by lot."""
+"""What policies share that were published with visits at random moments: even intervals, or random ones."""
 
 from __future__ import annotations
 

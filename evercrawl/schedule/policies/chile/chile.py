@@ -219,7 +219,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
             slot : page
                 Which it is.
             visits : visits
-                That told whether it had changed: all but the first, and those in vain.
+                That told whether it had changed: all but the first, and failed ones.
             changes : visits
                 That found it had.
             undated : visits

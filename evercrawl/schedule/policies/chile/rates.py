@@ -69,7 +69,7 @@ class Counts:
         self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
-        """Count visits; the first to a page, and those in vain, say nothing of change."""
+        """Count visits; the first to a page, and failed ones, say nothing of change."""
         told = visits.take(visits.read & ~np.isnan(visits.interval_s))
         if not len(told):
             return

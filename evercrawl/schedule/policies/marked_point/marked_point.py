@@ -39,7 +39,7 @@ class MarkedPoint(Planned):
         Visits of a page in a horizon, on the mean: with one, 1 to 6 % of what the optimum reaches is lost, with ten
         nothing that shows.
     regular
-        1 to heed regular times, 0 to take all pages as changing at random.
+        1 to use regular times, 0 to take all pages as changing at random.
     split
         How the visits are split, always for the same total: "price", by two prices between which the best split lies;
         "greedy", one by one to whichever page gains most; "dynamic", by the dynamic programme, O(n visits^2). The
