@@ -1,6 +1,7 @@
 """The pages about settings and verbs say all there is to say, and nothing that is not so."""
 
 import argparse
+import importlib
 import re
 from pathlib import Path
 
@@ -14,8 +15,10 @@ CLI = (ROOT / "docs" / "guide" / "CLI.md").read_text(encoding="utf-8")
 
 
 def verbs() -> dict[str, argparse.ArgumentParser]:
-    (choices,) = (a.choices for a in main.parser()._actions if isinstance(a, argparse._SubParsersAction))
-    return dict(choices)
+    found = argparse.ArgumentParser().add_subparsers()
+    for name in main.modules():
+        importlib.import_module(f"evercrawl.cli.verbs.{name}").add(found)
+    return dict(found.choices)
 
 
 def flags(verb: str) -> set[str]:

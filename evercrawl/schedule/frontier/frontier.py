@@ -232,6 +232,10 @@ class Frontier(PoliteHosts):
         """How many pages wait to be refreshed."""
         return self._queued_seen + len(self._seen)
 
+    def size_bytes(self) -> int:
+        """Return how much memory the pages that wait and the hosts have taken."""
+        return self._queues.size_bytes()
+
     def waiting_on(self) -> tuple[Ints, Ints]:
         """Return how many pages wait on each host, by number: new ones, and those to be refreshed."""
         (new, seen), hosts = self._queues.waiting(), len(self.hosts)

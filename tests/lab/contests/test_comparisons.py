@@ -57,7 +57,7 @@ def test_systems_hold_rows_to_what_was_printed_at_every_printed_budget(monkeypat
 
 
 def test_drift_holds_rows_to_what_was_printed_and_price_to_our_promise():
-    two = (drift._LEARNED, "plug-in, Cho (13), 10 % of rates jump")
+    two = (drift.LEARNED, "plug-in, Cho (13), 10 % of rates jump")
     found = experiment("drift").run(LabOptions(pages=60, turns=2, policies=two), quiet)
     assert set(labels(found.rows)) == set(two)
     assert [len(claims_of(found, label)) for label in two] == [1, 1]

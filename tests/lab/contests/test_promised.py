@@ -8,7 +8,7 @@ from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.contests import estimators, signals
 from evercrawl.lab.contests.comparison import unrun
 
-GOOD = dict(zip(signals._KINDS, (0.72, 0.79, 0.81), strict=True))
+GOOD = dict(zip(signals.KINDS, (0.72, 0.79, 0.81), strict=True))
 
 
 def lab(tmp_path, *argv: str) -> int:
@@ -39,14 +39,14 @@ def test_an_estimator_that_is_not_what_it_should_be_fails(name, other, tmp_path,
 def compared(part, *, upper=0.9):
     """Return rows of a whole comparison in which ours reach such a part of what is best, by whether rates are known."""
     rows = []
-    for budget in signals._BUDGETS:
+    for budget in signals.BUDGETS:
         for kind, best in GOOD.items():
-            rows.append(unrun(signals._BEST + kind, best, 0.75, budget=budget))
+            rows.append(unrun(signals.BEST + kind, best, 0.75, budget=budget))
             rows += [
                 unrun(f"price, {known}{kind}", part[bool(known)] * best, 0.75, budget=budget)
                 for known in ("known rates, ", "")
             ]
-        rows.append(unrun(signals._UPPER, upper, 0.75, budget=budget))
+        rows.append(unrun(signals.UPPER, upper, 0.75, budget=budget))
     return rows
 
 

@@ -295,10 +295,10 @@ def test_the_page_to_give_up_is_a_new_one_if_there_is_one() -> None:
 
 def test_unread_pages_take_little_memory() -> None:
     frontier = World(50).frontier
-    before = frontier._queues.size_bytes()
+    before = frontier.size_bytes()
     draw = np.random.default_rng(3)
     frontier.fill(draw.integers(0, 50, 200_000).astype(np.uint32), np.arange(200_000, dtype=np.uint32), new=True)
-    assert (frontier._queues.size_bytes() - before) / 200_000 < 5
+    assert (frontier.size_bytes() - before) / 200_000 < 5
 
 
 def test_a_host_with_more_new_pages_than_are_ranked_at_once() -> None:
