@@ -22,18 +22,24 @@ def signals_as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def site() -> Iterator[Loopback]:
-    """Serve a small web from a thread of its own while the test runs."""
+def beside() -> Iterator[asyncio.AbstractEventLoop]:
+    """Return a loop that runs in a thread of its own while the test runs."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    server = Loopback(hosts=2, pages=12, changing=0)
-    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(10)
-    yield server
-    asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(10)
+    yield loop
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
     loop.close()
+
+
+@pytest.fixture
+def site(beside: asyncio.AbstractEventLoop) -> Iterator[Loopback]:
+    """Serve a small web beside the test."""
+    server = Loopback(hosts=2, pages=12, changing=0)
+    asyncio.run_coroutine_threadsafe(server.__aenter__(), beside).result(10)
+    yield server
+    asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), beside).result(10)
 
 
 @pytest.fixture

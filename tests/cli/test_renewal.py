@@ -67,9 +67,9 @@ def test_robots_txt_holds(crawled, site, capsys):
     assert len(site.log) == asked
 
 
-def test_without_an_answer_the_stored_copy_is_shown_and_the_exit_code_tells(crawled, site, capsys):
-    origin, loop = site.web.origins[0], site._servers[0].get_loop()
-    asyncio.run_coroutine_threadsafe(site.__aexit__(None, None, None), loop).result(10)
+def test_without_an_answer_the_stored_copy_is_shown_and_the_exit_code_tells(crawled, site, beside, capsys):
+    origin = site.web.origins[0]
+    asyncio.run_coroutine_threadsafe(site.__aexit__(None, None, None), beside).result(10)
     code, found, err = get(capsys, f"{origin}/p/2", crawled, "--fresh", "1", "--text")
     assert code == 5
     assert found["content"].startswith(f"Page 2 of {origin}")

@@ -99,7 +99,7 @@ def test_a_judge_that_fails_refuses_and_is_heard_of(fetcher):
 
 def test_nobody_listens(fetcher):
     async def work(site, network):
-        site._server.close()
+        site.server.close()
         return await fetcher.one(network, site.url("/"))
 
     exchange = fetcher.with_site(fetcher.Site({}), work)

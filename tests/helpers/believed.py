@@ -2,6 +2,15 @@
 
 from evercrawl.schedule.clocks._layout import ADVANTAGE
 from evercrawl.schedule.clocks.clocks import Clocks
+from evercrawl.schedule.policies.price_gamma import PriceGamma
+from evercrawl.schedule.shared.by_price import ByPrice
+
+
+class Exact(PriceGamma):
+    """Finds the instants at which pages fall due to nine digits."""
+
+    def __init__(self) -> None:
+        ByPrice.__init__(self, harmonic=0.0, close=1e-9)
 
 
 def sure(clocks: Clocks) -> Clocks:

@@ -35,12 +35,12 @@ class Server:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(CERTIFICATES / self.pem)  # a whole path stays as it is
             context.set_alpn_protocols(list(self.alpn))
-        self._server = await asyncio.start_server(self._accept, self.address, self.port, ssl=context)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.server = await asyncio.start_server(self._accept, self.address, self.port, ssl=context)
+        self.port = self.server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._server.close()
+        self.server.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

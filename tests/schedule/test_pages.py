@@ -41,7 +41,7 @@ print(poll(Linked(), population(50, seed=1), 0.5, cycles=2, measured_from=1).vis
 
 
 def test_every_column_on_demand_is_filled_by_the_crawl_and_by_the_lab():
-    assert set(KEPT_BY) == set(polled._MADE_UP) == NEEDS
+    assert set(KEPT_BY) == set(polled.MADE_UP) == NEEDS
 
 
 def copied(folder: Path, files: set[str]) -> None:

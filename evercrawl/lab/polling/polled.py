@@ -162,7 +162,7 @@ class Held:
 
     def _extra(self, rows: Any) -> dict[str, Any]:
         """Return the columns that this policy needs."""
-        return {name: _MADE_UP[name](self, rows) for name in sorted(self._policy.needs)}
+        return {name: MADE_UP[name](self, rows) for name in sorted(self._policy.needs)}
 
     # Columns on demand: links, searches and clicks in proportion to importance
 
@@ -194,7 +194,7 @@ class Held:
         return self.facts.take(rows)
 
 
-_MADE_UP: Final[dict[str, Callable[[Held, Any], Any]]] = {
+MADE_UP: Final[dict[str, Callable[[Held, Any], Any]]] = {
     "in_links": Held.in_links,
     "rank": Held.in_links,
     "backlog": Held.backlog,
@@ -205,4 +205,5 @@ _MADE_UP: Final[dict[str, Callable[[Held, Any], Any]]] = {
     "clicked": Held.clicked,
     "facts": Held.facts_of,
 }
+"""What stands in for columns on demand, where nobody knows them: by name, of a run and rows of its pages."""
 """How each column that `Pages` has on demand is made up."""

@@ -60,6 +60,10 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         do not count, for there is no end to the URLs of a calendar. It is no longer than pages last on the mean. A page
         that has waited for longer was left alone for so long indeed: even where a host allows fewer visits than would
         be worth the price, each of its pages is read some day.
+    clocks
+        What tells the ages of copies.
+    weight_ratio
+        What pages that were seen of late weigh over what they cost, on the mean, shape (1,).
     """
 
     awaits: ClassVar[bool] = True
@@ -77,9 +81,9 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         self.patience = _PATIENCE_S[0]
         self._visits = 0
         self._pace, self._known = Pace(), 0
-        self._weighed = np.zeros(1)  # importance over cost of the pages that were seen of late, on the mean
+        self.weight_ratio = np.zeros(1)
         self._longs = harmonic > 0 and longs
-        self._clocks = clocks or Clocks()
+        self.clocks = clocks or Clocks()
 
     def at_price(self, price: float) -> Self:
         """Return the same policy under another price."""
@@ -108,7 +112,7 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
         out = np.empty(len(pages.slot))
         _KERNELS["fresh"](
-            *_columns(pages), context.now, self._given, context.deaths_per_s, *self._clocks.pointers(), pointer(out)
+            *_columns(pages), context.now, self._given, context.deaths_per_s, *self.clocks.pointers(), pointer(out)
         )  # fmt: skip
         return out
 
@@ -129,8 +133,8 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         likely = np.empty(valued if fresh else 0)
         _KERNELS["assess"](
             *_columns(pages), context.now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S,
-            self._close, self._given, context.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self._weighed),
-            pointer(dear), len(dear), pointer(found), len(found), pointer(back), len(back), *self._clocks.pointers(),
+            self._close, self._given, context.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self.weight_ratio),
+            pointer(dear), len(dear), pointer(found), len(found), pointer(back), len(back), *self.clocks.pointers(),
             pointer(values), valued, pointer(due), due_from, pointer(likely), len(likely),
         )  # fmt: skip
         return Assessed(values, due, likely)

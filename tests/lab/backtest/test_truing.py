@@ -13,9 +13,9 @@ def error(history) -> float:
     return replay(history, "price", Setting(0.01)).calibration.expected_error
 
 
-def untrued(policy, pages, now):
+def untrued(policy, pages, context):
     none = np.zeros(1)
-    return policy._clocks.exposures(pages, now)._replace(level=none, slope=none + 1).fresh()
+    return policy.clocks.exposures(pages, context.now)._replace(level=none, slope=none + 1).fresh()
 
 
 def test_what_is_said_of_copies_is_truer_for_being_compared_with_what_was_found():

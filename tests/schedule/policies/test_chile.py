@@ -45,7 +45,7 @@ def first(pages, **options: object):
     """Return which page comes first, None where two are worth the same."""
     policy = Chile(**options)
     policy.plan(made(2, shown=[5, 5], clicked=[1, 1]), 0, Context(NOW))  # what is usual
-    policy._batch.drop()
+    policy.adjust({})
     value = policy.value(pages, Context(NOW))
     return None if value[0] == value[1] else int(value.argmax())
 
@@ -172,7 +172,7 @@ def test_a_page_falls_due_when_a_visit_adds_as_much_as_the_last_of_a_batch():
     assert np.isinf(due[3])  # a visit never adds as much
     for row in range(3):
         assert pages.visited_at[row] < due[row] < np.inf
-        assert policy.gain(pages, due[row])[row] == pytest.approx(policy._least)
+        assert policy.gain(pages, due[row])[row] == pytest.approx(policy.notes()["chile_gain"])
     heavier = made(4, weight=[1, 2, 4, 0.1], rate_per_day=[2, 1, 6, 1], text_bytes=4096)
     assert (policy.due(heavier, Context(NOW))[:2] < due[:2]).all()
 
@@ -190,11 +190,11 @@ class TestRates:
     def test_dated_changes_count_by_their_ages(self):
         policy, pages = Chile(), made(1, rate_per_day=1.0)
         pages.shape[:], pages.scale_s[:] = 0.4, 4 * DAY
-        assert policy._rate(pages)[0] == pytest.approx(0.1 / DAY)  # nobody counted anything
+        assert policy.rates(pages)[0] == pytest.approx(0.1 / DAY)  # nobody counted anything
         for changed in (True, False, False, True, False):
             policy.learn(visits([0], changed=changed, age_s=DAY / 4 if changed else math.nan))
         xs = (2 - 1) - 2 / (5 * math.log(1 - 2 / 5))
-        assert policy._rate(pages)[0] == pytest.approx(xs / (3.5 * DAY))
+        assert policy.rates(pages)[0] == pytest.approx(xs / (3.5 * DAY))
 
     def test_a_change_without_a_date_makes_it_the_estimator_without_dates(self):
         pages = made(1)
@@ -204,7 +204,7 @@ class TestRates:
             for age_s in (DAY / 4, math.nan):
                 policy.learn(visits([0], changed=True, age_s=age_s))
             policy.learn(visits([0]))
-            assert policy._rate(pages)[0] == pytest.approx(expected)
+            assert policy.rates(pages)[0] == pytest.approx(expected)
 
     def test_always_and_never_changed_say_nothing(self):
         policy, pages = Chile(), made(2)
@@ -212,7 +212,7 @@ class TestRates:
         for _ in range(4):
             policy.learn(visits([0], changed=True))
             policy.learn(visits([1], changed=False))
-        assert policy._rate(pages) == pytest.approx(pages.shape / pages.scale_s)
+        assert policy.rates(pages) == pytest.approx(pages.shape / pages.scale_s)
 
     def test_first_visits_and_visits_in_vain_are_not_counted(self):
         policy = Chile()
@@ -227,7 +227,7 @@ class TestRates:
         policy, pages = Chile(), made(1, rate_per_day=3.0)
         for changed in (True, False):
             policy.learn(visits([0], changed=changed))
-        assert policy._rate(pages)[0] == pytest.approx(3 / DAY)
+        assert policy.rates(pages)[0] == pytest.approx(3 / DAY)
 
     def test_what_counts_say_changes_the_order(self):
         policy, pages = Chile(), made(2)
@@ -259,15 +259,14 @@ class TestBatches:
         self, unread, batch_pages, visits_per_s, size
     ):
         policy = Chile(batch_pages=batch_pages)
-        policy._pace._visits *= visits_per_s
-        policy.plan(made(300), unread, Context(NOW))
-        assert policy._batch.left == size
+        policy.chosen(np.zeros(visits_per_s - 1), Context(NOW, 300))
+        assert policy.plan(made(300), unread, Context(NOW)) - NOW == pytest.approx(size / visits_per_s)
 
     def test_the_next_is_picked_when_it_is_spent_or_overdue_and_not_before(self):
         policy = Chile(batch_pages=2)
         pages = made(300, weight=np.arange(300) + 1.0)
-        policy._pace.made(100, NOW - 100)
-        policy._pace.made(100, NOW)
+        policy.chosen(np.zeros(100), Context(NOW - 100, 300))
+        policy.chosen(np.zeros(100), Context(NOW, 300))
         next_at = policy.plan(pages, 0, Context(NOW))
         assert next_at == pytest.approx(NOW + 1, abs=0.1)  # two visits a second
         other = made(300, weight=300.0 - np.arange(300))
@@ -455,7 +454,7 @@ def test_a_page_is_left_alone_for_a_while_as_long_as_others_wait():
 
 def test_a_batch_has_no_more_pages_than_are_not_left_alone():
     policy = Chile(batch_pages=100)
-    policy._pace._visits *= 1000
+    policy.chosen(np.zeros(999), Context(NOW, 20_000))
     policy.plan(made(20_000, age_s=[DAY] * 7 + [60.0] * 19_993), 0, Context(NOW))
     assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == list(range(7))
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from believed import Exact
 
 from evercrawl.change.comebacks import SHAPE, Comebacks, scale_s
 from evercrawl.lab.polling.polling import Conditions, Polling, poll
@@ -33,8 +34,8 @@ def pages(comeback_scale_s: list[float], shape: float = 2.0) -> Pages:
 
 
 def priced(price: float = 2 * DAY) -> PriceGamma:
-    policy = PriceGamma()
-    policy._close, policy.price = 1e-7, price
+    policy = Exact()
+    policy.price = price
     return policy
 
 

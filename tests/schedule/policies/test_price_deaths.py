@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from believed import Exact
 
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
@@ -23,8 +24,8 @@ def pages(shape: float, rate_per_year: float, count: int = 1) -> Pages:
 
 
 def priced(price: float = 0.01 * YEAR_S) -> PriceGamma:
-    policy = PriceGamma()
-    policy._close, policy.price = 1e-7, price
+    policy = Exact()
+    policy.price = price
     return policy
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from believed import Exact
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
@@ -19,6 +20,7 @@ from evercrawl.types import Floats
 DAY = 86_400.0
 BEGAN = 1.8e9
 PAGES, FOLDERS, ROUNDS = 60, 5, 8
+PATIENCE_CYCLES = 20
 NEW, AHEAD, GIVEN = 7, 8, slice(50, None)  # slots: never visited; visited by a clock that was put back; of a known rate
 
 
@@ -33,20 +35,29 @@ def visits(now: float, first: bool, draw: np.random.Generator) -> Visits:
     )  # fmt: skip
 
 
-@pytest.fixture(params=["clocks", "time", "gamma"])
-def policy(request: pytest.FixtureRequest) -> Price:
+def learned(kind: str, without: str = "") -> Price:
     """Clocks that are believed, those that are not, and none; the price is known, and age alone worth something."""
-    draw, policy = np.random.default_rng(1), PriceGamma() if request.param == "gamma" else Price()
-    policy._close = 1e-7
+    draw, policy = np.random.default_rng(1), Exact() if kind == "gamma" else Price(close=1e-9, without=without)
     for k in range(ROUNDS):
-        policy._clocks.learn(visits(BEGAN + k * DAY, k == 0, draw))
-    memory = {name: rows.copy() for name, rows in policy._clocks.state().items()}
-    memory["sites"][:, ADVANTAGE] = 1e6 if request.param == "clocks" else -1e6
+        policy.clocks.learn(visits(BEGAN + k * DAY, k == 0, draw))
+    memory = {name: rows.copy() for name, rows in policy.clocks.state().items()}
+    memory["sites"][:, ADVANTAGE] = 1e6 if kind == "clocks" else -1e6
     memory["sites"][:, LEVEL], memory["sites"][:, SLOPE] = 0.5, 0.3
-    policy._clocks.restore(memory)
+    policy.clocks.restore(memory)
     for k in range(200):
         policy.chosen(np.full(1, 5e4), Context(BEGAN + k * DAY / 30, PAGES))
     return policy
+
+
+@pytest.fixture(params=["clocks", "time", "gamma"])
+def policy(request: pytest.FixtureRequest) -> Price:
+    return learned(request.param)
+
+
+@pytest.fixture(params=["clocks", "time", "gamma"])
+def ageless(request: pytest.FixtureRequest) -> Price:
+    """What does not think of age alone."""
+    return learned(request.param, without="age")
 
 
 @pytest.fixture
@@ -72,12 +83,16 @@ def known(pages: Pages, rates: bool) -> Pages:
     return pages
 
 
+def theta_of(policy: Price) -> float:
+    return 0.0 if isinstance(policy, PriceGamma) else index.HARMONIC
+
+
 def exposed(policy: Price, pages: Pages, deaths_per_s: float = 0.0) -> Exposure:
     """Return what the clocks say, and time where rates are known; of pages that may have vanished meanwhile."""
     age_s, told = np.fmax(NOW - pages.visited_at, 0.0), by_age(pages, NOW)
     if not isinstance(policy, PriceGamma):
         sure = pages.shape > 1e6
-        clocks = policy._clocks.exposures(pages, NOW)
+        clocks = policy.clocks.exposures(pages, NOW)
         told = Exposure(*(np.where(sure, one, other) for one, other in zip(told, clocks, strict=True)))
     return told.dying(age_s, deaths_per_s)
 
@@ -88,7 +103,7 @@ def longing(policy: Price, pages: Pages, rates: bool) -> float:
         return 0.0
     seen = ~np.isnan(pages.visited_at)
     weighed = len(seen[seen]) / 1000 * (pages.importance / pages.cost)[seen].mean()  # from zero, by so many pages
-    return 0.1 * policy.price / weighed / policy._pace.cycle_s(PAGES)
+    return 0.1 * policy.price / weighed / (policy.patience / PATIENCE_CYCLES)
 
 
 def test_clocks_tell_more_than_time(pages: Pages, policy: Price, request: pytest.FixtureRequest) -> None:
@@ -102,7 +117,7 @@ def test_clocks_tell_more_than_time(pages: Pages, policy: Price, request: pytest
 @pytest.mark.parametrize("rates", [False, True])
 def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -> None:
     pages, context = known(pages, rates), Context(NOW, deaths_per_s=deaths_per_s)
-    told, adds, theta = exposed(policy, pages, deaths_per_s), longing(policy, pages, rates), policy._harmonic
+    told, adds, theta = exposed(policy, pages, deaths_per_s), longing(policy, pages, rates), theta_of(policy)
     age = told.exposure_s
     seen = index.index(pages.importance, told.shape, told.scale_s, age, pages.cost, pages.cost_changed, theta)
     worth, dear = index.announced(told.shape, told.scale_s, np.maximum(age, 0.0), 1e-6, pages.neg_log_unchanged)
@@ -115,7 +130,7 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     waits = policy.patience * np.array([np.maximum(first.shape, 1.0), np.ones(PAGES)])
     fresh = index.parts(first.shape, first.scale_s, waits[0]).fresh
     harmonic = index.parts(first.shape, first.scale_s, waits[1]).harmonic
-    theta = policy._new_harmonic
+    theta = max(theta, 0.05) if theta > 0 else 0.0
     new = pages.importance * ((1 - theta) * fresh + theta * harmonic) / (pages.cost + pages.cost_changed)
     expected = np.where(np.isnan(pages.visited_at), new, seen)
     assert np.isnan(pages.visited_at).sum() == 1
@@ -124,13 +139,13 @@ def test_values(policy: Price, pages: Pages, rates: bool, deaths_per_s: float) -
     np.testing.assert_allclose(value[~quiet], expected[~quiet], rtol=1e-4)
 
 
-def test_on_a_host_that_allows_too_few_visits_pages_fall_due_at_its_own_price(policy: Price, pages: Pages) -> None:
-    pages, policy._longs = pages.take(np.arange(PAGES) != NEW), False  # what age alone adds goes by the crawl's price
+def test_on_a_host_that_allows_too_few_visits_pages_fall_due_at_its_own_price(ageless: Price, pages: Pages) -> None:
+    policy, pages = ageless, pages.take(np.arange(PAGES) != NEW)  # what age alone adds goes by the crawl's price
     dear = np.where(np.arange(PAGES - 1) % 2, 3.0, 0.5)
-    weighed = policy._weighed.copy()  # each call has a say in it
+    weighed = policy.weight_ratio.copy()  # each call has a say in it
     due = policy.due(replace(pages, host_price_ratio=dear), Context(NOW))
     for times in (3.0, 0.5):
-        policy._weighed[:] = weighed
+        policy.weight_ratio[:] = weighed
         price, policy.price = policy.price, policy.price * times
         alone = policy.due(pages, Context(NOW))
         policy.price = price
@@ -148,8 +163,7 @@ def test_a_new_page_that_has_waited_for_longer_than_patience_is_worth_what_it_ha
 
 
 def test_a_page_of_which_a_change_was_announced_falls_due_when_it_is_worth_the_price(pages: Pages) -> None:
-    policy = PriceGamma()
-    policy._close = 1e-9
+    policy = Exact()
     told = replace(pages, neg_log_unchanged=np.full(PAGES, 0.3), announced_share=np.full(PAGES, 0.6)).take(
         np.arange(PAGES) > AHEAD
     )
@@ -177,7 +191,7 @@ def test_due_times(policy: Price, pages: Pages, rates: bool, deaths_per_s: float
     pages, due, told = pages.take(found), due[found], Exposure(*(column[found] for column in told))
     age = (due - np.fmax(NOW, pages.visited_at)) * told.speed + told.exposure_s
     dear = index.parts(told.shape, told.scale_s, age).p_changed
-    worth = index.index(pages.importance, told.shape, told.scale_s, age, harmonic=policy._harmonic)
+    worth = index.index(pages.importance, told.shape, told.scale_s, age, harmonic=theta_of(policy))
     worth = (worth + adds * age * pages.importance) / (pages.cost + pages.cost_changed * dear)
     np.testing.assert_allclose(worth, policy.price, rtol=1e-5)
 
@@ -191,14 +205,14 @@ def test_freshness(policy: Price, pages: Pages, rates: bool) -> None:
 
 
 @pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
-def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pages, deaths_per_s: float) -> None:
+def test_of_what_a_site_announces_silence_is_good_news(ageless: Price, pages: Pages, deaths_per_s: float) -> None:
     """Of pages of which nothing was said: values, due times and freshness count what nobody would have announced."""
-    policy._longs, context = False, Context(NOW, deaths_per_s=deaths_per_s)
+    policy, context = ageless, Context(NOW, deaths_per_s=deaths_per_s)
     rho = np.linspace(0.0, 0.9, PAGES)
     heard, mute = replace(pages, announced_share=rho), replace(pages, announced_share=0.0 * rho)
 
     def asked(ask: Callable[[Pages, Context], Floats], of: Pages) -> Floats:
-        policy._weighed[:] = 1.0
+        policy.weight_ratio[:] = 1.0
         return ask(of, context)
 
     for ask in (policy.value, policy.due, policy.fresh):
@@ -207,13 +221,13 @@ def test_of_what_a_site_announces_silence_is_good_news(policy: Price, pages: Pag
         )
     plain = by_age(pages, NOW)
     if not isinstance(policy, PriceGamma):
-        plain = policy._clocks.exposures(pages, NOW)
+        plain = policy.clocks.exposures(pages, NOW)
     age_s = np.fmax(NOW - pages.visited_at, 0.0)
     told = plain.dying(age_s, deaths_per_s)
     part = rho * (plain.shape / plain.scale_s) / (told.shape / told.scale_s)
     quiet = (pages.neg_log_unchanged == 0) & (age_s > 0) & (part > 0)
     fresh = index.heard(told.shape, told.scale_s, told.exposure_s, np.maximum(part, 1e-9))
-    harmonic, theta = index.parts(told.shape, told.scale_s, told.exposure_s).harmonic, policy._harmonic
+    harmonic, theta = index.parts(told.shape, told.scale_s, told.exposure_s).harmonic, theta_of(policy)
     by_now, some = told.scale_s + part * told.exposure_s, np.maximum(part, 1e-9)
     still = index.survival(told.shape, by_now, (1 - part) * told.exposure_s)
     of_all = index.survival(told.shape, by_now, told.exposure_s)

@@ -41,7 +41,7 @@ def learned(price: float = 4 * DAY, believed: bool = True, restless: int | None 
     memory = {name: rows.copy() for name, rows in policy.state().items()}
     memory["sites"][:, ADVANTAGE] = 1e6 if believed else -1e6
     policy.restore(memory)
-    policy.price, policy._weighed[:] = price, 1.0
+    policy.price, policy.weight_ratio[:] = price, 1.0
     return policy
 
 
@@ -58,7 +58,7 @@ NOW = BEGAN + 12 * 20 * DAY
 
 def alone(policy: Price) -> np.ndarray:
     """What visits would be worth if none told of others."""
-    told = policy._clocks.exposures(pages(), NOW)
+    told = policy.clocks.exposures(pages(), NOW)
     return index.index(np.ones(N), told.shape, told.scale_s, told.exposure_s, harmonic=0.0)
 
 
@@ -73,7 +73,7 @@ def test_the_page_visited_last_is_worth_more_and_no_other():
 
 def test_what_it_tells_is_what_those_weigh_that_would_be_visited_then():
     policy = learned()
-    told, site = policy._clocks.exposures(pages(), NOW), policy.state()["sites"][0]
+    told, site = policy.clocks.exposures(pages(), NOW), policy.state()["sites"][0]
     few = 3 / site[RATE]
     second = (site[PLAIN_WAITED] + few) / (site[WAITED] + few)
     for scout, size in zip(SCOUTS, SIZES, strict=True):

@@ -8,7 +8,7 @@ from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
-from evercrawl.schedule.clocks._layout import ADVANTAGE, BURST, COHORT, FULL, NONE, SIBLING
+from evercrawl.schedule.clocks._layout import ADVANTAGE, BURST, COHORT, FULL, NONE, SETTINGS, SIBLING
 from evercrawl.schedule.clocks.clocks import PARTS
 from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.price.price import Price
@@ -36,7 +36,7 @@ def learned(without: str = "") -> Price:
     policy.restore(memory)
     for k in range(200):
         policy.chosen(np.full(1, 2e3), Context(BEGAN + k * DAY / 30, N))
-    policy._weighed[:] = 1.0
+    policy.weight_ratio[:] = 1.0
     return policy
 
 
@@ -61,7 +61,7 @@ def test_what_is_left_out_is_not_learned():
     assert (whole["pages"]["sibling"][:N] != NONE).all()
     for part, index in (("cohorts", COHORT), ("siblings", SIBLING)):
         assert whole["sites"][0, FULL + index] != learned(part).state()["sites"][0, FULL + index]
-    assert learned("burst").state()["told"][-len(learned("burst")._clocks._settings) + BURST] == 0.0
+    assert learned("burst").state()["told"][BURST - SETTINGS] == 0.0
 
 
 def test_several_parts_are_left_out_and_none_that_there_is_not():

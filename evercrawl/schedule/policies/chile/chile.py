@@ -124,7 +124,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         new = np.isnan(pages.visited_at)
         before, after = represented(pages, new, self._usual)
         left_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
-        fresh = np.exp(-self._number("c") * (self._rate(pages) * left_s + np.where(new, 0.0, pages.neg_log_unchanged)))
+        fresh = np.exp(-self._number("c") * (self.rates(pages) * left_s + np.where(new, 0.0, pages.neg_log_unchanged)))
         b = self._number("b")
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
@@ -154,7 +154,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         never = part >= 1
         level = -np.log1p(-np.where(never, 0.0, part)) / self._number("c") - pages.neg_log_unchanged
         with np.errstate(divide="ignore", over="ignore"):
-            wait_s = np.maximum(level, 0.0) / self._rate(pages)
+            wait_s = np.maximum(level, 0.0) / self.rates(pages)
         wait_s = np.maximum(np.where(np.isnan(wait_s), 0.0, wait_s), self._soonest_s)
         return np.where(never, np.inf, pages.visited_at + wait_s)
 
@@ -253,5 +253,6 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         links, queries, visits, url = (self._number(name) for name in ("links", "queries", "visits", "url"))
         return quality(pages, self._usual, links, queries, visits, url) ** self._number("a")
 
-    def _rate(self, pages: Pages) -> Floats:
+    def rates(self, pages: Pages) -> Floats:
+        """Return how often pages change, shape (n,), as the option `rates` has it."""
         return self._counts.rates(pages) if self._options["rates"] == "counts" else pages.shape / pages.scale_s

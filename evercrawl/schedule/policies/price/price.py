@@ -79,20 +79,20 @@ class Price(Learns, ByPrice):
 
     def learn(self, visits: Visits) -> None:
         """Let the clocks of folders learn."""
-        self._clocks.learn(visits)
+        self.clocks.learn(visits)
 
     def wants_rescan(self, context: Context) -> bool:
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
-        return self._clocks.jumped(context.now)
+        return self.clocks.jumped(context.now)
 
     def trust(self, slot: int) -> Trust | None:
         """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
-        return self._clocks.trust(slot)
+        return self.clocks.trust(slot)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the clocks have learned."""
-        return self._clocks.state()
+        return self.clocks.state()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on with what the clocks had learned."""
-        self._clocks.restore(state)
+        self.clocks.restore(state)
