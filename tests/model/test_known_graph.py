@@ -125,7 +125,7 @@ def test_pagerank_is_solved_when_a_fifth_was_added(made, monkeypatch):
     solved, solve = [], known_ranks.solve
 
     def noted(*arguments: Any, **more: Any) -> Any:
-        solved.append(made.learner.visits + 1)
+        solved.append(made.learner.tally.visits + 1)
         return solve(*arguments, **more)
 
     monkeypatch.setattr(known_ranks, "solve", noted)
