@@ -1,7 +1,8 @@
 """Columns that grow: in address space reserved whole, or a quarter at a time; and numbers for keys."""
 
+from evercrawl.arrays.addresses import Addresses
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.arrays.rows import Rows, grown
 
-__all__ = ["Numbering", "Rows", "grown", "reserve", "reserve_together"]
+__all__ = ["Addresses", "Numbering", "Rows", "grown", "reserve", "reserve_together"]

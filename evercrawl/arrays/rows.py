@@ -75,6 +75,10 @@ class Rows:
         """Return all rows, in place; one at least, so that there is something to point to."""
         return self._rows[: max(self._count, 1)]
 
+    def whole(self) -> NDArray[Any]:
+        """Return all rows and the room behind them, the array itself: another one once there had to be more room."""
+        return self._rows
+
     def take(self, slots: Slots) -> NDArray[Any]:
         """Return copies of the rows of `slots`, shape (n,); of a slot that nothing was written to, what came first."""
         rows: NDArray[Any] = self._rows.take(np.minimum(slots, len(self._rows) - 1), axis=0)

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser().parse_args(argv)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: _say(message)
+            warnings.showwarning = _say
             code: int = args.run(args)
         sys.stdout.flush()
     except EvercrawlError as error:
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _say(message: object) -> None:
+def _say(message: object, *_: object, **__: object) -> None:
     print(fit(f"evercrawl: {message}", sys.stderr), file=sys.stderr)
 
 

@@ -19,7 +19,7 @@ from evercrawl.kernels import cache
 from evercrawl.kernels.cache import VARIABLE, jit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
 FAILED: Final = "compiling ahead of time failed, so each process compiles its inner loops anew ({module}: {why})"
 
@@ -140,7 +140,7 @@ def warm() -> bool:
 
 
 @contextlib.contextmanager
-def _or_else_jit(module: str) -> Iterator[None]:
+def _or_else_jit(module: str) -> Generator[None]:
     """Where what is done fails, say so, and do without from now on: here, and in processes that are started here."""
     try:
         yield

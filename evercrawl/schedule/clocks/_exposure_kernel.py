@@ -5,9 +5,22 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints_at, pointer_at
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.schedule.clocks._chances import doubt
 from evercrawl.schedule.clocks._layout import (
+    AT_CHANGES,
+    AT_CLOCK,
+    AT_COHORTS,
+    AT_DONE,
+    AT_EXPECTED,
+    AT_FOLDERS,
+    AT_HEADS,
+    AT_PAGES,
+    AT_RENEWED,
+    AT_SETTINGS,
+    AT_SIBLINGS,
+    AT_SITES,
     BINS,
     BURST,
     BURST_LASTS,
@@ -21,6 +34,7 @@ from evercrawl.schedule.clocks._layout import (
     JOINED,
     KNOWN,
     LEVEL,
+    MEMORY,
     NAME,
     NONE,
     PAGE,
@@ -39,14 +53,13 @@ from evercrawl.schedule.clocks._rings import Rings, passed, renew
 from evercrawl.schedule.clocks._sites import GAPS, clocked, renew_site
 
 _FLOATS: Final = pointer(np.float64)
-_SHORT: Final = pointer(np.float32)
-_INTS: Final = pointer(np.int64)
-_SLOTS: Final = pointer(np.uint32)
-MEMORY: Final = (
-    _FLOATS, pointer(PAGE), i64, pointer(FOLDER), i64, _FLOATS, i64, pointer(GROUP), i64, pointer(NAME), i64,
-    _INTS, _INTS, _FLOATS, _SHORT, _SHORT, _SHORT, i64,
-)  # fmt: skip
-"""Types of what both loops take last but for their answers: settings, tables and how long they are, and rings."""
+WORDS: Final = pointer(np.int64)
+"""Type of what both loops are given of all that was learned: `AT_SETTINGS` and what follows."""
+_pages_at: Final = pointer_at(PAGE)
+_folders_at: Final = pointer_at(FOLDER)
+_groups_at: Final = pointer_at(GROUP)
+_names_at: Final = pointer_at(NAME)
+_shorts_at: Final = pointer_at(np.float32)
 
 
 class Exposed(NamedTuple):
@@ -141,18 +154,20 @@ class Told(NamedTuple):
 
 
 @compiled
-def tables(
-    settings: Any, page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int,
-    cohort_rows: Any, cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any,
-    changes: Any, expected: Any, clock: Any, rings: int,
-) -> Tables:  # fmt: skip
-    """Return what entries are given as `MEMORY`."""
+def tables(words: Any) -> Tables:
+    """Return what entries are given as `WORDS`."""
+    at = view(words, MEMORY)
     return Tables(
-        view(settings, SETTINGS), view(page_rows, pages), view(folder_rows, folders),
-        view(site_rows, (sites, SITE_COLUMNS)), view(cohort_rows, cohorts), view(sibling_rows, siblings),
+        view(floats_at(at[AT_SETTINGS]), SETTINGS), view(_pages_at(at[AT_PAGES]), at[AT_PAGES + 1]),
+        view(_folders_at(at[AT_FOLDERS]), at[AT_FOLDERS + 1]),
+        view(floats_at(at[AT_SITES]), (at[AT_SITES + 1], SITE_COLUMNS)),
+        view(_groups_at(at[AT_COHORTS]), at[AT_COHORTS + 1]), view(_names_at(at[AT_SIBLINGS]), at[AT_SIBLINGS + 1]),
         Rings(
-            view(heads, rings), view(done, rings), view(at, rings),
-            view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
+            view(ints_at(at[AT_HEADS]), at[AT_HEADS + 1]), view(ints_at(at[AT_DONE]), at[AT_DONE + 1]),
+            view(floats_at(at[AT_RENEWED]), at[AT_RENEWED + 1]),
+            view(_shorts_at(at[AT_CHANGES]), (at[AT_CHANGES + 1], BINS)),
+            view(_shorts_at(at[AT_EXPECTED]), (at[AT_EXPECTED + 1], BINS)),
+            view(_shorts_at(at[AT_CLOCK]), (at[AT_CLOCK + 1], BINS)),
         ),
     )  # fmt: skip
 
@@ -196,21 +211,11 @@ def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: floa
     return Told(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
 
 
-@entry(i64, _SLOTS, _FLOATS, i64, f64, *MEMORY, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS)
-def exposures(
-    slots: Any, visited_at: Any, n: int, now: float, settings: Any, page_rows: Any, pages: int, folder_rows: Any,
-    folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int, sibling_rows: Any, siblings: int,
-    heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any, rings: int,
-    shape: Any, scale: Any, exposure: Any, speed: Any, level: Any, slope: Any,
-) -> int:  # fmt: skip
-    """Write what is thought of copies over what time alone tells of them."""
-    t = tables(
-        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
-        siblings, heads, done, at, changes, expected, clock, rings,
-    )  # fmt: skip
-    which, seen, a, b, x = view(slots, n), view(visited_at, n), view(shape, n), view(scale, n), view(exposure, n)
-    fast, raised, bent = view(speed, n), view(level, n), view(slope, n)
+@entry(i64, pointer(np.uint32), _FLOATS, i64, f64, WORDS, _FLOATS)
+def exposures(slots: Any, visited_at: Any, n: int, now: float, words: Any, told: Any) -> int:
+    """Write what is thought of copies over what time alone tells of them: six rows, those of `Exposure`."""
+    t, which, seen, out = tables(words), view(slots, n), view(visited_at, n), view(told, (6, n))
     for i in range(n):
-        told = by_clock(np.int64(which[i]), seen[i], a[i], b[i], now, t)
-        a[i], b[i], x[i], fast[i], raised[i], bent[i], _, _ = told
+        found = by_clock(np.int64(which[i]), seen[i], out[0, i], out[1, i], now, t)
+        out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i], _, _ = found
     return 0

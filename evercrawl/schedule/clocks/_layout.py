@@ -74,3 +74,10 @@ cycle, how near changes are together, the gap between changes that is supposed a
 changes, seconds on the clocks, and of each part the changes due to it, those foretold, and what it gained; how many
 visits told; changes and seconds as time alone tells them, and the clocks' advantage over that; changes beyond those
 foretold, and the variance of that."""
+
+(
+    AT_SETTINGS, AT_PAGES, AT_FOLDERS, AT_SITES, AT_COHORTS, AT_SIBLINGS,
+    AT_HEADS, AT_DONE, AT_RENEWED, AT_CHANGES, AT_EXPECTED, AT_CLOCK, MEMORY,
+) = range(0, 26, 2)  # fmt: skip
+"""Where in what kernels are given the address of each table is, its length behind: settings, pages, folders, sites,
+cohorts, names, and all there is to rings (`_rings` tells); and how many words these are."""

@@ -7,10 +7,9 @@ import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.schedule.clocks._chances import at_least_one, expm1, likelihood, log1p, moments
-from evercrawl.schedule.clocks._exposure_kernel import MEMORY, Exposed, exposed, usual_rate
+from evercrawl.schedule.clocks._exposure_kernel import WORDS, Exposed, exposed, tables, usual_rate
 from evercrawl.schedule.clocks._layout import (
     ALL_VISITS,
-    BINS,
     BURSTS,
     CLOCK,
     COHORT,
@@ -24,11 +23,9 @@ from evercrawl.schedule.clocks._layout import (
     NONE,
     PAGES,
     RENEWED,
-    SETTINGS,
     SHAPE,
     SIBLING,
     SIBLINGS,
-    SITE_COLUMNS,
     SPREAD,
     STAYED,
     TIME,
@@ -230,32 +227,26 @@ def _tells(page: Any, folder: Any, site: Any) -> bool:
     return bool((site[SHAPE] + page.changes) / (site[SHAPE] / usual + page.waited_s) < _RESTLESS * usual)
 
 
-@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, i64, *MEMORY)
+@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, i64, WORDS)
 def learn(
-    slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, said: Any, n: int, settings: Any,
-    page_rows: Any, pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any,
-    cohorts: int, sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any,
-    clock: Any, rings: int,
-) -> int:  # fmt: skip
+    slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, claimed: Any, n: int, words: Any
+) -> int:
     """Take in what visits found, in order; of a page that is not known, only that it is there."""
     which, when_at, gap, news = view(slots, n), view(visited_at, n), view(interval_s, n), view(changed, n)
-    aged, claims, s = view(age_s, n), view(said, n), view(settings, SETTINGS)
-    page_, folder_, site_ = view(page_rows, pages), view(folder_rows, folders), view(site_rows, (sites, SITE_COLUMNS))
-    cohort_, sibling_ = view(cohort_rows, cohorts), view(sibling_rows, siblings)
-    r = Rings(
-        view(heads, rings), view(done, rings), view(at, rings),
-        view(changes, (rings, BINS)), view(expected, (rings, BINS)), view(clock, (rings, BINS)),
-    )  # fmt: skip
+    aged, claims, t = view(age_s, n), view(claimed, n), tables(words)
+    s, cohorts, siblings = t.settings, t.cohorts, t.siblings
     for i in range(n):
-        page: Any = page_[which[i]]
-        folder: Any = folder_[page.folder]
-        site: Any = site_[folder.site]
+        page: Any = t.pages[which[i]]
+        folder: Any = t.folders[page.folder]
+        site: Any = t.sites[folder.site]
         if page.known != KNOWN:
-            _first(page, folder, site, sibling_, when_at[i], aged[i])
+            _first(page, folder, site, siblings, when_at[i], aged[i])
             folder.scout = which[i]
         elif gap[i] == gap[i]:
             length = max(gap[i], 0.0)
-            _revisit(page, folder, site, cohort_, sibling_, when_at[i], length, news[i], aged[i], claims[i], s, r)
+            _revisit(
+                page, folder, site, cohorts, siblings, when_at[i], length, news[i], aged[i], claims[i], s, t.rings
+            )  # fmt: skip
             if _tells(page, folder, site) or folder.scout == which[i]:
                 folder.scout = which[i]
     return 0

@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.addresses import Addresses
 from evercrawl.arrays.rows import Rows
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.clocks._layout import (
@@ -135,13 +136,16 @@ class Clocks:
         assert set(without) <= set(PARTS), "there is such a part"
         self._without = without
         self._jumped_at = -np.inf
-        self._pointers: tuple[Any, ...] = ()  # they hold while tables have so many rows
-        self._counts: tuple[int, ...] = ()
         self._stretches = Stretches()
         self._pages = Rows(PAGE, _NEW_PAGE)
         self._rings = ClockRings(cycle_s / _TICKS)
         self._places, self._cohorts = Places(self._rings), Cohorts()
-        self._settings = np.zeros(SETTINGS)
+        settings = Rows("f8", rows=np.zeros(SETTINGS))
+        self._settings = settings.all()
+        self._addresses = Addresses(
+            settings, self._pages, self._places.folders, self._places.sites, self._cohorts.groups, self._places.names,
+            *self._rings.tables().values(),
+        )  # fmt: skip
         self._settings[BURST], self._settings[FORGET] = 0.0 if "burst" in without else _BURST, _FORGET
         self.set_cycle(cycle_s)
 
@@ -164,10 +168,9 @@ class Clocks:
             np.ascontiguousarray(pages.slot, np.uint32),
             np.ascontiguousarray(pages.visited_at, np.float64),
         )
-        told = by_age(pages, now)
-        columns = (pointer(column) for column in told)
-        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, *self.pointers(), *columns)
-        return told
+        told = np.stack(by_age(pages, now))
+        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, self.words(), pointer(told))
+        return Exposure(*told)
 
     def learn(self, visits: Visits) -> None:
         """Take note of what visits found, no page twice; how they are parted into calls makes no difference."""
@@ -182,18 +185,14 @@ class Clocks:
             if self._stretches.passed(last - first, float(visits.at[last - 1])):
                 self.set_cycle(self._stretches.cycle_s)
                 self._cohorts.forget_empty(self._pages.upto(0))
-                self._counts = ()  # rows may lie elsewhere, and be as many
             first = last
 
-    def pointers(self) -> tuple[Any, ...]:
-        """Return all that was learned as kernels take it: settings, tables, how long these are, and rings."""
-        groups = (self._places.folders, self._places.sites, self._cohorts.groups, self._places.names)
-        pages = self._pages.upto(1)
-        counts = (len(pages), len(self._rings), *[len(group) for group in groups])
-        if counts != self._counts:
-            pairs = (value for table in (pages, *[g.all() for g in groups]) for value in (pointer(table), len(table)))
-            self._pointers, self._counts = (pointer(self._settings), *pairs, *self._rings.pointers()), counts
-        return self._pointers
+    def words(self) -> int:
+        """Return where it is written where all that was learned lies, as kernels take it (`AT_SETTINGS` and so on).
+
+        It is right until the clocks learn again.
+        """
+        return self._addresses.at()
 
     def jumped(self, now: float) -> bool:
         """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
@@ -234,12 +233,11 @@ class Clocks:
             now["told"]
         ):
             raise ValueError("the state is of clocks of another make")
-        self._counts = ()
         told = state["told"].tolist()
         split = len(told) - len(self._settings)
         self._stretches.restore(*told[: split - 1])
         self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
-        self._pages = Rows(PAGE, _NEW_PAGE, rows=state["pages"])
+        self._pages.restore(state["pages"])
         for name, table in self._tables().items():
             table.restore(state[name])
         for name, numbers in self._numberings().items():
@@ -278,7 +276,7 @@ class Clocks:
             if visits.predicted_fresh is None
             else np.ascontiguousarray(visits.predicted_fresh, np.float64)
         )
-        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), *self.pointers())
+        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), self.words())
 
     def _tables(self) -> dict[str, Rows]:
         return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
-from evercrawl.kernels import pointer
 from evercrawl.schedule.clocks._layout import BINS
 from evercrawl.types import Ints
 
@@ -63,15 +62,11 @@ class ClockRings:
         return self.width_s != before
 
     def tables(self) -> dict[str, Rows]:
-        """Return all there is to them, by name."""
+        """Return all there is to them, by name, as kernels know them."""
         return {
             "heads": self._heads, "done": self._done, "at": self._at,
             "changes": self._changes, "expected": self._expected, "clock": self._clock,
         }  # fmt: skip
-
-    def pointers(self) -> tuple[Any, ...]:
-        """Return the tables as kernels take them, and how many rings there are."""
-        return (*(pointer(table.all()) for table in self.tables().values()), len(self))
 
     def _rebin(self, moved: Callable[[Ints], Ints], parts: Callable[[Ints], tuple[Ints, Ints, float]]) -> None:
         """Make new bins, each of two old ones, or of the half of one."""

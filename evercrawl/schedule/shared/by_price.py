@@ -13,6 +13,7 @@ from evercrawl.schedule.abilities import Assessed, Assesses, Follows, Predicts, 
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
 from evercrawl.schedule.parameters import within
+from evercrawl.schedule.shared._price_layout import TERMS, THETA, WEIGHED
 from evercrawl.schedule.shared.pacing import Pace
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten ye
 _LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cycle
 _FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
 _WEIGHED_PAGES: Final = 1000.0
-_NONE: Final = np.zeros(0)
 _RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
 
 
@@ -81,7 +81,9 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         self.patience = _PATIENCE_S[0]
         self._visits = 0
         self._pace, self._known = Pace(), 0
-        self.weight_ratio = np.zeros(1)
+        self._terms = np.zeros(TERMS)
+        self._terms[THETA:WEIGHED] = self._harmonic, self._new_harmonic, NEVER_S, self._given, _WEIGHED_PAGES
+        self.weight_ratio = self._terms[WEIGHED:]
         self._longs = harmonic > 0 and longs
         self.clocks = clocks or Clocks()
 
@@ -111,9 +113,7 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
     def fresh(self, pages: Pages, context: Context) -> Floats:
         """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
         out = np.empty(len(pages.slot))
-        _KERNELS["fresh"](
-            *_columns(pages), context.now, self._given, context.deaths_per_s, *self.clocks.pointers(), pointer(out)
-        )  # fmt: skip
+        _KERNELS["fresh"](*_columns(pages), self._told(context), self.clocks.words(), pointer(out))
         return out
 
     def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
@@ -125,19 +125,18 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         """
         longing = self._longs and self._visits >= _FIRST_VISITS
         wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
-        values, due = np.empty(valued), np.empty(len(pages.slot) - due_from)
-        dear, found, back = (
-            _NONE if column is None else np.ascontiguousarray(column, np.float64)
-            for column in (pages.host_price_ratio, pages.found_at, pages.comeback_scale_s)
-        )
-        likely = np.empty(valued if fresh else 0)
+        ends = valued + len(pages.slot) - due_from
+        claimed = valued if fresh else 0
+        out = np.empty(ends + claimed)
         _KERNELS["assess"](
-            *_columns(pages), context.now, self.price, self.patience, self._harmonic, self._new_harmonic, NEVER_S,
-            self._close, self._given, context.deaths_per_s, wanted, _WEIGHED_PAGES, pointer(self.weight_ratio),
-            pointer(dear), len(dear), pointer(found), len(found), pointer(back), len(back), *self.clocks.pointers(),
-            pointer(values), valued, pointer(due), due_from, pointer(likely), len(likely),
-        )  # fmt: skip
-        return Assessed(values, due, likely)
+            *_columns(pages), self._told(context, wanted), self.clocks.words(), valued, due_from, claimed, pointer(out)
+        )
+        return Assessed(out[:valued], out[valued:ends], out[ends:])
+
+    def _told(self, context: Context, wanted: float = 0.0) -> Any:
+        """Return what kernels are told beside pages and clocks: `_price_layout` names it."""
+        self._terms[:THETA] = context.now, self.price, self.patience, context.deaths_per_s, wanted, self._close
+        return pointer(self._terms)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
@@ -162,13 +161,15 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         self.patience = notes.get("patience_s", self.patience)
 
 
-def _columns(pages: Pages) -> tuple[Any, Any, int, Any, int]:
-    """Return the columns that the kernels take, in one piece but for the slots, their length, and what is announced."""
+def _columns(pages: Pages) -> tuple[Any, Any, int, int]:
+    """Return slots, columns in one piece, how many pages there are, and which columns are given: `_price_layout`."""
+    behind = (pages.announced_share, pages.host_price_ratio, pages.found_at, pages.comeback_scale_s)
     columns = (
         pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed,
-        pages.neg_log_unchanged,
+        pages.neg_log_unchanged, *(column for column in behind if column is not None),
     )  # fmt: skip
+    given = sum(1 << k for k, column in enumerate(behind) if column is not None)
     whole = np.concatenate(columns, dtype=np.float64)
-    heard = whole[:0] if pages.announced_share is None else np.ascontiguousarray(pages.announced_share, np.float64)
     slots = np.ascontiguousarray(pages.slot, np.uint32)
-    return pointer(slots), pointer(whole), len(slots), pointer(heard), len(heard)
+    assert len(whole) == len(columns) * len(slots), "columns are of one length"
+    return pointer(slots), pointer(whole), len(slots), given

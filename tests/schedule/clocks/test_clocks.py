@@ -51,6 +51,23 @@ def watched(pages=40, rounds=8, rate=0.02, seed=1, batch=()):
     return clocks, seen_at
 
 
+def test_kernels_follow_tables_that_grow_under_them():
+    """Clocks that grow in many small steps learn what those do whose tables all lie elsewhere after each step."""
+    clocks, draw, seen_at = Clocks(CYCLE), np.random.default_rng(5), np.full(4000, np.nan)
+    for k in range(40):
+        slots, at = np.arange(100 * k + 100), BEGAN + k * DAY
+        changed, age = draw.random(len(slots)) < 0.3, draw.random(len(slots)) * DAY
+        found = visits(slots, at, seen_at[slots], changed, age, site=slots % 97, folder=slots // 7)
+        again = Clocks(CYCLE)
+        again.restore(clocks.state())
+        for one in (clocks, again):
+            one.learn(found)
+        seen_at[slots] = at
+        for name, rows in clocks.state().items():
+            np.testing.assert_array_equal(rows, again.state()[name], name)
+    assert len(clocks.state()["cohorts"]) > 30
+
+
 def test_until_clocks_are_believed_exposure_is_age_and_rates_are_the_pages_own():
     clocks = Clocks(CYCLE)
     clocks.learn(visits([0, 1], BEGAN))

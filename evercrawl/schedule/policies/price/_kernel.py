@@ -8,14 +8,17 @@ import numpy as np
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule.clocks._chances import log1p
-from evercrawl.schedule.clocks._exposure_kernel import MEMORY, Tables, Told, by_age, by_clock, tables
+from evercrawl.schedule.clocks._exposure_kernel import WORDS, Tables, Told, by_age, by_clock, tables
 from evercrawl.schedule.policies.price._deaths import BACK_SHAPE, dying, weight_back
 from evercrawl.schedule.policies.price._worth import announced, due_after, heard, parts
+from evercrawl.schedule.shared import _price_layout as layout
+from evercrawl.schedule.shared._price_layout import ALWAYS, ANNOUNCED, COMEBACK, FOUND_AT, HOST_RATIO, OPTIONAL, TERMS
 
 _NOTHING: Final = 1e-300
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _FLOATS: Final = pointer(np.float64)
-_COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, _FLOATS, i64)
+_COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, i64)
+"""Slots, all else in one piece, how many pages there are, and which of the columns are given that need not be."""
 
 
 class Columns(NamedTuple):
@@ -30,6 +33,9 @@ class Columns(NamedTuple):
     changed: Any
     notice: Any
     recall: Any
+    host_ratio: Any
+    found_at: Any
+    comeback: Any
 
 
 class Terms(NamedTuple):
@@ -47,23 +53,40 @@ class Terms(NamedTuple):
 
 
 @compiled
-def _on_host(s: Terms, dear: Any, i: int) -> Terms:
-    """Return the terms as they are on a page's host, by how many times the crawl's price a unit costs there."""
-    if len(dear) == 0:
-        return s
-    return Terms(s.now, s.price * dear[i], s.patience, s.theta, s.theta_new, s.never, s.close, s.known, s.deaths)
+def _terms(t: Any) -> Terms:
+    """Return what entries are given in an array."""
+    return Terms(
+        t[layout.NOW], t[layout.PRICE], t[layout.PATIENCE], t[layout.THETA], t[layout.THETA_NEW], t[layout.NEVER],
+        t[layout.CLOSE], t[layout.KNOWN], t[layout.DEATHS],
+    )  # fmt: skip
 
 
 @compiled
-def _columns(slots: Any, columns: Any, n: int, recall: Any, heard_of: int) -> Columns:
-    """Return what entries are given as `_COLUMNS`: slots, all else in one piece, how many pages there are, and recall.
+def _on_host(s: Terms, c: Columns, i: int) -> Terms:
+    """Return the terms as they are on a page's host, by how many times the crawl's price a unit costs there."""
+    if len(c.host_ratio) == 0:
+        return s
+    price = s.price * c.host_ratio[i]
+    return Terms(s.now, price, s.patience, s.theta, s.theta_new, s.never, s.close, s.known, s.deaths)
 
-    Of the latter there is none where no site announces anything.
-    """
-    rows = view(columns, (7, n))
+
+@compiled
+def _given(rows: Any, given: int, k: int) -> Any:
+    """Return column k of those that need not be given; none of it where it is not."""
+    before = 0
+    for other in range(k):
+        before += given >> other & 1
+    return rows[ALWAYS + before][: rows.shape[1] * (given >> k & 1)]
+
+
+@compiled
+def _columns(slots: Any, columns: Any, n: int, given: int) -> Columns:
+    """Return what entries are given as `_COLUMNS`."""
+    rows = view(columns, (ALWAYS + OPTIONAL, n))  # of which the last may not be there
     return Columns(
-        view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], view(recall, heard_of)
-    )
+        view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], _given(rows, given, ANNOUNCED),
+        _given(rows, given, HOST_RATIO), _given(rows, given, FOUND_AT), _given(rows, given, COMEBACK),
+    )  # fmt: skip
 
 
 @compiled
@@ -94,8 +117,9 @@ def _see(c: Columns, t: Tables) -> None:
 
 
 @compiled
-def _longing(c: Columns, first: int, known: float, wanted: float, few: float, weighed: Any) -> float:
+def _longing(c: Columns, first: int, t: Any) -> float:
     """Return what a second's age adds to the worth of a copy of weight 1; note what those from `first` on weigh."""
+    known, wanted, few = t[layout.KNOWN], t[layout.WANTED], t[layout.FEW]
     total, seen, given = 0.0, 0, False
     for i in range(first, len(c.slot)):
         given = given or c.shape[i] > known
@@ -103,12 +127,12 @@ def _longing(c: Columns, first: int, known: float, wanted: float, few: float, we
             total += c.weight[i] / c.cost[i]
             seen += 1
     if seen:
-        weighed[0] += min(seen / few, 1.0) * (total / seen - weighed[0])
-    return 0.0 if given or not weighed[0] > 0.0 else wanted / weighed[0]
+        t[layout.WEIGHED] += min(seen / few, 1.0) * (total / seen - t[layout.WEIGHED])
+    return 0.0 if given or not t[layout.WEIGHED] > 0.0 else wanted / t[layout.WEIGHED]
 
 
 @compiled
-def _value_of_new(c: Columns, i: int, s: Terms, found: Any) -> float:
+def _value_of_new(c: Columns, i: int, s: Terms) -> float:
     """Return what a first visit is worth: the page has the age `patience`, or that since it was found, and costs both.
 
     The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
@@ -116,8 +140,8 @@ def _value_of_new(c: Columns, i: int, s: Terms, found: Any) -> float:
     """
     told = dying(by_age(s.now, c.shape[i], c.scale[i], s.now), 0.0, s.deaths)
     a, b, waited = told.shape, told.scale, s.patience
-    if len(found) > 0 and s.now - found[i] > waited:
-        waited = s.now - found[i]
+    if len(c.found_at) > 0 and s.now - c.found_at[i] > waited:
+        waited = s.now - c.found_at[i]
     if a > 1.0:
         fresh, _, _, _ = parts(a, b, waited * a, 0.0)
         harmonic, _, _, _ = parts(a, b, waited, 1.0)
@@ -197,98 +221,82 @@ def _alive(c: Columns, i: int, s: Terms, longing: float) -> float:
 
 
 @compiled
-def _value_of_gone(c: Columns, i: int, s: Terms, longing: float, back: Any) -> float:
+def _value_of_gone(c: Columns, i: int, s: Terms, longing: float) -> float:
     """Return what it is worth to see whether a page that was found gone is back."""
     age = max(s.now - c.visited_at[i], 0.0)
     if c.notice[i] > 0.0:
-        worth, likely, _, _ = announced(BACK_SHAPE, back[i], age, 0.0, 0.0, c.notice[i])
+        worth, likely, _, _ = announced(BACK_SHAPE, c.comeback[i], age, 0.0, 0.0, c.notice[i])
     else:
-        worth, likely, _, _ = parts(BACK_SHAPE, back[i], age, 0.0)
+        worth, likely, _, _ = parts(BACK_SHAPE, c.comeback[i], age, 0.0)
     return float(_alive(c, i, s, longing) * worth / (c.cost[i] + c.changed[i] * likely))
 
 
 @compiled
-def _due_of_gone(c: Columns, i: int, s: Terms, longing: float, back: Any) -> float:
+def _due_of_gone(c: Columns, i: int, s: Terms, longing: float) -> float:
     """Return when it is worth the price to see whether a page that was found gone is back; infinity for never."""
     return float(c.visited_at[i] + due_after(
-        _alive(c, i, s, longing), BACK_SHAPE, back[i], c.cost[i], c.changed[i], s.price, 0.0, 0.0, s.never, s.close,
-        0.0, c.notice[i],
+        _alive(c, i, s, longing), BACK_SHAPE, c.comeback[i], c.cost[i], c.changed[i], s.price, 0.0, 0.0, s.never,
+        s.close, 0.0, c.notice[i],
     ))  # fmt: skip
 
 
-@entry(
-    i64, *_COLUMNS, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, _FLOATS, _FLOATS, i64, _FLOATS, i64,
-    _FLOATS, i64, *MEMORY, _FLOATS, i64, _FLOATS, i64, _FLOATS, i64,
-)  # fmt: skip
+@compiled
+def _is_gone(c: Columns, i: int) -> bool:
+    """Tell whether a page was found gone."""
+    return bool(len(c.comeback) > 0 and c.comeback[i] > 0.0)
+
+
+@entry(i64, *_COLUMNS, _FLOATS, WORDS, i64, i64, i64, _FLOATS)
 def assess(
-    slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, price: float, patience: float,
-    theta: float, theta_new: float, never: float, close: float, known: float, deaths: float, wanted: float,
-    few: float, weighed: Any, dear: Any, priced: int, found_at: Any, waiting: int, gone: Any, missing: int,
-    settings: Any, page_rows: Any, pages: int,
-    folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
-    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
-    rings: int, values: Any, valued: int, dues: Any, due_from: int, freshness: Any, claimed: int,
+    slots: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, valued: int, due_from: int, claimed: int,
+    out: Any,
 ) -> int:  # fmt: skip
     """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
 
-    Of the first `claimed` of those that are valued, the probability that copies are fresh is written, nan for none.
+    Of the first `claimed` of those that are valued, the probability that copies are fresh is written too, nan for none.
+    These come last in `out`.
 
-    Rates whose shape is more than `known` were given, in seconds. All pages together, and those whose due times are
-    asked, make `weighed` follow what pages weigh over what they cost; age adds `wanted` over that. Of `dear` there is
-    one for each page, or none, and of `found_at` and `gone` likewise: the last is above 0 of pages found gone, how
-    slowly they come back.
+    All pages together, and those whose due times are asked, make `WEIGHED` follow what pages weigh over what they cost;
+    age adds `WANTED` over that. Rates of a shape above `KNOWN` were given, in seconds. The column `COMEBACK` is above 0
+    of pages found gone, how slowly they come back.
     """
-    c = _columns(slots, columns, n, recall, heard_of)
-    t = tables(
-        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
-        siblings, heads, done, at, changes, expected, clock, rings,
-    )  # fmt: skip
+    c, t, of = _columns(slots, columns, n, given), tables(clocks), view(terms, TERMS)
     _see(c, t)
-    s, usual = Terms(now, price, patience, theta, theta_new, never, close, known, deaths), view(weighed, 1)
-    worth, when, likely = view(values, valued), view(dues, n - due_from), view(freshness, claimed)
-    times, found, back = view(dear, priced), view(found_at, waiting), view(gone, missing)
+    s, ends = _terms(of), valued + n - due_from
+    answers = view(out, ends + claimed)
+    worth, when, likely = answers[:valued], answers[valued:ends], answers[ends:]
     if valued:
-        longing = _longing(c, 0, known, wanted, few, usual)
+        longing = _longing(c, 0, of)
+        usual = of[layout.WEIGHED]
         for i in range(valued):
-            new, here = math.isnan(c.visited_at[i]), _on_host(s, times, i)
-            told = by_age(now, 1.0, 1.0, now) if new else _told(c, i, now, known, t)
-            both = told if new else dying(told, max(now - c.visited_at[i], 0.0), deaths)
+            new, here = math.isnan(c.visited_at[i]), _on_host(s, c, i)
+            told = by_age(s.now, 1.0, 1.0, s.now) if new else _told(c, i, s.now, s.known, t)
+            both = told if new else dying(told, max(s.now - c.visited_at[i], 0.0), s.deaths)
             worth[i] = (
-                _value_of_new(c, i, here, found) if new
-                else _value_of_gone(c, i, here, longing, back) if len(back) > 0 and back[i] > 0.0
-                else _value(c, i, here, longing, both, usual[0], _recall(c, i, told, both))
+                _value_of_new(c, i, here) if new
+                else _value_of_gone(c, i, here, longing) if _is_gone(c, i)
+                else _value(c, i, here, longing, both, usual, _recall(c, i, told, both))
             )  # fmt: skip
             if i < claimed:
-                likely[i] = np.nan if new else _fresh(c, i, now, deaths, told)
+                likely[i] = np.nan if new else _fresh(c, i, s.now, s.deaths, told)
     if due_from < n:
-        longing = _longing(c, due_from, known, wanted, few, usual)
+        longing = _longing(c, due_from, of)
+        usual = of[layout.WEIGHED]
         for i in range(due_from, n):
-            here = _on_host(s, times, i)
-            gone_by = len(back) > 0 and back[i] > 0.0
+            here = _on_host(s, c, i)
             when[i - due_from] = (
-                _due_of_gone(c, i, here, longing, back) if gone_by else _due(c, i, here, longing, t, usual[0])
+                _due_of_gone(c, i, here, longing) if _is_gone(c, i) else _due(c, i, here, longing, t, usual)
             )
     return 0
 
 
-@entry(i64, *_COLUMNS, f64, f64, f64, *MEMORY, _FLOATS)
-def fresh(
-    slots: Any, columns: Any, n: int, recall: Any, heard_of: int, now: float, known: float, deaths: float,
-    settings: Any, page_rows: Any,
-    pages: int, folder_rows: Any, folders: int, site_rows: Any, sites: int, cohort_rows: Any, cohorts: int,
-    sibling_rows: Any, siblings: int, heads: Any, done: Any, at: Any, changes: Any, expected: Any, clock: Any,
-    rings: int, out: Any,
-) -> int:  # fmt: skip
+@entry(i64, *_COLUMNS, _FLOATS, WORDS, _FLOATS)
+def fresh(slots: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, out: Any) -> int:
     """Write the probability that each copy is fresh; nan where there is none."""
-    c = _columns(slots, columns, n, recall, heard_of)
-    t = tables(
-        settings, page_rows, pages, folder_rows, folders, site_rows, sites, cohort_rows, cohorts, sibling_rows,
-        siblings, heads, done, at, changes, expected, clock, rings,
-    )  # fmt: skip
-    to = view(out, n)
+    c, t, s, to = _columns(slots, columns, n, given), tables(clocks), _terms(view(terms, TERMS)), view(out, n)
     for i in range(n):
         new = math.isnan(c.visited_at[i])
-        to[i] = np.nan if new else _fresh(c, i, now, deaths, _told(c, i, now, known, t))
+        to[i] = np.nan if new else _fresh(c, i, s.now, s.deaths, _told(c, i, s.now, s.known, t))
     return 0
 
 

@@ -1,0 +1,53 @@
+"""Where tables lie in memory, as kernels take it: one argument in place of two a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.arrays.rows import Rows
+
+
+class Addresses:
+    """The addresses of tables that grow: word 2 i is where table i lies, word 2 i + 1 how many rows it has room for.
+
+    `at` looks whether a table has moved, and makes the words anew if one has. So kernels are called with `at()`, and
+    nobody keeps it. The arrays that the words point to are kept until then: memory that a kernel reads is never freed.
+    The room behind the rows there are counts too, so that a row more is mostly no change.
+
+    Parameters
+    ----------
+    tables
+        The tables, in the order in which the kernel knows them.
+
+    Examples
+    --------
+    >>> from evercrawl.arrays.rows import Rows
+    >>> ages, names = Rows("f8"), Rows("u4")
+    >>> where = Addresses(ages, names)
+    >>> before = where.at()
+    >>> ages.upto(1000)[999] = 7.0
+    >>> where.at() == before, int(where.words[0]) == ages.all().ctypes.data, int(where.words[1]) >= 1000
+    (True, True, True)
+    """
+
+    def __init__(self, *tables: Rows) -> None:
+        self.words = np.zeros(2 * len(tables), np.int64)
+        self._tables = tables
+        self._kept: list[NDArray[Any]] = []
+        self._which: list[int] = []  # an array that is kept has a number of its own
+        self._at: int = self.words.ctypes.data
+
+    def at(self) -> int:
+        """Return where the words are, right as long as no table grows."""
+        now = [table.whole() for table in self._tables]
+        which = [id(array) for array in now]
+        if which != self._which:
+            self._kept, self._which = now, which
+            self.words[0::2] = [array.ctypes.data for array in now]
+            self.words[1::2] = [len(array) for array in now]
+        return self._at
