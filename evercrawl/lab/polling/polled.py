@@ -205,5 +205,4 @@ MADE_UP: Final[dict[str, Callable[[Held, Any], Any]]] = {
     "clicked": Held.clicked,
     "facts": Held.facts_of,
 }
-"""What stands in for columns on demand, where nobody knows them: by name, of a run and rows of its pages."""
 """How each column that `Pages` has on demand is made up."""

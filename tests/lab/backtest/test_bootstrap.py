@@ -28,7 +28,7 @@ def test_pages_that_are_alone_are_drawn_alone():
 def test_folders_that_change_as_one_are_drawn_whole():
     folder = np.arange(PAGES) // 10
     assert covered(np.random.default_rng(2), clusters(np.zeros(PAGES), folder), 0.2) >= 0.88
-    assert covered(np.random.default_rng(2), np.arange(PAGES), 0.2) < 0.7, "else there was no need for folders"
+    assert covered(np.random.default_rng(2), np.arange(PAGES), 0.2) < 0.62, "else there was no need for folders"
 
 
 def test_the_spread_is_that_of_the_mean():

@@ -38,7 +38,7 @@ def test_rows_move_when_they_outgrow_their_place_and_when_all_room_is_used():
         living.change(np.arange(400), np.ones(400, bool))
     now = living.now()
     assert now.links == living.out.count.sum()
-    assert now.into.mean() > 60
+    assert now.into.mean() > 93
     assert np.array_equal(living.out.count, now.out)
 
 

@@ -59,4 +59,4 @@ def test_what_is_told_is_sound(seed):
         if len(found) > 1:
             assert sum(each.changes for each in found[:-1]) == found[-1].changes
             assert sum(each.links.links for each in found[:-1]) == found[-1].links.links
-    assert told > 60
+    assert told > 68

@@ -60,7 +60,7 @@ def test_visits_do_not_make_random_moments_look_otherwise(visits, even):
         rows += [(page, looks[i], looks[i] - looks[i - 1]) for i in found]
     page, at, unseen_s = (np.array(column) for column in zip(*rows, strict=True))
     found = regular(of_changes(page, at)._replace(unseen_s=unseen_s))
-    assert found.tested > 100
+    assert found.tested > 133
     assert found.rejected == pytest.approx(0.05, abs=0.045)
     assert found.gap_variation == pytest.approx(0.95, abs=0.06)
     assert regular(of_changes(page, at)).rejected > (0.5 if visits < 10 else 0.08)

@@ -43,8 +43,8 @@ def test_folders_that_change_as_one_are_told_from_a_site_that_does(made_up):
     (found,) = evolution([history(made_up, by_folder, 8)])
     assert found.near.folder_correlation == pytest.approx(1)
     assert found.near.folder_lift == pytest.approx(5, rel=0.2), "of five pairs one would be by chance"
-    assert found.near.folder_errors > 50
-    assert found.near.site_correlation < 0.2, "the pages of seven folders are as strangers"
+    assert found.near.folder_errors > 114
+    assert found.near.site_correlation < 0.116, "the pages of seven folders are as strangers"
     whole = np.repeat(draw.random((WEEKS, 1)) < 0.2, 40, axis=1)
     (found,) = evolution([history(made_up, whole, 8)])
     assert (found.near.site_correlation, found.near.folder_correlation) == pytest.approx((1, 1))

@@ -115,7 +115,7 @@ def test_push_uses_up_what_there_is_and_keeps_its_law(web):
         crawl.run(2000)
         left.append(crawl.left())
     assert left == sorted(left, reverse=True)
-    assert left[-1] < 0.2
+    assert left[-1] < 0.108
 
 
 @pytest.mark.parametrize("spends", list(SPENDS.values()))
@@ -134,7 +134,7 @@ def test_each_page_of_a_trap_leads_to_new_ones_and_is_counted(web):
     crawl = Trapped(web, np.arange(20), "known")
     crawl.run(6000)
     made = [page for page in crawl.cash() if page >= web.pages]
-    assert crawl.fallen >= 2
+    assert crawl.fallen >= 5
     assert (len(made) - 1) % NEW_LINKS == 0
     assert sorted(made) == list(range(web.pages, web.pages + len(made)))
 

@@ -41,7 +41,7 @@ def test_only_what_does_not_flicker_counts():
 
 def test_what_lasts_weighs_where_it_is_heeded_and_no_page_weighs_nothing():
     world, _, _ = visited()
-    assert world.weight[FLICKERS].mean() < 0.5
+    assert world.weight[FLICKERS].mean() < 0.3
     assert world.weight[~FLICKERS].min() == 1.0
     assert world.weight.min() >= LEAST
     world, _, _ = visited(heeded=False)

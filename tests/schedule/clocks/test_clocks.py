@@ -313,7 +313,7 @@ def test_sites_far_apart_take_no_more_than_sites_side_by_side():
     memory = clocks.state()
     assert len(memory["sites"]) == 9
     assert len(memory["heads"]) == 1 + 8 + 8, "the site of a single page has no clock"
-    assert memory["pages"].nbytes < 20e6
+    assert memory["pages"].nbytes < 8.8e6
 
 
 def test_cohorts_that_nobody_is_in_are_forgotten_and_those_that_are_stay():

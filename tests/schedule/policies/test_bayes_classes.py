@@ -102,7 +102,7 @@ def test_a_page_falls_due_when_it_is_worth_the_price():
     told = pages(100)
     due = policy.due(told, Context(1e9))
     finite = np.flatnonzero(np.isfinite(due))
-    assert len(finite) > 50
+    assert len(finite) > 90
     for row in finite[:20].tolist():
         assert policy.value(told, Context(due[row]))[row] == pytest.approx(policy.price, rel=0.01)
     assert policy.due(pages(3, weight=0.0), Context(1e9)).tolist() == [np.inf] * 3
@@ -125,7 +125,7 @@ def test_new_pages_of_a_site_are_believed_to_be_like_the_others():
         beliefs.learn(visits(np.arange(40, 80), 3.0, False, 2))
     expected = beliefs.expected(np.array([1, 2, 7]))
     assert expected[0, 0] > 0.6 > expected[2, 0] > expected[1, 0]
-    assert expected[1, 2] > 0.6
+    assert expected[1, 2] > 0.77
     assert expected.sum(1) == pytest.approx(1.0)
     mixed = beliefs.probabilities(np.array([900], np.uint32))
     assert mixed[0] == pytest.approx(expected[2])
@@ -161,7 +161,7 @@ def test_forgetting_lets_a_page_be_another():
             beliefs.learn(visits([0], 1.0, changed))
     page = np.array([0], np.uint32)
     assert firm.alone(page)[0, 0] > 0.9
-    assert forgetful.alone(page)[0, 0] < 0.1
+    assert forgetful.alone(page)[0, 0] < 0.0019
 
 
 def test_no_history_breaks_it():

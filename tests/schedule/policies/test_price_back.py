@@ -133,6 +133,6 @@ def test_a_poll_learns_how_fast_pages_come_back():
     run = Polling(Price(), web, 0.3, 1, conditions)
     run.run(10, 5)
     held = run.held
-    assert held.comebacks.back > 20
+    assert held.comebacks.back > 86
     assert 0.2 < held.comebacks.per_s * 0.5 * run.cycle_s < 5
     assert scale_s(0.0) > 1e20

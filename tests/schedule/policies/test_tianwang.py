@@ -339,13 +339,13 @@ def test_short_cycles_do_not_keep_a_new_crawl_idle():
             policy.chosen(policy.value(pages(seen), Context(now))[chosen], Context(now, 2000))
             seen[chosen] = now
             made += len(chosen)
-    assert made > 100, "of 1,200 that could be made"
+    assert made > 890, "of 1,200 that could be made"
 
 
 def test_idleness_is_not_taken_for_the_limit():
     policy = Tianwang(longest=5)
     found = poll(policy, population(100, 1), 1.0, cycles=5, measured_from=3)
-    assert found.unused > 0.1
+    assert found.unused > 0.375
     assert policy.notes()["tianwang_per_s"] * DAY_S == pytest.approx(100, rel=0.2)
 
 

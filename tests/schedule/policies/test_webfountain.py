@@ -136,7 +136,7 @@ def test_visits_that_cost_more_are_fewer_and_what_is_spent_is_what_is_being_spen
         assert of @ costs[:2] == pytest.approx(8 * 16 * 5.0, rel=0.02), "as much as 16 visits a period cost so far"
         shares.append(float(of[0] / of.sum()))
         visited.append(float(of.sum()))
-    assert shares[0] > 0.3
+    assert shares[0] > 0.38
     assert shares[1] < 0.5 * shares[0]
     assert visited[1] > 1.3 * visited[0]
 
@@ -147,7 +147,7 @@ def test_what_changed_pages_cost_besides_counts_as_often_as_they_change() -> Non
     seen = replace(pages(np.zeros(2), np.ones(2)), cost=np.array([1.0, 1.0]), cost_changed=np.array([20.0, 30.0]))
     found = measure(np.array([0, 1]), 2, history, seen, 1.0, 1.0)
     assert found.visit_costs == pytest.approx([1 + 20 * -np.expm1(-found.rate_per_s[0]), 1.0], abs=1.0)
-    assert found.visit_costs[0] > 15
+    assert found.visit_costs[0] > 18.8
     assert found.new_cost == pytest.approx(1 + (20 + 30) / 2)
 
 
@@ -213,7 +213,7 @@ def test_pages_that_are_found_are_foreseen() -> None:
         policy.plan(seen, 0, Context(float(seen.visited_at.max())))
         planned.append(policy.tables(Context(0.0))["periods"]["new"].sum())
     assert planned[0] == pytest.approx(0.0, abs=1e-9)
-    assert planned[1] > 10
+    assert planned[1] > 115
 
 
 def test_new_pages_are_expected_where_they_turned_out_to_belong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_new_pages_are_expected_where_they_turned_out_to_belong(monkeypatch: pyt
         seen = told(policy)
         policy.plan(seen, 400, Context(float(seen.visited_at.max())))
         planned.append(policy.tables(Context(0.0))["periods"]["new"])
-    assert np.abs(planned[0] - planned[1]).max() > 0.5
+    assert np.abs(planned[0] - planned[1]).max() > 14.5
 
 
 def test_who_is_told_again_in_other_batches_plans_the_same() -> None:
