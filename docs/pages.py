@@ -10,12 +10,14 @@ from evercrawl.ask.policies.docs import described
 from evercrawl.config import SETTINGS, as_toml
 from evercrawl.config.focus import HEAVIEST, LIGHTEST, MOST
 from evercrawl.model.policy.policies import kind_of, names
+from evercrawl.schedule.parameters import kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evercrawl.ask.policies.docs import Described, Option, Table
     from evercrawl.config import Setting
+    from evercrawl.config.values import Kind
 
 _SETTINGS: Final = """\
 # Settings
@@ -130,12 +132,20 @@ def policy_options() -> str:
 
 def _of_policy(found: Described) -> str:
     head = f"\n## {found.name}\n\n{found.promise}\n"
-    return "".join([head, _parameters(found.options), *(_table(each) for each in found.tables)])
+    return "".join(
+        [head, _parameters(found.options, kinds_of(kind_of(found.name))), *(_table(each) for each in found.tables)]
+    )
 
 
-def _parameters(options: list[Option]) -> str:
-    rows = [(f"`{each.name}`", _shown_default(each.default), each.meaning) for each in options]
-    return _grid(("Parameter", "Default", "Meaning"), rows) if rows else "\nIt has no parameters.\n"
+def _parameters(options: list[Option], kinds: dict[str, Kind]) -> str:
+    rows = [(f"`{each.name}`", _shown_default(each.default), _allowed(each, kinds), each.meaning) for each in options]
+    return _grid(("Parameter", "Default", "Allowed", "Meaning"), rows) if rows else "\nIt has no parameters.\n"
+
+
+def _allowed(option: Option, kinds: dict[str, Kind]) -> str:
+    if option.name in kinds:
+        return kinds[option.name].form
+    return "a text, see its meaning" if isinstance(option.default, str) else "a number"
 
 
 def _table(table: Table) -> str:

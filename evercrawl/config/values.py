@@ -1,10 +1,14 @@
 """The kinds of value that a setting may take: how each is read, and what to write instead."""
 
+from __future__ import annotations
+
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 
@@ -46,9 +50,21 @@ class Kind:
     read: Callable[[object], Value]
 
 
-def number(least: float = 0.0) -> Kind:
-    """Return the kind of finite numbers from `least` up."""
-    return Kind("N", f"a number, {least:g} or more", lambda raw: _at_least(least, _measure(raw, {"": 1})))
+def number(least: float = 0.0, most: float = math.inf, because: str = "", *, but: float = math.nan) -> Kind:
+    """Return the kind of finite numbers from `least` to `most`, `but` one left out; `because` tells why.
+
+    >>> [kind.form for kind in (number(1), number(0, 100), number(0, 1, but=1))]
+    ['a number, 1 or more', 'from 0 to 100', 'from 0 to 1, but not 1']
+    """
+
+    def read(raw: object) -> float:
+        value = _at_least(-math.inf, _measure(raw, {"": 1}))
+        if not least <= value <= most or value == but:
+            raise ValueError(because)
+        return value
+
+    form = f"from {least:g} to {most:g}" if most < math.inf else f"a number, {least:g} or more"
+    return Kind("N", form if math.isnan(but) else f"{form}, but not {but:g}", read)
 
 
 def share() -> Kind:
@@ -107,8 +123,8 @@ def size(least: int = 0) -> Kind:
     return Kind("SIZE", form, lambda raw: round(_at_least(least, _measure(raw, _SIZES))))
 
 
-def duration(least: float = 0.0) -> Kind:
-    """Return the kind of durations, in seconds.
+def duration(least: float = 0.0, besides: str | None = None) -> Kind:
+    """Return the kind of durations, in seconds; or a word `besides`, as it is.
 
     Examples
     --------
@@ -116,7 +132,12 @@ def duration(least: float = 0.0) -> Kind:
     (3600.0, 0.25, 2.0)
     """
     form = "a duration such as 1.5, 30s, 10m, 1h or 1d" + (f", {least:g} s or more" if least else "")
-    return Kind("TIME", form, lambda raw: _at_least(least, _measure(raw, _DURATIONS)))
+    form += f", or {besides}" if besides else ""
+    return Kind(
+        "TIME",
+        form,
+        lambda raw: _at_least(least, _measure(raw, _DURATIONS)) if besides is None or raw != besides else besides,
+    )
 
 
 def switch() -> Kind:
@@ -132,6 +153,23 @@ def text() -> Kind:
 def choice(*names: str) -> Kind:
     """Return the kind of one of `names`."""
     return Kind("|".join(names), f"one of {', '.join(names)}", lambda raw: _one_of(names, _line(raw)))
+
+
+def several(*names: str) -> Kind:
+    """Return the kind of some of `names`, with commas between them.
+
+    >>> several("a", "b").read("b, a")
+    'b,a'
+    """
+
+    def read(raw: object) -> str:
+        parts = [part.strip() for part in _line(raw).split(",") if part]
+        for part in parts:
+            if part not in names:
+                raise ValueError(f"{part!r} is none of them")
+        return ",".join(parts)
+
+    return Kind("|".join(names), f"one of {', '.join(names)}", read)
 
 
 def each(one: Kind, form: str) -> Kind:

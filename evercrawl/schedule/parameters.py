@@ -1,95 +1,105 @@
-"""What the parameters of a policy may be: numbers within bounds, durations, and one of a few words."""
+"""What the parameters of a policy may be, declared once, where their names, types and defaults are.
 
-import math
-from collections.abc import Sequence
+A constructor that is `bounded`, or a dataclass that calls `hold`, holds each value to the kind in its annotation:
+`share: Annotated[float, number(0, 1)]`. These are the kinds that settings have too; pages about policies tell them.
+"""
 
-from evercrawl.config.values import duration
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+from evercrawl.config.values import Kind, choice, duration, number, several
 from evercrawl.errors import ConfigError
 from evercrawl.types import RETIRED
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
-def within(name: str, value: float, least: float, most: float = math.inf, *, because: str = "") -> float:
-    """Return the value of a parameter; `because` tells why it has such bounds.
+P = ParamSpec("P")
+
+
+def _bit(raw: object) -> int:
+    if raw not in (0, 1):
+        raise ValueError
+    return int(raw == 1)
+
+
+Share = Annotated[float, number(0, 1)]
+Switch = Annotated[int, Kind("N", "0 or 1", _bit)]
+Duration = Annotated[str, duration(1e-3)]
+Misses = Annotated[int, number(1, RETIRED, f"at {RETIRED} the crawl itself gives a page up")]
+"""At how many visits in a row that find a page gone a policy gives it up; the crawl does so at `RETIRED`."""
+
+__all__ = [
+    "Annotated", "Duration", "Misses", "Share", "Switch", "bounded", "choice", "duration", "hold", "kinds", "kinds_of",
+    "number", "seconds", "several",
+]  # fmt: skip
+
+
+@functools.cache
+def kinds(declared: Callable[..., object]) -> dict[str, Kind]:
+    """Return the kinds in the annotations of a constructor, or of a dataclass, by parameter.
+
+    >>> def made(share: Share = 0.5, name: str = "") -> None: ...
+    >>> {name: kind.form for name, kind in kinds(made).items()}
+    {'share': 'from 0 to 1'}
+    """
+    taken = inspect.signature(declared, eval_str=True).parameters.items()
+    found = {name: getattr(each.annotation, "__metadata__", ()) for name, each in taken}
+    return {name: told[0] for name, told in found.items() if told and isinstance(told[0], Kind)}
+
+
+def kinds_of(policy: type[object]) -> dict[str, Kind]:
+    """Return the kinds of a policy's parameters, also of those that it hands on to the class above it."""
+    own = inspect.signature(policy).parameters
+    above = [each for each in reversed(policy.__mro__) if {"__init__", "__signature__"} & vars(each).keys()]
+    found = {name: kind for each in above if each is not object for name, kind in kinds(each).items()}
+    return {name: found[name] for name in own if name in found}
+
+
+def hold(called: str, declared: Callable[..., object], values: Mapping[str, object]) -> None:
+    """Hold values to the kinds of their parameters.
 
     Raises
     ------
     ConfigError
-        Where it is less than `least` or more than `most`.
+        One is not of its kind; the message says whose it is and what it may be.
 
     Examples
     --------
-    >>> within("tianwang: new_percent", 120, 0, 100)
+    >>> def made(retire_after: Misses = 3) -> None: ...
+    >>> hold("rpuc", made, {"retire_after": 9})
     Traceback (most recent call last):
-    evercrawl.errors.ConfigError: tianwang: new_percent must be from 0 to 100, not 120
+    evercrawl.errors.ConfigError: rpuc: retire_after must be from 1 to 6, not 9: at 6 the crawl itself gives a page up
     """
-    if not least <= value <= most:
-        form = f"from {least:g} to {most:g}" if most < math.inf else f"{least:g} or more"
-        raise ConfigError(f"{name} must be {form}, not {value:g}{because and f': {because}'}")
-    return value
+    for name, kind in kinds(declared).items():
+        try:
+            kind.read(values[name])
+        except ValueError as error:
+            why = f": {error}" if str(error) else ""
+            raise ConfigError(f"{called}: {name} must be {kind.form}, not {values[name]!r}{why}") from error
 
 
-def misses(name: str, value: float) -> float:
-    """Return at how many visits in a row that find a page gone a policy gives it up; the crawl does so at `RETIRED`.
+def bounded(made: Callable[P, None]) -> Callable[P, None]:
+    """Hold the arguments of a policy's constructor to the kinds in its annotations, before it is called."""
+    signature = inspect.signature(made)
 
-    Raises
-    ------
-    ConfigError
-        Where it is less than one, or later than the crawl itself would.
+    @functools.wraps(made)
+    def holding(*args: P.args, **named: P.kwargs) -> None:
+        given = signature.bind(*args, **named)
+        given.apply_defaults()
+        hold(type(args[0]).__module__.rpartition(".")[2], made, given.arguments)
+        made(*args, **named)
 
-    Examples
-    --------
-    >>> misses("rpuc: drop_after", 9)
-    Traceback (most recent call last):
-    evercrawl.errors.ConfigError: rpuc: drop_after must be from 1 to 6, not 9: at 6 the crawl itself gives a page up
-    """
-    return within(name, value, 1, RETIRED, because=f"at {RETIRED} the crawl itself gives a page up")
+    return holding
 
 
-def seconds(name: str, value: float | str, least_s: float = 1e-3, besides: str = "") -> float:
+def seconds(duration_s: Any) -> float:
     """Return how long a duration such as 1d or 90 is, in seconds.
 
-    Parameters
-    ----------
-    name
-        Of the parameter.
-    value
-        As it was written.
-    least_s
-        No duration is shorter.
-    besides
-        What may be written in its place, for the message: " or cycle".
-
-    Raises
-    ------
-    ConfigError
-        Where it is none, or too short.
-
-    Examples
-    --------
-    >>> seconds("rpuc: periods", "1d"), seconds("rpuc: periods", 90)
+    >>> seconds("1d"), seconds(90)
     (86400.0, 90.0)
     """
-    kind = duration(least_s)
-    try:
-        return float(str(kind.read(value)))
-    except ValueError as error:
-        raise ConfigError(f"{name} must be {kind.form}{besides}, not {value!r}") from error
-
-
-def one_of(name: str, value: str, known: Sequence[str]) -> str:
-    """Return the value of a parameter that has a few.
-
-    Raises
-    ------
-    ConfigError
-        Where it is none of them.
-
-    Examples
-    --------
-    >>> one_of("rpuc: scale", "ranks", ["log", "rank"])
-    Traceback (most recent call last):
-    evercrawl.errors.ConfigError: rpuc: scale must be one of log, rank, not 'ranks'
-    """
-    if value not in known:
-        raise ConfigError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return value
+    return float(str(duration().read(duration_s)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.abilities import Learns
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.shared.checked import Checked, rate_per_s
 
@@ -58,9 +58,10 @@ class Plugged(Learns, PriceGamma):
     Estimating frequency of change.
     """
 
-    def __init__(self, estimator: str = "mean", seed: int = 1) -> None:
+    @bounded
+    def __init__(self, estimator: Annotated[str, choice(*ESTIMATORS)] = "mean", seed: int = 1) -> None:
         super().__init__()
-        self._estimator = one_of("estimator", estimator, ESTIMATORS)
+        self._estimator = estimator
         self._draw = np.random.default_rng(seed)
         self._drawn = Rows([("visited_at", "f8"), ("per_s", "f8")], (math.inf, math.nan))
         self._seen = Checked()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.parameters import seconds
+from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, number, seconds
 from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 
 if TYPE_CHECKING:
@@ -123,25 +123,22 @@ class NutchAdaptive(Adaptive):
     Generator, which sorts what is due by score; NUTCH-1564 for the shift of pages that hardly ever change.
     """
 
+    @bounded
     def __init__(
         self,
         start: str = "30d",
-        increase: float = 0.4,
-        decrease: float = 0.2,
-        sync: float = 0.3,
-        shortest: str = "1m",
-        longest: str = "365d",
-        stretch: int = 1,
+        increase: Annotated[float, number(0, 10)] = 0.4,
+        decrease: Annotated[float, number(0, 1, but=1)] = 0.2,
+        sync: Annotated[float, number(0, 1, but=1)] = 0.3,
+        shortest: Annotated[str, duration(LEAST_S)] = "1m",
+        longest: Annotated[str, duration(LEAST_S)] = "365d",
+        stretch: Switch = 1,
         work_conserving: int = 0,
     ) -> None:
         super().__init__(start, work_conserving)
-        if not (0 <= increase <= 10 and 0 <= decrease < 1 and 0 <= sync < 1):
-            raise ConfigError("increase must be from 0 to 10, decrease and sync from 0 to below 1")
-        if stretch not in (0, 1):
-            raise ConfigError(f"stretch must be 0 or 1, not {stretch!r}")
         self._stretch = bool(stretch)
         self._rates = {"increase": increase, "decrease": decrease, "sync": sync}
-        self._least_s, self._most_s = seconds("shortest", shortest, LEAST_S), seconds("longest", longest, LEAST_S)
+        self._least_s, self._most_s = seconds(shortest), seconds(longest)
         if self._least_s > self._most_s:
             raise ConfigError(f"shortest, {shortest}, must not be longer than longest, {longest}")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.formulas.objectives import FRESHNESS, OBJECTIVES
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
@@ -53,11 +53,16 @@ class Optimal(Planned):
     Kolobov et al. (2019).
     """
 
+    @bounded
     def __init__(
-        self, objective: str = "freshness", new_share: float = 0.5, estimator: str = "typical", replan: float = 0.125
+        self,
+        objective: Annotated[str, choice(*_ENDS)] = "freshness",
+        new_share: float = 0.5,
+        estimator: str = "typical",
+        replan: float = 0.125,
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.objective = one_of(f"{self.called}: objective", objective, _ENDS)
+        self.objective = objective
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the optimum."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from evercrawl.schedule.formulas import allocation
-from evercrawl.schedule.parameters import one_of, within
+from evercrawl.schedule.parameters import Annotated, bounded, choice, number
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
@@ -77,19 +77,20 @@ class Partition(Planned):
     to solve today (see `optimal`).
     """
 
+    @bounded
     def __init__(
         self,
-        grouping: str = "pf",
-        groups: int = 20,
-        steps: int = 30,
+        grouping: Annotated[str, choice(*KEYS)] = "pf",
+        groups: Annotated[int, number(1, 1000)] = 20,
+        steps: Annotated[int, number(0, 1000)] = 30,
         new_share: float = 0.5,
         estimator: str = "typical",
         replan: float = 0.125,
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.grouping = one_of(f"{self.called}: grouping", grouping, KEYS)
-        self.groups = int(within(f"{self.called}: groups", groups, 1, 1000))
-        self.steps = int(within(f"{self.called}: steps", steps, 0, 1000))
+        self.grouping = grouping
+        self.groups = groups
+        self.steps = steps
         self._planned: Groups | None = None
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:

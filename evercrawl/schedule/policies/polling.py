@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.schedule.formulas import allocation
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.policies.azar import random_optimum
 from evercrawl.schedule.shared.spaced import Spaced
 
@@ -54,18 +54,19 @@ class Polling(Spaced):
     Coffman, Liu, Weber (1998). Optimal robot scheduling for web search engines. Journal of Scheduling 1.
     """
 
+    @bounded
     def __init__(
         self,
-        costs: str = "changes",
-        times: str = "constant",
+        costs: Annotated[str, choice(*_COSTS)] = "changes",
+        times: Annotated[str, choice(*_TIMES)] = "constant",
         spacing: str = "even",
         new_share: float = 0.5,
         estimator: str = "gamma",
         replan: float = 0.125,
     ) -> None:
         super().__init__(spacing, new_share, estimator, replan)
-        self.costs = one_of(f"{self.called}: costs", costs, _COSTS)
-        self.times = one_of(f"{self.called}: times", times, _TIMES)
+        self.costs = costs
+        self.times = times
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the shares of accesses, one of which takes as long as a visit's turn."""

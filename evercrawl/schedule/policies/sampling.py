@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.formulas import probing
 from evercrawl.schedule.formulas.site_shares import fit
-from evercrawl.schedule.parameters import one_of, within
+from evercrawl.schedule.parameters import Annotated, bounded, choice, number
 from evercrawl.schedule.shared.planned import Planned
 from evercrawl.schedule.shared.site_tallies import SiteTallies
 from evercrawl.schedule.shared.spaced import drawn
@@ -81,11 +81,18 @@ class Sampling(Planned):
     needs: ClassVar[frozenset[str]] = frozenset({"site"})
     reviews: ClassVar[int] = 32
 
-    def __init__(self, part: float = 0.1, size: str = "exact", split: str = "greedy", new_share: float = 0.5) -> None:
+    @bounded
+    def __init__(
+        self,
+        part: Annotated[float, number(0.001, 1)] = 0.1,
+        size: Annotated[str, choice(*SIZES)] = "exact",
+        split: Annotated[str, choice(*SPLITS)] = "greedy",
+        new_share: float = 0.5,
+    ) -> None:
         super().__init__(new_share)
-        self.part = within(f"{self.called}: part", part, 0.001, 1.0)
-        self.size = one_of(f"{self.called}: size", size, tuple(SIZES))
-        self.split = one_of(f"{self.called}: split", split, SPLITS)
+        self.part = part
+        self.size = size
+        self.split = split
         self._pages, self._sites = Rows(_PAGE), SiteTallies()
         self._known, self._periods = 0, 0.0
         self._shares: Floats = np.zeros(1)  # believed of each cluster, before it was probed; the last is of newcomers

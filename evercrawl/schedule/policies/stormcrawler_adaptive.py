@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Follows
-from evercrawl.schedule.parameters import seconds
+from evercrawl.schedule.parameters import Annotated, Share, bounded, duration, number, seconds
 from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 from evercrawl.schedule.shared.pacing import Turns
 
@@ -94,29 +94,25 @@ class StormcrawlerAdaptive(Follows, Adaptive):
     spouts ask for what is due, in the order of the dates.
     """
 
+    @bounded
     def __init__(
         self,
         start: str = "1d",
-        increase: float = 0.5,
-        decrease: float = 0.5,
-        shortest: str = "1h",
-        longest: str = "14d",
-        failed: str = "2h",
-        gone: str = "31d",
-        new_share: float = 0.5,
+        increase: Annotated[float, number(0, 10)] = 0.5,
+        decrease: Share = 0.5,
+        shortest: Annotated[str, duration(LEAST_S)] = "1h",
+        longest: Annotated[str, duration(LEAST_S)] = "14d",
+        failed: Annotated[str, duration(LEAST_S)] = "2h",
+        gone: Annotated[str, duration(LEAST_S)] = "31d",
+        new_share: Share = 0.5,
         work_conserving: int = 0,
     ) -> None:
         super().__init__(start, work_conserving)
-        if not (0 <= increase <= 10 and 0 <= decrease <= 1 and 0 <= new_share <= 1):
-            raise ConfigError("increase must be from 0 to 10, decrease and new_share from 0 to 1")
-        least, most = (
-            seconds(name, text, LEAST_S) / _MINUTE_S // 1
-            for name, text in (("shortest", shortest), ("longest", longest))
-        )
+        least, most = (seconds(text) / _MINUTE_S // 1 for text in (shortest, longest))
         if not 1 <= least <= most:
             raise ConfigError(f"shortest, {shortest}, must be a minute or more, and not longer than longest, {longest}")
         self._rates = {"increase": increase, "decrease": decrease, "least_minutes": least, "most_minutes": most}
-        self._failed_s, self._gone_s = seconds("failed", failed, LEAST_S), seconds("gone", gone, LEAST_S)
+        self._failed_s, self._gone_s = seconds(failed), seconds(gone)
         self._turns = Turns(new_share)
 
     def worth(self, pages: Pages, late_s: Floats) -> Floats:

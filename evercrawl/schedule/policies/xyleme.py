@@ -10,7 +10,7 @@ import numpy as np
 from evercrawl.schedule.abilities import Follows, Resumes
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.formulas.index import survival
-from evercrawl.schedule.parameters import within
+from evercrawl.schedule.parameters import Annotated, bounded, number
 from evercrawl.schedule.shared.pacing import Pace
 
 if TYPE_CHECKING:
@@ -71,8 +71,9 @@ class Xyleme(Follows, Resumes, Policy):
     greedy, uses what its users ask for and how pages change. The paper gives no formula; this one is ours.
     """
 
-    def __init__(self, cycle: float = CYCLE) -> None:
-        self._cycle = within("xyleme: cycle", cycle, 1e-3, 1)
+    @bounded
+    def __init__(self, cycle: Annotated[float, number(1e-3, 1)] = CYCLE) -> None:
+        self._cycle = cycle
         self.cycle_s = math.inf
         self._rounds = 1 / cycle
         self._pace = Pace()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
-from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Learns, Tabulates
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.parameters import seconds
+from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,10 +40,9 @@ class Adaptive(Learns, Tabulates, Policy):
         budget unused then, as published.
     """
 
-    def __init__(self, start: str, work_conserving: int) -> None:
-        if work_conserving not in (0, 1):
-            raise ConfigError(f"work_conserving must be 0 or 1, not {work_conserving!r}")
-        self._fixed_s = math.nan if start == CYCLE else seconds("start", start, LEAST_S, f" or {CYCLE}")
+    @bounded
+    def __init__(self, start: Annotated[str, duration(LEAST_S, CYCLE)], work_conserving: Switch) -> None:
+        self._fixed_s = math.nan if start == CYCLE else seconds(start)
         self.min_value = -math.inf if work_conserving else 0.0
         self._kept = Rows(_PAGE, (math.nan, math.nan, math.nan, 0))
         self._rounds = _Rounds()

@@ -12,7 +12,7 @@ from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.abilities import Assessed, Assesses, Follows, Predicts, Priced, Resumes, assessed
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
-from evercrawl.schedule.parameters import within
+from evercrawl.schedule.parameters import Share, bounded
 from evercrawl.schedule.shared._price_layout import TERMS, THETA, WEIGHED
 from evercrawl.schedule.shared.pacing import Pace
 
@@ -71,12 +71,13 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
     _given: ClassVar[float] = 1e6
     """Rates of a larger shape were given, in seconds, and not learned."""
 
+    @bounded
     def __init__(
-        self, harmonic: float = HARMONIC, close: float = CLOSE, clocks: Clocks | None = None, *, longs: bool = True
+        self, harmonic: Share = HARMONIC, close: Share = CLOSE, clocks: Clocks | None = None, *, longs: bool = True
     ) -> None:
-        self._harmonic = within("price: harmonic", harmonic, 0, 1)
+        self._harmonic = harmonic
         self._new_harmonic = max(harmonic, _NEW_HARMONIC) if harmonic > 0 else 0.0
-        self._close = within("price: close", close, 0, 1)
+        self._close = close
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
         self._visits = 0

@@ -13,7 +13,7 @@ from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Allocates, Follows, Learns, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.parameters import within
+from evercrawl.schedule.parameters import Annotated, Share, bounded, number
 from evercrawl.schedule.shared.checked import Checked, update_ratio
 from evercrawl.schedule.shared.estimated import estimator_of
 from evercrawl.schedule.shared.pacing import Pace, Turns
@@ -65,11 +65,14 @@ class Planned(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Policy):
     invalidated_by: ClassVar[InvalidatedBy] = "plans"
     reviews: ClassVar[int] = 8  # pages whose due times follow a new plan, for each visit: all, until the next plan
 
-    def __init__(self, new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125) -> None:
-        self.new_share = within(f"{self.called}: new_share", new_share, 0.0, 1.0)
+    @bounded
+    def __init__(
+        self, new_share: Share = 0.5, estimator: str = "gamma", replan: Annotated[float, number(1e-3, 100)] = 0.125
+    ) -> None:
+        self.new_share = new_share
         self.estimator = estimator.replace("-", "_")
         self._estimated = estimator_of(f"{self.called}: estimator", self.estimator, ESTIMATORS)
-        self.replan = within(f"{self.called}: replan", replan, 1e-3, 100.0)
+        self.replan = replan
         self._turns, self._pace, self._seen = Turns(new_share), Pace(), Checked()
         self._visits, self._resumed_per_s = 0, math.nan
         self._rates = Rows([("per_s", "f8")], (math.nan,))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.shared.planned import Planned
 
 if TYPE_CHECKING:
@@ -32,11 +32,16 @@ class Spaced(Planned):
         See `Planned`.
     """
 
+    @bounded
     def __init__(
-        self, spacing: str = "even", new_share: float = 0.5, estimator: str = "gamma", replan: float = 0.125
+        self,
+        spacing: Annotated[str, choice(*SPACINGS)] = "even",
+        new_share: float = 0.5,
+        estimator: str = "gamma",
+        replan: float = 0.125,
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.spacing = one_of(f"{self.called}: spacing", spacing, SPACINGS)
+        self.spacing = spacing
 
     @property
     def at_random(self) -> bool:

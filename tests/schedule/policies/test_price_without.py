@@ -67,7 +67,9 @@ def test_what_is_left_out_is_not_learned():
 def test_several_parts_are_left_out_and_none_that_there_is_not():
     both = learned("mates, age")
     assert not np.allclose(worth(both), worth(learned("mates")), rtol=1e-3)
-    with pytest.raises(ConfigError, match=r"price: without must be one of exposure, .*age, not 'clocks'"):
+    with pytest.raises(
+        ConfigError, match=r"price: without must be one of exposure, .*age, not 'burst,clocks': 'clocks' is none"
+    ):
         Price(without="burst,clocks")
 
 

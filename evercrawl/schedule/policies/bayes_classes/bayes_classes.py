@@ -10,6 +10,7 @@ import numpy as np
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Assessed, Learns, Tabulates, assessed
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
+from evercrawl.schedule.parameters import Annotated, Share, bounded, number
 from evercrawl.schedule.policies.bayes_classes.beliefs import ClassBeliefs
 from evercrawl.schedule.shared.by_price import ByPrice
 
@@ -63,11 +64,13 @@ class BayesClasses(Learns, Tabulates, ByPrice):
 
     needs: ClassVar[frozenset[str]] = frozenset({"site"})
 
-    def __init__(self, periods_days: str = PERIODS_DAYS, forget: float = 0.02, harmonic: float = HARMONIC) -> None:
-        if not 0 <= forget < 1:
-            raise ConfigError(f"forget is {forget}; write a number from 0 up to, and not including, 1")
-        if not 0 <= harmonic <= 1:
-            raise ConfigError(f"harmonic is {harmonic}; write a number from 0 to 1")
+    @bounded
+    def __init__(
+        self,
+        periods_days: str = PERIODS_DAYS,
+        forget: Annotated[float, number(0, 1, but=1)] = 0.02,
+        harmonic: Share = HARMONIC,
+    ) -> None:
         super().__init__(harmonic)
         self.periods_s = _DAY_S * _periods(periods_days)
         self._beliefs = ClassBeliefs(1.0 / self.periods_s, forget)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -11,7 +13,7 @@ from evercrawl.schedule.abilities import Follows, Learns, Places, Plans, Resumes
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import seconds
 from evercrawl.schedule.policies.chile.batch import Batch
-from evercrawl.schedule.policies.chile.options import checked
+from evercrawl.schedule.policies.chile.options import Options
 from evercrawl.schedule.policies.chile.rates import Counts
 from evercrawl.schedule.policies.chile.worth import Usual, quality, represented, usual
 from evercrawl.schedule.shared.pacing import Pace
@@ -96,26 +98,10 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
 
     needs: ClassVar[frozenset[str]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})
 
-    def __init__(
-        self,
-        a: float = 1.0,
-        b: float = 1.0,
-        c: float = 1.0,
-        links: float = 1.0,
-        queries: float = 1.0,
-        visits: float = 1.0,
-        url: float = 0.1,
-        batch_pages: int = 10_000,
-        site_pages: int = 500,
-        host_order: str = "largest",
-        soonest: str = "2h",
-        rates: str = "counts",
-    ) -> None:
-        self._options: dict[str, float | str] = checked(
-            {"a": a, "b": b, "c": c, "links": links, "queries": queries, "visits": visits, "url": url,
-             "batch_pages": batch_pages, "site_pages": site_pages, "host_order": host_order, "soonest": soonest,
-             "rates": rates}
-        )  # fmt: skip
+    __signature__: ClassVar = signature(Options)
+
+    def __init__(self, **given: float | str) -> None:
+        self._options = Options(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         self._counts, self._batch, self._pace, self._usual = Counts(), Batch(), Pace(), Usual()
         self._least = math.nan
 
@@ -124,8 +110,8 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         new = np.isnan(pages.visited_at)
         before, after = represented(pages, new, self._usual)
         left_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
-        fresh = np.exp(-self._number("c") * (self.rates(pages) * left_s + np.where(new, 0.0, pages.neg_log_unchanged)))
-        b = self._number("b")
+        fresh = np.exp(-self._options.c * (self.rates(pages) * left_s + np.where(new, 0.0, pages.neg_log_unchanged)))
+        b = self._options.b
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
     def value(self, pages: Pages, context: Context) -> Floats:
@@ -137,7 +123,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         least = self._least if self._least > 0 else 1.0
         squeezed = gains / (gains + least)
         held = self._batch.holds(gains, pages, np.isnan(pages.visited_at))
-        planned = np.where(held, 1.0 + self._batch.rank(pages, str(self._options["host_order"])), 0.0)
+        planned = np.where(held, 1.0 + self._batch.rank(pages, self._options.host_order), 0.0)
         return np.where(self._soon(pages, context.now), -1.0, planned) + squeezed
 
     def place(self, page: Pages, context: Context) -> str:
@@ -149,10 +135,10 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         if math.isnan(self._least):
             return pages.visited_at
         held, _ = represented(pages, np.isnan(pages.visited_at), self._usual)
-        most = self._worth(pages) * held ** self._number("b")
+        most = self._worth(pages) * held**self._options.b
         part = np.divide(self._least, most, out=np.ones(len(most)), where=most > self._least)
         never = part >= 1
-        level = -np.log1p(-np.where(never, 0.0, part)) / self._number("c") - pages.neg_log_unchanged
+        level = -np.log1p(-np.where(never, 0.0, part)) / self._options.c - pages.neg_log_unchanged
         with np.errstate(divide="ignore", over="ignore"):
             wait_s = np.maximum(level, 0.0) / self.rates(pages)
         wait_s = np.maximum(np.where(np.isnan(wait_s), 0.0, wait_s), self._soonest_s)
@@ -166,7 +152,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
             self._usual = usual(pages)
             ready = ~self._soon(pages, context.now)
             size = self._size(len(pages.slot) + unread, int(ready.sum()) + unread)
-            length_s, of_site = size / self._pace.per_s, int(self._number("site_pages"))
+            length_s, of_site = size / self._pace.per_s, int(self._options.site_pages)
             self._batch.pick(self.gain(pages, context.now) * ready, pages, size, of_site, context.now, length_s)
             self._least = self._batch.least
         return context.now + max(self._batch.left / self._pace.per_s, _SOONEST_S)
@@ -175,11 +161,11 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         """Return how many visits a batch is to have, where some of those that wait are not left alone for now."""
         least, most = (math.ceil(part * waiting) for part in _PARTS)
         usual = max(math.ceil(_USUAL_S * self._pace.per_s), least)
-        return max(min(int(self._number("batch_pages")), usual, most, ready), 1)
+        return max(min(int(self._options.batch_pages), usual, most, ready), 1)
 
     @property
     def _soonest_s(self) -> float:
-        return seconds("chile: soonest", self._options["soonest"])
+        return seconds(self._options.soonest)
 
     def _soon(self, pages: Pages, now: float) -> Flags:
         """Return which pages were visited so lately that they are left alone."""
@@ -204,7 +190,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         ConfigError
             A value is none for its parameter.
         """
-        self._options = checked({**self._options, **options})
+        self._options = replace(self._options, **options)  # type: ignore[arg-type]
         self._batch.drop()
         self._least = math.nan
 
@@ -245,14 +231,11 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         """Go on with the gain there was, until the first batch of this run is picked."""
         self._least = notes.get("chile_gain", self._least)
 
-    def _number(self, name: str) -> float:
-        return float(self._options[name])
-
     def _worth(self, pages: Pages) -> Floats:
         """Return q^a."""
-        links, queries, visits, url = (self._number(name) for name in ("links", "queries", "visits", "url"))
-        return quality(pages, self._usual, links, queries, visits, url) ** self._number("a")
+        of = self._options
+        return quality(pages, self._usual, of.links, of.queries, of.visits, of.url) ** of.a
 
     def rates(self, pages: Pages) -> Floats:
         """Return how often pages change, shape (n,), as the option `rates` has it."""
-        return self._counts.rates(pages) if self._options["rates"] == "counts" else pages.shape / pages.scale_s
+        return self._counts.rates(pages) if self._options.rates == "counts" else pages.shape / pages.scale_s

@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.formulas import allocation
-from evercrawl.schedule.parameters import one_of, within
+from evercrawl.schedule.parameters import Annotated, Switch, bounded, choice, number
 from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
 from evercrawl.schedule.policies.marked_point import hours as marked_point_hours
 from evercrawl.schedule.policies.marked_point import instants as marked_point_instants
@@ -65,19 +65,20 @@ class MarkedPoint(Planned):
     Wolf, Squillante, Yu, Sethuraman, Ozsen (2002). Optimal crawling strategies for web search engines.
     """
 
+    @bounded
     def __init__(
         self,
-        each: float = 10.0,
-        regular: int = 1,
+        each: Annotated[float, number(0.01, 1000)] = 10.0,
+        regular: Switch = 1,
         new_share: float = 0.5,
         estimator: str = "typical",
         replan: float = 0.125,
-        split: str = "price",
+        split: Annotated[str, choice(*marked_point_counts.SPLITS)] = "price",
     ) -> None:
         super().__init__(new_share, estimator, replan)
-        self.each = within(f"{self.called}: each", each, 0.01, 1000.0)
-        self.regular = int(within(f"{self.called}: regular", regular, 0, 1))
-        self.split = one_of(f"{self.called}: split", split, marked_point_counts.SPLITS)
+        self.each = each
+        self.regular = regular
+        self.split = split
         self._times, self._placed = Rows(marked_point_hours.ROW), Rows(_PLACED)
         self._now, self._last = 0.0, (0, 0)  # of the last plan: the instant; pages and visits that were to be split
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.clocks.clocks import PARTS, Clocks
 from evercrawl.schedule.formulas.index import HARMONIC
-from evercrawl.schedule.parameters import one_of
+from evercrawl.schedule.parameters import Annotated, Share, bounded, several
 from evercrawl.schedule.shared.by_price import CLOSE, ByPrice
 
 if TYPE_CHECKING:
@@ -73,8 +73,11 @@ class Price(Learns, ByPrice):
 
     learns_places: ClassVar[bool] = True
 
-    def __init__(self, harmonic: float = HARMONIC, close: float = CLOSE, without: str = "") -> None:
-        left_out = frozenset(one_of("price: without", part.strip(), _PARTS) for part in without.split(",") if part)
+    @bounded
+    def __init__(
+        self, harmonic: Share = HARMONIC, close: Share = CLOSE, without: Annotated[str, several(*_PARTS)] = ""
+    ) -> None:
+        left_out = frozenset(part.strip() for part in without.split(",") if part)
         super().__init__(harmonic, close, Clocks(without=left_out - {"age"}), longs="age" not in left_out)
 
     def learn(self, visits: Visits) -> None:

@@ -1,19 +1,17 @@
 """The parameters of RPUC's, and what they may be; what is not given is fitted."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.parameters import misses, one_of, seconds, within
+from evercrawl.schedule.parameters import Annotated, Misses, Share, choice, duration, hold, number, seconds
 from evercrawl.schedule.policies.rpuc.fit import fit, group_rates
 from evercrawl.schedule.policies.rpuc.scale import SCALES
 from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue
 from evercrawl.types import Floats
 
-VALIDITY: Final = ("get", "head")
-_MOST: Final = 64  # types
 _USUAL: Final = 5
 _ROWS: Final = 'rows of matrix have semicolons between them, as in "0,.75,.25,0; 0,.5,.5,0", which is two types'
 
@@ -28,23 +26,18 @@ class Options:
         Where one of them cannot be read, is out of bounds, or does not fit the others.
     """
 
-    types: float
-    matrix: str
-    thresholds: str
-    periods: str
-    scale: str
-    validity: str
-    demand: float
-    drop_after: float
-    new_share: float
+    types: Annotated[int, number(1, 64)] = 5
+    matrix: str = ""
+    thresholds: str = ""
+    periods: str = ""
+    scale: Annotated[str, choice(*SCALES)] = "log"
+    validity: Annotated[str, choice("get", "head")] = "get"
+    demand: Share = 0.25
+    drop_after: Misses = 3
+    new_share: Share = 0.5
 
     def __post_init__(self) -> None:
-        within("rpuc: types", self.types, 1, _MOST)
-        within("rpuc: demand", self.demand, 0, 1)
-        misses("rpuc: drop_after", self.drop_after)
-        within("rpuc: new_share", self.new_share, 0, 1)
-        one_of("rpuc: scale", self.scale, SCALES)
-        one_of("rpuc: validity", self.validity, VALIDITY)
+        hold("rpuc", Options, asdict(self))
         if int(self.types) not in (_USUAL, self.count):
             raise ConfigError(f"rpuc: types is {self.types:g}, but {self._counted}; let them agree, or leave types out")
         self._check_count("thresholds", len(self.given_thresholds()))
@@ -72,7 +65,14 @@ class Options:
 
     def given_periods_s(self) -> Floats:
         """Return the periods that are given, in seconds, shape (types,) or (0,)."""
-        return np.array([seconds("rpuc: periods", one) for one in self.periods.split(",") if self.periods], np.float64)
+        return np.array([self._seconds(one) for one in self.periods.split(",") if self.periods], np.float64)
+
+    @staticmethod
+    def _seconds(period: str) -> float:
+        try:
+            return seconds(period)
+        except ValueError as error:
+            raise ConfigError(f"rpuc: periods must be {duration().form} each, not {period!r}") from error
 
     def types_of(self, scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float) -> Types:
         """Return the types, those of their parts fitted that are not given; parameters as for `rpuc_fit.fit`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -98,21 +99,12 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     needs: ClassVar[frozenset[str]] = frozenset({"retrieved", "clicked"})
     min_value: float = _NOT_YET + 0.5
 
-    def __init__(
-        self,
-        types: int = 5,
-        matrix: str = "",
-        thresholds: str = "",
-        periods: str = "",
-        scale: str = "log",
-        validity: str = "get",
-        demand: float = 0.25,
-        drop_after: int = 3,
-        new_share: float = 0.5,
-    ) -> None:
-        self._options = Options(types, matrix, thresholds, periods, scale, validity, demand, drop_after, new_share)
-        self.freshness_check = validity
-        self._checked, self._capacity, self._turns = Checked(), Capacity(), Turns(new_share)
+    __signature__: ClassVar = signature(Options)
+
+    def __init__(self, **given: float | str) -> None:
+        self._options = Options(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        self.freshness_check = self._options.validity
+        self._checked, self._capacity, self._turns = Checked(), Capacity(), Turns(self._options.new_share)
         self._capacity.begin(0.0)
         self._scale: Scale | None = None
         self._types: Types | None = None

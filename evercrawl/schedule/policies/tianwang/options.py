@@ -1,8 +1,8 @@
 """The parameters of Tianwang's, and what they may be."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from evercrawl.schedule.parameters import misses, seconds, within
+from evercrawl.schedule.parameters import Annotated, Misses, Share, Switch, duration, hold, number, seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,29 +15,21 @@ class Options:
         Where one of them is out of bounds.
     """
 
-    new_percent: float
-    capacity: float
-    cycle: str
-    work_conserving: float
-    direct_after: int
-    retire_after: float
-    longest: float
-    locality: float
-    index_links: float
-    index_bytes: float
+    new_percent: Annotated[float, number(0, 100)] = 20.0
+    capacity: Annotated[int, number()] = 0
+    cycle: Annotated[str, duration(1e-3, "")] = ""
+    work_conserving: Switch = 0
+    direct_after: Annotated[int, number(0, 8)] = 3
+    retire_after: Misses = 6
+    longest: Annotated[float, number(1)] = 2.0
+    locality: Share = 0.0
+    index_links: Annotated[int, number(1)] = 30
+    index_bytes: Annotated[float, number()] = 300.0
 
     def __post_init__(self) -> None:
-        bounds = {
-            "new_percent": (0, 100), "capacity": (0,), "work_conserving": (0, 1), "direct_after": (0, 8),
-            "longest": (1,), "locality": (0, 1), "index_links": (1,), "index_bytes": (0,),
-        }  # fmt: skip
-        for name, (least, *most) in bounds.items():
-            within(f"tianwang: {name}", getattr(self, name), least, *most)
-        misses("tianwang: retire_after", self.retire_after)
-        if self.cycle:
-            seconds("tianwang: cycle", self.cycle)
+        hold("tianwang", Options, asdict(self))
 
     @property
     def cycle_s(self) -> float:
         """How long a cycle is, in seconds; 0 where nobody says."""
-        return seconds("tianwang: cycle", self.cycle) if self.cycle else 0.0
+        return seconds(self.cycle) if self.cycle else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -97,23 +98,10 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     reviews: ClassVar[int] = 16
     least: float = _LATER
 
-    def __init__(
-        self,
-        new_percent: float = 20.0,
-        capacity: int = 0,
-        cycle: str = "",
-        work_conserving: int = 0,
-        direct_after: int = 3,
-        retire_after: int = 6,
-        longest: float = 2.0,
-        locality: float = 0.0,
-        index_links: int = 30,
-        index_bytes: float = 300.0,
-    ) -> None:
-        self._options = Options(
-            new_percent, capacity, cycle, work_conserving, direct_after, retire_after, longest, locality, index_links,
-            index_bytes,
-        )  # fmt: skip
+    __signature__: ClassVar = signature(Options)
+
+    def __init__(self, **given: float | str) -> None:
+        self._options = Options(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         self._checked, self._links, self._sites = Checked(), IndexPages(), SiteRates()
         self._cycle, self._places, self._capacity = Cycle(), Places(), Capacity()
         self._capacity.begin(0.0)

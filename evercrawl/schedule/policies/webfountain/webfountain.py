@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
-from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Tabulates
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.parameters import one_of, seconds
+from evercrawl.schedule.parameters import Annotated, Duration, bounded, choice, number, seconds
 from evercrawl.schedule.policies.webfountain.buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
 from evercrawl.schedule.policies.webfountain.programme import WEIGHTINGS, Plan, Programme, weighting
 from evercrawl.schedule.policies.webfountain.solver import linear_solver, solve
@@ -86,27 +85,22 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
 
     counts_links: ClassVar[bool] = True
 
+    @bounded
     def __init__(
         self,
-        buckets: str = "rate_importance",
-        count: int = 16,
-        periods: int = 8,
-        cycle_periods: int = 16,
-        weights: str = "last",
-        new_weight: float = 1.0,
-        shortest: str = "1m",
+        buckets: Annotated[str, choice("rate", "rate_importance")] = "rate_importance",
+        count: Annotated[int, number(1, 256)] = 16,
+        periods: Annotated[int, number(_LEAST_PERIODS)] = 8,
+        cycle_periods: Annotated[int, number(1, 1000)] = 16,
+        weights: Annotated[str, choice(*WEIGHTINGS)] = "last",
+        new_weight: Annotated[float, number()] = 1.0,
+        shortest: Duration = "1m",
     ) -> None:
-        one_of("webfountain: buckets", buckets, ("rate", "rate_importance"))
-        one_of("webfountain: weights", weights, WEIGHTINGS)
-        if periods < _LEAST_PERIODS or not 1 <= cycle_periods <= 1000 or not 1 <= count <= 256:
-            raise ConfigError("periods must be 8 or more, cycle_periods from 1 to 1000, and count from 1 to 256")
-        if not 0 <= new_weight < math.inf:
-            raise ConfigError(f"new_weight must be a number from 0 up, not {new_weight}")
         linear_solver()
         self._by_weight, self._count = buckets == "rate_importance", count
         self._growth = weighting(weights, periods)
         self._cycle_periods, self._new_weight = cycle_periods, new_weight
-        self._shortest_s = seconds("webfountain: shortest", shortest)
+        self._shortest_s = seconds(shortest)
         self._kept = Rows(_PAGE, (0.0, 0.0, 0.0, math.nan, math.nan, math.nan))
         self._tempo = Tempo(1)
         self._turns = Turns(0.5)
