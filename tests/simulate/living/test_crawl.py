@@ -65,7 +65,7 @@ def test_importance_in_a_still_web_comes_near_the_truth():
     life = relive(web, 100.0, 30.0, policy="cycle", look=lambda p: seen.append(beliefs(p, web.urls)))
     errors = importance_errors(web, seen[0], life.read)
     assert len(errors) == 200
-    assert errors.mean() < 0.01
+    assert errors.mean() < 2.55e-4
 
 
 def test_rates_are_learned():
@@ -73,7 +73,7 @@ def test_rates_are_learned():
     relive(web, 100.0, 12.0, look=lambda p: seen.append(beliefs(p, web.urls[:200])))
     visited = seen[0].visits >= 3
     true = np.array([web.rate_per_s(n) for n in range(200)])
-    assert rank_correlation(seen[0].rate_per_s[visited], true[visited]) > 0.5
+    assert rank_correlation(seen[0].rate_per_s[visited], true[visited]) > 0.78
 
 
 def test_a_living_web_is_served():
