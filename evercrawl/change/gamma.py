@@ -135,6 +135,32 @@ def learn_many(
     >>> a.tolist(), b.tolist()
     ([0.4, 1.4], [4.0, 3.25])
     """
+    more, more_s = _gains(shape, scale_s, interval_s, changed, age_s)
+    return shape + more, scale_s + more_s
+
+
+def learn_evidence_many(
+    shape: Floats,
+    scale_s: Floats,
+    prior: tuple[float | Floats, float | Floats],
+    interval_s: Floats,
+    changed: NDArray[np.bool_],
+    age_s: Floats | None = None,
+) -> tuple[Floats, Floats]:
+    """Return what `learn_evidence` would make of one visit to each of many pages, (shape, scale_s), of shape (n,) each.
+
+    >>> nothing, one = np.zeros(1), np.ones(1)
+    >>> learn_evidence_many(nothing, nothing, (0.4, 3.0), one, np.array([False]))
+    (array([0.]), array([1.]))
+    """
+    more, more_s = _gains(prior[0] + shape, prior[1] + scale_s, interval_s, changed, age_s)
+    return shape + more, scale_s + more_s
+
+
+def _gains(
+    shape: Floats, scale_s: Floats, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return what visits add to a and b, as `_gain` does."""
     interval_s = np.maximum(interval_s, 0.0)
     more, more_s = np.zeros(shape.shape), interval_s.astype(np.float64)
     undated = changed
@@ -145,7 +171,7 @@ def learn_many(
     rows = np.flatnonzero(undated)
     if len(rows):
         more[rows], more_s[rows] = _gains_by_moments(shape[rows], scale_s[rows], interval_s[rows])
-    return shape + more, scale_s + more_s
+    return more, more_s
 
 
 def _gains_by_moments(shape: Floats, scale_s: Floats, interval_s: Floats) -> tuple[Floats, Floats]:

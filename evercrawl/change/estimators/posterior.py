@@ -67,10 +67,10 @@ class Posterior(Estimator):
     def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
         """Let what is known fade, and add what each visit says."""
         kept = np.exp(-self._forgetting_per_s * interval_s)
-        shape, scale_s = self._shape[rows], self._scale_s[rows]
-        a, b = shape + kept * self._more[rows], scale_s + kept * self._more_s[rows]
-        a, b = gamma.learn_many(a, b, interval_s, changed, age_s)
-        self._more[rows], self._more_s[rows] = a - shape, b - scale_s
+        prior = self._shape[rows], self._scale_s[rows]
+        self._more[rows], self._more_s[rows] = gamma.learn_evidence_many(
+            kept * self._more[rows], kept * self._more_s[rows], prior, interval_s, changed, age_s
+        )
 
     def rates(self) -> Floats:
         """Return the mean of each belief."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evercrawl.change import announcements, dates, extent, gamma
+from evercrawl.change import dates, evidence, extent
+from evercrawl.change.evidence import Interval, Refits
 from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, fit, priors_of
 from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import (
@@ -28,14 +28,9 @@ if TYPE_CHECKING:
     from evercrawl.model.stored.reading import Before, Reading
     from evercrawl.store.state import State
 
-FORGET: Final = 0.05
-"""Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
 _FIRST_CYCLE_S: Final = 86_400.0
 _RESUMED_INTERVALS: Final = 100  # what an earlier run's mean is worth
 _CYCLE_WEIGHT: Final = 1e-3  # of one visit in the mean interval
-_FIT_FIRST: Final = 20  # intervals seen when the priors are fitted for the first time
-_FIT_GROWTH: Final = 0.1  # of the intervals seen, after which they are fitted again
-_FIT_OFTEN: Final = 100_000  # intervals after which the level is known; from then on they have to double
 
 
 class Lesson(NamedTuple):
@@ -58,28 +53,6 @@ class Lesson(NamedTuple):
     changed_at: float = 0.0
     fresh: bool | None = None
     announcement_evidence: int = 0
-
-
-class Past(NamedTuple):
-    """What a visit says of the time since the visit before.
-
-    Attributes
-    ----------
-    interval_s
-        How long it was, but for that part of it of which it is known that nothing changed.
-    quiet_s
-        That part: of a page that was found changed, and of which nothing was said, what would have been announced.
-    age_s
-        What to learn of the rate from instead, in place of the interval, where the page was found changed; None where
-        nothing tells.
-    announcement_evidence
-        As in `Lesson`.
-    """
-
-    interval_s: float
-    quiet_s: float
-    age_s: float | None
-    announcement_evidence: int
 
 
 class Changes:
@@ -109,13 +82,12 @@ class Changes:
         self.notices = notices
         self.priors = priors_of(state)
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
-        self._intervals = _RESUMED_INTERVALS if "cycle_s" in state.notes else 0
-        self._fit_at = self._intervals + _FIT_FIRST
+        self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
         self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
-        found = {"cycle_s": self.cycle_s} if self._intervals else {}
+        found = {"cycle_s": self.cycle_s} if self._refits.intervals else {}
         if self.deaths.watched_s:
             found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
         if self.comebacks.watched_s:
@@ -147,13 +119,13 @@ class Changes:
         self.deaths.learn(interval_s, gone=False)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
-        past = Past(interval_s, 0.0, age_s, 0)
+        seen, news = Interval(interval_s, 0.0, age_s), 0
         if said_at or self.notices.announces(site):
-            past = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
+            seen, news = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
             truth |= MISSED if changed and not said_at else 0
-        evidence = RateEvidence(*self._evidence(before, site, changed, interval_s, past)).pack()
+        learned = RateEvidence(*self._evidence(before, site, changed, interval_s, seen)).pack()
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
-        return Lesson(cheap | truth, evidence, changed_at, not changed if held else None, past.announcement_evidence)
+        return Lesson(cheap | truth, learned, changed_at, not changed if held else None, news)
 
     def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
         """Learn of a page that the last visit found gone whether it is back; one in vain does not tell."""
@@ -184,46 +156,29 @@ class Changes:
 
     def _hear(
         self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None
-    ) -> Past:
-        """Return what the visit says of how much its site announces, and what to learn of the page's rate from.
+    ) -> tuple[Interval, int]:
+        """Return what a visit says of the time since the one before, and, packed, of how much its site announces.
 
-        A visit that came of an announcement, `told_s` after its date, is near the change because of it. How old the
-        change is says nothing then, but how long it took until one was announced does: announcements come at the rate
-        rho lam, so that the time counts rho times. A change of which nothing was said is one of the others, which come
-        at (1 - rho) lam; and of those that would have been announced there was none.
+        A change was first announced `told_s` before the visit; None where none was.
         """
         (shape, scale_s), row = self.priors.prior(site), self._state.accounts.sites[site]
-        belief = shape + before.shape, scale_s + before.scale_s
-        until_s = interval_s if told_s is None else min(max(interval_s - told_s, 0.0), interval_s)
-        told, part = told_s is not None, self.notices.part(site)
-        told_of = AnnouncementEvidence(*self.notices.heard(site, belief, until_s)).pack()
-        if told and changed and dates.likely(int(row["listed_true"]), int(row["listed_false"])):
-            return Past(interval_s, 0.0, max(part, announcements.AT_FIRST) * until_s, told_of)
-        quiet_s = part * interval_s if changed and not told and age_s is None else 0.0
-        return Past(interval_s - quiet_s, quiet_s, age_s, told_of)
+        belief, part = (shape + before.shape, scale_s + before.scale_s), self.notices.part(site)
+        until_s = evidence.unannounced_s(interval_s, told_s)
+        news = AnnouncementEvidence(*self.notices.heard(site, belief, until_s)).pack()
+        likely = dates.likely(int(row["listed_true"]), int(row["listed_false"]))
+        return evidence.interval(interval_s, changed, age_s, told_s, part, likely=likely), news
 
-    def _evidence(self, before: Before, site: int, changed: bool, interval_s: float, past: Past) -> tuple[float, float]:
-        held = (before.shape, before.scale_s)
-        self.fit()
-        self._intervals += 1
-        self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._intervals)
-        weight = math.exp(-FORGET * min(interval_s / self.cycle_s, 20.0)) if self.cycle_s > 0 else 1.0
-        shape, scale_s = gamma.forget(*held, weight)
-        known = shape, scale_s + past.quiet_s
-        after = gamma.learn_evidence(*known, self.priors.prior(site), past.interval_s, changed, past.age_s)
+    def _evidence(
+        self, before: Before, site: int, changed: bool, interval_s: float, seen: Interval
+    ) -> tuple[float, float]:
+        held = before.shape, before.scale_s
+        if self._refits.due():
+            fit(self.priors, self._state)
+        self._refits.intervals += 1
+        self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._refits.intervals)
+        after = evidence.learn(held, self.priors.prior(site), seen, changed, evidence.kept(interval_s, self.cycle_s))
         self.priors.learn(site, held if any(held) else None, after)
         return after
-
-    def fit(self) -> None:
-        """Read all evidence anew, in the light of what it has shown, when there is a good deal more of it.
-
-        Visit by visit the priors follow what changes. What they are measured against moves only here, and from the
-        default it may have far to go.
-        """
-        if self._intervals >= self._fit_at:
-            growth = _FIT_GROWTH if self._intervals < _FIT_OFTEN else 1.0
-            self._fit_at = self._intervals + max(int(growth * self._intervals), 1)
-            fit(self.priors, self._state)
 
     def _truth(
         self, reading: Reading, site: int, changed: bool, interval_s: float, date_at: float | None, said_at: float

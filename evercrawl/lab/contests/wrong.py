@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.change import gamma
 from evercrawl.change.special import digamma
 from evercrawl.lab.polling.beliefs import Beliefs
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.schedule.base import Context
     from evercrawl.types import Floats, Ints
 
@@ -33,29 +30,16 @@ class FixedPrior(Beliefs):
 
     def __init__(self, host: Ints, prior: tuple[float, float], *, forget: float, cycle_s: float) -> None:
         super().__init__(host, None, forget=forget, cycle_s=cycle_s, by_host=False)
-        self._forget_s, self._prior = forget / cycle_s, prior
+        self._always = prior
         self.shape[:], self.scale_s[:] = prior
 
     def refresh(self) -> None:
         """Leave all as it is."""
+        self._untold.clear()
 
-    def learn(
-        self,
-        rows: Ints,
-        interval_s: Floats,
-        changed: NDArray[np.bool_],
-        age_s: Floats,
-        quiet_s: Floats | None = None,
-    ) -> None:
-        """Learn from visits, each of another page; what is forgotten goes back to the prior. Nothing is announced."""
-        later = ~np.isnan(interval_s)
-        rows, interval_s = rows[later], interval_s[later]
-        kept = np.exp(-self._forget_s * interval_s)
-        shape, scale_s = self._prior
-        self.shape[rows], self.scale_s[rows] = gamma.learn_many(
-            (self.shape[rows] - shape) * kept + shape, (self.scale_s[rows] - scale_s) * kept + scale_s, interval_s,
-            changed[later], age_s[later],
-        )  # fmt: skip
+    def _prior(self, rows: Ints) -> tuple[float, Floats]:
+        shape, scale_s = self._always
+        return shape, np.full(len(rows), scale_s)
 
 
 class Patient(PriceGamma):

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.change import SitePriors, announcements, dates, gamma
+from evercrawl.change import SitePriors, announcements, dates, evidence
+from evercrawl.change.evidence import Refits
 from evercrawl.change.prior import DEFAULT_SCALE_S, SHAPE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.change.evidence import Intervals
     from evercrawl.types import Floats, Ints
 
 _SURE: Final = 1e12  # the shape of a belief that knows the rate
-_FIT_FIRST: Final = 20  # intervals seen when the priors are fitted for the first time
-_FIT_GROWTH: Final = 0.1  # of the intervals seen, after which they are fitted again
-_FORGOTTEN: Final = 20.0  # cycles after which nothing more is forgotten
 
 
 class Beliefs:
@@ -39,6 +38,8 @@ class Beliefs:
     ----------
     shape, scale_s
         The posterior, shape (n,); written in place.
+    cycle_s
+        As given.
     """
 
     def __init__(
@@ -47,13 +48,12 @@ class Beliefs:
         n = len(host)
         self._host = host if by_host else np.zeros(n, np.int64)
         self._known = known_per_s
-        self._fade, self._hosts = forget / cycle_s, int(self._host.max()) + 1
-        self._most = forget * _FORGOTTEN
+        self._forget, self.cycle_s, self._hosts = forget, cycle_s, int(self._host.max()) + 1
         self._priors = SitePriors(self._hosts)
         self._shape, self._scale_s = np.zeros(n), np.zeros(n)  # the evidence
         self._told = np.full(n, math.nan), np.full(n, math.nan)  # that the priors know of
         self._untold = list["Ints"]()
-        self._intervals, self._fit_at = 0, _FIT_FIRST
+        self._refits = Refits()
         self.shape, self.scale_s = np.full(n, SHAPE), np.full(n, DEFAULT_SCALE_S)
         self.refresh()
 
@@ -67,34 +67,20 @@ class Beliefs:
             self.shape[:] = _SURE
             np.divide(_SURE, self._known, out=self.scale_s)
 
-    def learn(
-        self,
-        rows: Ints,
-        interval_s: Floats,
-        changed: NDArray[np.bool_],
-        age_s: Floats,
-        quiet_s: Floats | None = None,
-    ) -> None:
-        """Learn from visits, each of another page; `interval_s` is nan at the first, `age_s` where nobody says.
-
-        `quiet_s` is the part of the interval for which it is known that there was no change; none by default.
-        """
-        later = ~np.isnan(interval_s)
-        if self._known is not None or not later.any():
+    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], seen: Intervals) -> None:
+        """Learn from visits, each of another page that was there before, so long ago, and of which they say `seen`."""
+        if self._known is not None or not len(rows):
             return
-        quiet_s = np.zeros(int(later.sum())) if quiet_s is None else quiet_s[later]
-        rows, interval_s, changed, age_s = rows[later], interval_s[later], changed[later], age_s[later]
-        weight = np.exp(-np.minimum(self._fade * interval_s, self._most))
-        held = self._shape[rows] * weight, self._scale_s[rows] * weight
-        prior_s = self._priors.scales_at(self._host[rows])
-        shape, scale_s = gamma.learn_many(
-            held[0] + SHAPE, held[1] + prior_s + quiet_s, interval_s - quiet_s, changed, age_s
-        )
-        after = np.maximum(shape - SHAPE, 0.0), np.maximum(scale_s - prior_s, 0.0)
+        prior = self._prior(rows)
+        weight = evidence.kept_many(interval_s, self.cycle_s, self._forget)
+        shape, scale_s = evidence.learn_many((self._shape[rows], self._scale_s[rows]), prior, seen, changed, weight)
+        self._shape[rows], self._scale_s[rows] = shape, scale_s
+        self.shape[rows], self.scale_s[rows] = shape + prior[0], scale_s + prior[1]
         self._untold.append(rows)
-        self._shape[rows], self._scale_s[rows] = after
-        self.shape[rows], self.scale_s[rows] = after[0] + SHAPE, after[1] + self._priors.scales_at(self._host[rows])
-        self._intervals += len(rows)
+        self._refits.intervals += len(rows)
+
+    def _prior(self, rows: Ints) -> tuple[float, Floats]:
+        return SHAPE, self._priors.scales_at(self._host[rows])
 
     def _tell(self) -> None:
         """Let the priors take in what became of the evidence, or all of it anew when there is a good deal more."""
@@ -104,11 +90,10 @@ class Beliefs:
         self._untold.clear()
         before = self._told[0][rows], self._told[1][rows]
         self._told[0][rows], self._told[1][rows] = self._shape[rows], self._scale_s[rows]
-        if self._intervals < self._fit_at:
+        if self._refits.due():
+            self._priors.fit(self._host, self._shape, self._scale_s, ~np.isnan(self._told[0]), self._hosts)
+        else:
             self._priors.learn_many(self._host[rows], before, (self._shape[rows], self._scale_s[rows]))
-            return
-        self._fit_at = self._intervals + max(int(_FIT_GROWTH * self._intervals), 1)
-        self._priors.fit(self._host, self._shape, self._scale_s, ~np.isnan(self._told[0]), self._hosts)
 
 
 class Trust:
@@ -137,33 +122,37 @@ class Trust:
             self._count * -np.log1p(-np.minimum(self._share(), dates.MOST_PRECISION))[self._host]
         )
 
-    def announced(self, rows: Ints) -> NDArray[np.bool_]:
-        """Return which of some pages were announced since their last visits, shape (n,)."""
-        return np.asarray(self._count[rows] > 0)
+    def announced_s(self, rows: Ints, now: float) -> Floats:
+        """Return how long ago a change of some pages was first announced since their last visits; nan for none."""
+        return now - self._first_at[rows]
 
     def announced_share(self, rows: Any) -> Floats | None:
         """Return which part of their changes the hosts of some pages announce; None where none ever did."""
         return self._recall.of(self._host[rows]) if self._recall.any else None
 
-    def heard(self, rows: Ints) -> Floats:
-        """Return which part of their changes the hosts of some pages announce, as far as was seen, shape (n,)."""
-        return self._recall.of(self._host[rows])
+    def intervals(
+        self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats, now: float
+    ) -> Intervals:
+        """Return what visits say of the time since pages were there before; `age_s` is nan where no date says it."""
+        host, announced_s = self._host[rows], self.announced_s(rows, now)
+        likely = self._share()[host] >= dates.LIKELY
+        return evidence.intervals(interval_s, changed, age_s, announced_s, self._recall.of(host), likely)
 
-    def age_s(self, rows: Ints, now: float) -> Floats:
-        """Return how long ago a change of some pages was announced first; nan where it is likelier to be false."""
-        return np.where(self._share()[self._host[rows]] >= dates.LIKELY, now - self._first_at[rows], math.nan)
-
-    def learn(self, rows: Ints, changed: NDArray[np.bool_], beliefs: Beliefs, interval_s: Floats, now: float) -> None:
-        """Compare with what visits found; it is all that was announced of these pages."""
-        told = self.announced(rows)
-        hosts = self._host[rows]
-        if told.any() or self._recall.any:
-            passed_s = np.where(told, interval_s - (now - self._first_at[rows]), np.nan_to_num(interval_s))
-            past = beliefs.shape[rows], beliefs.scale_s[rows], np.maximum(passed_s, 0.0), self._recall.of(hosts)
+    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], beliefs: Beliefs, now: float) -> None:
+        """Compare with what visits found of pages that were there before, and of which all that was announced."""
+        host, announced_s = self._host[rows], self.announced_s(rows, now)
+        told = ~np.isnan(announced_s)
+        tells = told | (self._recall.heard[host] > 0)
+        if tells.any():
+            until_s = evidence.unannounced_many_s(interval_s, announced_s)[tells]
+            past = beliefs.shape[rows[tells]], beliefs.scale_s[rows[tells]], until_s, self._recall.of(host[tells])
             listened, looked = announcements.listening(*past), announcements.looking(*past)
-            self._recall.learn(hosts, told, changed & ~np.isnan(interval_s), listened, looked)
-        self._good += np.bincount(hosts[told & changed], minlength=len(self._good))
-        self._bad += np.bincount(hosts[told & ~changed], minlength=len(self._bad))
+            self._recall.learn(host[tells], told[tells], changed[tells], listened, looked)
+        self._good += np.bincount(host[told & changed], minlength=len(self._good))
+        self._bad += np.bincount(host[told & ~changed], minlength=len(self._bad))
+
+    def visited(self, rows: Ints) -> None:
+        """Forget what was announced of pages: they were looked at."""
         self._count[rows] = self.neg_log_unchanged[rows] = 0.0
         self._first_at[rows] = math.nan
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from evercrawl.change.evidence import FORGET
+
 if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 BEGAN_AT: Final = 1_700_000_000.0
 TICKS: Final = 100
 """Looks at all pages, a cycle: in between, a hundredth of them at most is visited."""
-FORGET: Final = 0.05
-"""What a crawl forgets of its evidence in a cycle, in the exponent."""
 
 
 @dataclass(frozen=True)

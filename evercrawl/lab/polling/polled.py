@@ -140,15 +140,11 @@ class Held:
         read, new = ~seen.gone, np.isnan(interval_s)
         dated = (seen.changed | (new & read & np.isfinite(seen.age_s))) & self._dated[rows]
         age_s = np.where(dated, seen.age_s, math.nan)
-        told = self._trust.announced(rows)
-        told_s = np.where(seen.changed, self._trust.age_s(rows, now), math.nan)
-        if not self._policy.clairvoyant:
-            self._trust.learn(rows, seen.changed, self.beliefs, interval_s, now)
-        heard = self._trust.heard(rows)
-        until_s = np.where(np.isnan(told_s), age_s, heard * (interval_s - told_s))
-        quiet_s = np.where(~told & seen.changed & np.isnan(age_s), heard * interval_s, 0.0)
         since_s = np.where(read, now - self._read_at[rows], math.nan)
-        self.beliefs.learn(rows, since_s, seen.changed, until_s, quiet_s)
+        later = ~np.isnan(since_s)
+        self._learn_rates(rows[later], since_s[later], seen.changed[later], age_s[later], now)
+        told = ~np.isnan(self._trust.announced_s(rows, now))
+        self._trust.visited(rows)
         age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
@@ -159,6 +155,13 @@ class Held:
         self.visited_at[rows] = now
         self._read_at[rows[read]] = now
         return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
+
+    def _learn_rates(self, rows: Ints, since_s: Floats, changed: NDArray[np.bool_], age_s: Floats, now: float) -> None:
+        """Learn from visits of pages that were there before, so long ago."""
+        seen = self._trust.intervals(rows, since_s, changed, age_s, now)
+        if not self._policy.clairvoyant:
+            self._trust.learn(rows, since_s, changed, self.beliefs, now)
+        self.beliefs.learn(rows, since_s, changed, seen)
 
     def _extra(self, rows: Any) -> dict[str, Any]:
         """Return the columns that this policy needs."""

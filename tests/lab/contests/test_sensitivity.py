@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.change import gamma
+from evercrawl.change.evidence import Intervals
 from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.contests.comparison import Case
@@ -14,11 +15,16 @@ from evercrawl.lab.polling.population import population
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 DAY_S = 86_400.0
-NO_AGE = np.full(2, np.nan)
 
 
 def quiet(line):
     assert line
+
+
+def learn(beliefs, *, changed):
+    """Let the first page be visited, a day after the last time."""
+    day_s = np.array([DAY_S])
+    beliefs.learn(np.array([0]), day_s, np.array([changed]), Intervals(day_s, np.zeros(1), np.full(1, np.nan)))
 
 
 def test_every_prior_and_patience_is_run_at_every_budget():
@@ -51,7 +57,7 @@ def test_patience_as_shipped_is_that_of_the_policy():
 
 def test_one_prior_stays_and_is_learned_from_as_a_belief_is():
     beliefs = FixedPrior(np.array([0, 1]), (0.7, 3 * DAY_S), forget=0.0, cycle_s=DAY_S)
-    beliefs.learn(np.array([0, 1]), np.array([DAY_S, np.nan]), np.array([True, False]), NO_AGE)
+    learn(beliefs, changed=True)
     beliefs.refresh()
     assert (beliefs.shape[0], beliefs.scale_s[0]) == pytest.approx(gamma.learn(0.7, 3 * DAY_S, DAY_S, changed=True))
     assert (beliefs.shape[1], beliefs.scale_s[1]) == (0.7, 3 * DAY_S)
@@ -60,7 +66,7 @@ def test_one_prior_stays_and_is_learned_from_as_a_belief_is():
 def test_what_is_forgotten_goes_back_to_the_prior():
     beliefs = FixedPrior(np.array([0, 1]), (0.7, 3 * DAY_S), forget=1.0, cycle_s=DAY_S)
     for _ in range(3):
-        beliefs.learn(np.array([0]), np.array([DAY_S]), np.array([False]), NO_AGE[:1])
+        learn(beliefs, changed=False)
     assert beliefs.scale_s[0] / DAY_S == pytest.approx(3 + 1 + np.exp(-1) + np.exp(-2))
     assert beliefs.shape[0] == pytest.approx(0.7)
 
