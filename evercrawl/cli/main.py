@@ -1,7 +1,5 @@
 """Find the verbs, hand over to the one that was asked for, turn errors into sentences and exit codes."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import importlib
@@ -10,17 +8,14 @@ import os
 import pkgutil
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evercrawl import __version__
 from evercrawl.cli import verbs
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EPILOG = (
     "`evercrawl VERB --help` tells more. Exit codes: 0 done, 1 failed, 2 wrong use, 3 wrong disk, 4 full disk, 5 an "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from evercrawl.config import focus
@@ -11,9 +13,6 @@ from evercrawl.config.settings import SETTINGS, Config, Setting, read
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from evercrawl.config.focus import Focus
     from evercrawl.config.values import Value
 

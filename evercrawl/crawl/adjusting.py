@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.config import FILE_NAME, load
+from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.config.owned import same
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import parameters, values_of
@@ -14,11 +16,7 @@ from evercrawl.progress import Progress
 from evercrawl.schedule.abilities import Tunable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from evercrawl.clock import Clock
-    from evercrawl.config import Config
     from evercrawl.schedule.base import Policy
     from evercrawl.store.partition import Partition
 

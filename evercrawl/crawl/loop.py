@@ -7,6 +7,7 @@ The same loop runs on the web and on a virtual clock.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.assemble import Parts
@@ -21,8 +22,6 @@ from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.clock import Clock
     from evercrawl.config import Config
     from evercrawl.crawl.learn.indexing import Indexing

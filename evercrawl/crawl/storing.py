@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import NoRoomError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.clock import Clock
     from evercrawl.crawl.ports import Offload
     from evercrawl.store.journal.journal import Batch

@@ -6,19 +6,15 @@ sources that are there now; a file that is not is made anew. With `EVERCRAWL_KER
 neither reads nor writes such files, but compiles for itself alone.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import importlib.util
 import json
 import os
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 VARIABLE: Final = "EVERCRAWL_KERNELS"
 """The environment variable that has a process do without."""

@@ -5,6 +5,7 @@ Loops that follow links wait for memory most of the time, unless they say a few 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +13,6 @@ import numba
 from numba.extending import intrinsic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 _HINT: Final = "llvm.prefetch.p0i8"

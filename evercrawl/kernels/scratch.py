@@ -1,15 +1,11 @@
 """Some numbers that a kernel needs for a moment, on its stack: kernels must not allocate."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numba
 from numba.extending import intrinsic
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LENGTH: Final = 256
 """Numbers that there are room for."""

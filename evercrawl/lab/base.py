@@ -1,14 +1,10 @@
 """What every experiment promises: a claim that was printed, made again, beside what was found. One file each."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from pathlib import Path
+from typing import ClassVar, NamedTuple, TypeAlias
 
 _PRINTED_PAGES = 100_000
 _PRINTED_TURNS = 10

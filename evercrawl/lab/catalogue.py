@@ -1,18 +1,14 @@
 """Find the experiments, make one, and keep what came of it."""
 
-from __future__ import annotations
-
 import inspect
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from evercrawl import catalog
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.lab import contests, papers
 from evercrawl.lab.base import Experiment, Results
 from evercrawl.lab.figures.plotting import can_draw, draw
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def experiments() -> dict[str, type[Experiment]]:

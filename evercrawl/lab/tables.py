@@ -1,18 +1,12 @@
 """Rows picked by name, averaged over seeds, drawn; figures as claims have them."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Panel, PanelCurve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from evercrawl.lab.base import Row
+from evercrawl.lab.base import Claim, Panel, PanelCurve, Row
 
 _DECIMALS: Final = 3
 _SMALL: Final = 0.1

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from evercrawl.types import Floats, Ints, Keys, Slots
-
-    Flags: TypeAlias = NDArray[np.bool_]
+    from evercrawl.types import Flags, Floats, Ints, Keys, Slots
 
 ON_DEMAND: Final = {"on_demand": True}
 """Marks a column that costs memory and time for each page that is known: it is kept for policies that need it."""

@@ -4,18 +4,14 @@ A constructor that is `bounded`, or a dataclass that calls `hold`, holds each va
 `share: Annotated[float, number(0, 1)]`. These are the kinds that settings have too; pages about policies tell them.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ParamSpec
 
 from evercrawl.config.values import Kind, choice, duration, number, several
 from evercrawl.errors import ConfigError
 from evercrawl.types import RETIRED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 P = ParamSpec("P")
 

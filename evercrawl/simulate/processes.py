@@ -11,7 +11,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
@@ -21,8 +21,6 @@ from evercrawl.errors import EvercrawlError
 from evercrawl.simulate.simulation import simulate
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from evercrawl.simulate.result import Result
 
 

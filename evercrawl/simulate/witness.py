@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.simulate.result import Log, Result
-from evercrawl.simulate.surroundings.clock import Crash, SimulationError
-from evercrawl.simulate.worlds.world import BEGAN_AT
-from evercrawl.store.journal.events import Visit
+from evercrawl.simulate.surroundings.clock import Crash, Machine, SimulationError
+from evercrawl.simulate.worlds.world import BEGAN_AT, World
+from evercrawl.store.journal.events import Event, Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.progress import Progress
     from evercrawl.simulate.checkers.base import Checker, Running
-    from evercrawl.simulate.surroundings.clock import Machine
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
     from evercrawl.types import Exchange, Request
 
 NO_FAULTS = ("struck", "room again", "another scheme")

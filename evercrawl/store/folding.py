@@ -6,6 +6,7 @@ The same `fold` runs while crawling and while replaying, so the journal folds to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
@@ -15,12 +16,10 @@ from evercrawl.store.journal.events import Discovery, Drawn, Event, Found, Lost,
 from evercrawl.store.table.table import ROOT
 from evercrawl.store.visit_fold import count_announcements, count_dates, fold_record
 
+_Fold: TypeAlias = Callable[["State", Any, "Place"], None]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evercrawl.store.state import State
-
-    _Fold: TypeAlias = Callable[["State", Any, "Place"], None]
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.store.cash.accounts import Accounts
@@ -17,16 +19,11 @@ from evercrawl.store.scheme import Scheme
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
 from evercrawl.store.table.table import NO_RECORD, ROOT, Table
 from evercrawl.store.table.urllog import UrlLog
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, Floats, Keys, Outcome, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.journal.events import Discovery, Event
-    from evercrawl.types import Floats, Keys, Slots
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)

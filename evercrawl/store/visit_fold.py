@@ -1,8 +1,6 @@
 """What a visit does to what is known: the page's record, its site's counts, and who has its content."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.store.cash import transfers
 from evercrawl.store.journal.events import (
@@ -14,20 +12,16 @@ from evercrawl.store.journal.events import (
     LISTED_TRUE,
     MISSED,
     UNCHANGED,
+    Visit,
 )
 from evercrawl.store.journal.events import MEMBER as MEMBER_NOW
 from evercrawl.store.journal.events import NEAR as NEAR_NOW
 from evercrawl.store.journal.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.records import lasting, media_kind
 from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
-from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED
-from evercrawl.store.state import HELD, VANISHED
+from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED, Record
+from evercrawl.store.state import HELD, VANISHED, State
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.store.journal.events import Visit
-    from evercrawl.store.records.records import Record
-    from evercrawl.store.state import State
 
 _DATES: Final = (
     (DATE_TRUE, "date_true"),

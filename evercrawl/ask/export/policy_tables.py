@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError
@@ -12,8 +13,6 @@ from evercrawl.model.view import View, settings
 from evercrawl.schedule.abilities import Tabulates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.ask.export.tables import Columns
     from evercrawl.store.partition import Partition
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -20,14 +21,11 @@ from evercrawl.schedule.abilities import Priced
 from evercrawl.store.journal.events import CHANGED, TLS_BAD, Visit
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, Floats, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Floats
 
 ROWS: Final = 1 << 16  # of a piece, at most or little more
 

@@ -12,11 +12,10 @@ from evercrawl.importance.sites.rising import Steps
 from evercrawl.model.stored.reader import events
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, PARTIAL, Visit
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, Floats, Outcome, Slots
 
 if TYPE_CHECKING:
     from evercrawl.model.view import View
-    from evercrawl.types import Floats, Slots
 
 _HOPS: Final = 4  # from an alias to the page that it stands for
 _UNREAD: Final = -1.0

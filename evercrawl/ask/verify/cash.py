@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.importance.base import Links
+from evercrawl.importance.base import Importance, Links
 from evercrawl.importance.push import Push
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.stored.reader import events
@@ -14,15 +14,13 @@ from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.store.records.records import MEMBER
 from evercrawl.store.table.table import NO_RECORD, ROOT
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Floats, Slots
 
 if TYPE_CHECKING:
     from evercrawl.ask.verify.findings import Findings
-    from evercrawl.importance.base import Importance
     from evercrawl.store.cash.accounts import Accounts
     from evercrawl.store.partition import Partition
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Slots
 
 WORST: Final = 1e-6
 """What a sum may be off by, in parts of all cash, and a page, in parts of its importance and its site's source."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.ask.verify.cash import compare_cash
 from evercrawl.errors import StoreError
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import CHANGED, Discovery, Drawn, Found, Lost, Noted, Passed, Switched, Visit
+from evercrawl.store.journal.events import CHANGED, Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
 from evercrawl.store.records.records import RECORD
 from evercrawl.store.resuming import to_try
 from evercrawl.store.table.known import FILE as KNOWN_FILE
@@ -19,12 +21,7 @@ from evercrawl.store.table.urllog import LOG as URL_FILE
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from evercrawl.ask.verify.findings import Findings
-    from evercrawl.store.journal.events import Event
     from evercrawl.store.state import State
 
 _CHUNK: Final = 1 << 20

@@ -1,14 +1,9 @@
 """How far long work has come: a bar on a terminal, and now and then a line elsewhere, if at all."""
 
-from __future__ import annotations
-
 import math
 import time
-from typing import TYPE_CHECKING, Any, Final, TextIO
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
+from types import TracebackType
+from typing import Any, Final, Self, TextIO
 
 EVERY_S: Final = 0.2
 LINE_EVERY_S: Final = 10.0

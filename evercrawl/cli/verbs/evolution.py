@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import re
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -17,9 +19,6 @@ from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
@@ -16,8 +17,6 @@ from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
 
 _MORE: Final = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
@@ -16,8 +17,6 @@ from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.words import percent, span, table
 
 if TYPE_CHECKING:
-    import argparse
-
     from evercrawl.ask.plan.curve import Point
     from evercrawl.ask.plan.outlook import Outlook
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,11 +13,9 @@ from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.cash.spread import COPIED
 from evercrawl.store.journal.events import Discovery
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evercrawl.config import Focus
     from evercrawl.model.rules.budgets import Budgets
     from evercrawl.model.rules.scope import Scope
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from evercrawl.model.web.near import NearDuplicates
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.store.state import State
-    from evercrawl.types import Slots
 
 _NONE: Final = np.zeros(0, np.uint32)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evercrawl.importance.base import Account, Links
+from evercrawl.importance.base import Account, Importance, Links, Transfer
 from evercrawl.store.cash import transfers
-from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, MEMBER, NEAR
+from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, MEMBER, NEAR, Visit
 from evercrawl.store.records.records import MEMBER as IS_MEMBER
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
-    from evercrawl.importance.base import Importance, Transfer
     from evercrawl.model.stored.reading import Reading
     from evercrawl.model.web.outlinks import Outlinks
-    from evercrawl.store.journal.events import Visit
     from evercrawl.store.state import State
 
 READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)

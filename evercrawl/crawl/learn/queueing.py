@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.crawl.backoff import in_trouble
 from evercrawl.model.rules.waits import wait_s
-from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED
+from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Discovery
 from evercrawl.store.state import RETRIES
 from evercrawl.types import Outcome
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from evercrawl.crawl.learn.retirees import Retirees
     from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.store.journal.events import Discovery
 
 
 class Queueing:

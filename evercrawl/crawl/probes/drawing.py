@@ -14,22 +14,20 @@ gained by drawing evenly from an order in which neighbours are alike.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.model.rates import NO_COPY
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Floats, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from random import Random
-
-    from numpy.typing import NDArray
 
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.state import State
-    from evercrawl.types import Floats, Slots
 
 GOLDEN: Final = (5**0.5 - 1) / 2
 PIECE: Final = 4096  # records of which the importance is added up at a time: 1 ms

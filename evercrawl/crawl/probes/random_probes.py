@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -26,17 +27,15 @@ from evercrawl.schedule.abilities import p_fresh
 from evercrawl.schedule.formulas.expected_age import expected_age_s
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.store.journal.events import Drawn, Visit
+from evercrawl.types import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.base import Policy, Surroundings
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Slots
 
 MOST: Final = 1000  # pages that wait to be looked at; as long as there are so many no other is drawn
 RESUMED_BYTES: Final = 4 << 20  # of the journal's end, in which a new run looks for what was drawn and not looked at

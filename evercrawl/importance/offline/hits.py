@@ -3,19 +3,11 @@
 In-degree: how many links lead to a page.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.importance.offline.fixpoint import leap, principal
 from evercrawl.importance.offline.graph import Graph, counted
-from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
-    from evercrawl.types import Ints
+from evercrawl.types import Floats, Ints
 
 
 def in_degree(graph: Graph) -> Ints:

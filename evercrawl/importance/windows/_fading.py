@@ -1,14 +1,7 @@
 """What windows share that keep one sum, which fades: what is missing of the window fades too, and is kept beside it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows.base import Window, both, earned
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
 
 
 class Fading(Window):

@@ -1,19 +1,13 @@
 """The smooth window: all history counts, each part of it the less the longer it is ago."""
 
-from __future__ import annotations
-
 from math import exp, expm1
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows._fading import Fading
 from evercrawl.importance.windows.base import Pasts, earned, weighed
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
 
 
 class Exponential(Fading):

@@ -1,18 +1,11 @@
 """The window of adaptive OPIC that needs one sum: interpolation between a page's last visit and this one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows._fading import Fading
 from evercrawl.importance.windows.base import Pasts, earned, weighed
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
 
 
 class Interpolation(Fading):

@@ -1,18 +1,13 @@
 """Two smooth windows, a short and a long one: the long one counts until the two disagree."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows.base import TURN, Pasts, Window, earned, shared
 from evercrawl.importance.windows.exponential import added, averaged
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
 
 _THRESHOLD: Final = 0.3  # of |ln(short / long)|: chance alone seldom puts them further apart
 _STEEPNESS: Final = 24.0

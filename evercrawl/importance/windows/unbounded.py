@@ -1,17 +1,10 @@
 """No window: everything counts, as in OPIC."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows.base import Pasts, Window
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
 
 
 class Unbounded(Window):

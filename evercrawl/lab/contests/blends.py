@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.lab.base import Claim
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.one_price import changes
 from evercrawl.lab.contests.printed_ratios import CORRELATIONS
@@ -16,9 +17,6 @@ from evercrawl.schedule.policies.azar import fresh_at_random
 from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 PARTS: Final = (0.0, 0.003, 0.02, 0.05, 1.0)

@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 import time
 from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Experiment, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, Results, Row, Say
 from evercrawl.lab.contests.running import rows_of
-from evercrawl.lab.polling.population import population
+from evercrawl.lab.polling.population import Population, population
 from evercrawl.lab.tables import panels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from evercrawl.lab.base import Claim, LabOptions, Panel, Row, Say
-    from evercrawl.lab.polling.population import Population
 
 PAGES: Final = 10_000
 TURNS: Final = 15

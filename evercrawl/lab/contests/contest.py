@@ -1,26 +1,18 @@
 """Contests: comparisons of policies, each as its contestant says, and what is promised of their rows."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import ClassVar, Final
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Claim
-from evercrawl.lab.contests.comparison import PAGES, TURNS, Comparison
+from evercrawl.lab.base import Claim, LabOptions, Panel, Row
+from evercrawl.lab.contests.comparison import PAGES, TURNS, Case, Comparison
 from evercrawl.lab.contests.contestants import Contestant
 from evercrawl.lab.contests.printed_ratios import WITHIN, printed
 from evercrawl.lab.polling.polling import poll
-from evercrawl.lab.polling.population import DAY_S
+from evercrawl.lab.polling.population import DAY_S, Population
 from evercrawl.lab.tables import labels, listed, mean, panels, places
 from evercrawl.schedule.abilities import Resumes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from evercrawl.lab.base import LabOptions, Panel, Row
-    from evercrawl.lab.contests.comparison import Case
-    from evercrawl.lab.polling.population import Population
 
 _WORST: Final = {0.01: 0.902, 0.03: 0.936, 0.1: 0.967, 0.3: 0.983, 1.0: 0.994}
 """By budget, the worst of all runs of the learned index, as printed."""

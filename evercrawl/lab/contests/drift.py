@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.contest import Contest, abandons_none, table, whole
 from evercrawl.lab.contests.contestants import PLUGGED, Contestant
@@ -15,9 +16,6 @@ from evercrawl.lab.tables import along, at_least, listed, near, ours, places
 from evercrawl.schedule.formulas import allocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)

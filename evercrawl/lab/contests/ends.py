@@ -6,25 +6,22 @@ harmonic cost and the age of every allocation are worked out. For freshness by b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim
-from evercrawl.lab.contests.byte_costs import costs
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
+from evercrawl.lab.contests.byte_costs import Costs, costs
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.tables import along
 from evercrawl.schedule.formulas.objectives import OBJECTIVES, freshness
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.optimal import Optimal
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.contests.byte_costs import Costs
     from evercrawl.lab.polling.population import Population
-    from evercrawl.types import Floats
 
 ENDS: Final = {
     "freshness": "freshness",

@@ -1,26 +1,19 @@
 """Estimators of rates of change: how far each is off, by the number of visits, the rate, and how visits are spaced."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl import catalog, change
 from evercrawl.change.estimators.base import Estimator
 from evercrawl.change.estimators.log_corrected import moments
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.contests.comparison import plain
-from evercrawl.lab.polling.population import DAY_S, population
+from evercrawl.lab.polling.population import DAY_S, Population, population
 from evercrawl.lab.tables import column, listed
 from evercrawl.schedule.formulas import allocation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.polling.population import Population
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _VISITS: Final = (5, 10, 30)
 _RATIOS: Final = (0.1, 0.5, 1.0, 3.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.lab.contests import blends, byte_costs, ends
@@ -13,8 +14,6 @@ from evercrawl.lab.contests.still_rates import EVEN, RANDOM, still
 from evercrawl.lab.tables import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evercrawl.lab.base import Claim, LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 

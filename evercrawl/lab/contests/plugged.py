@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
-from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.abilities import Assessed, Learns
 from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.shared.checked import Checked, rate_per_s
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.abilities import Assessed
     from evercrawl.schedule.base import Context
     from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats
 
 ESTIMATORS: Final = ("mean", "thompson", "log_corrected", "naive")
 _SURE: Final = 1e12  # of the shape: a rate that is known

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 from evercrawl.simulate.processes import processes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from evercrawl.lab.base import Row, Say
 
 

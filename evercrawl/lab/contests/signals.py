@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.lab.base import Claim
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.contest import Contest, whole
 from evercrawl.lab.contests.contestants import Contestant
@@ -13,9 +14,6 @@ from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.formulas.signals import optimum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.03, 0.3)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Container
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -12,15 +13,13 @@ from evercrawl.schedule.policies.azar import fresh_at_random, random_optimum
 from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
 from evercrawl.schedule.policies.marked_point.counts import by_price
 from evercrawl.schedule.policies.partition import grouped
+from evercrawl.types import Floats
+
+Rule: TypeAlias = Callable[["Floats", "Floats", float], "Floats"]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
-    from typing import TypeAlias
-
     from evercrawl.lab.polling.population import Population
-    from evercrawl.types import Floats
 
-    Rule: TypeAlias = Callable[["Floats", "Floats", float], "Floats"]
 
 _GROUPS: Final = 20
 _CLUSTERING: Final = 50

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.change import copies, expectations
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.contests.comparison import plain
 from evercrawl.lab.tables import column, listed
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.change.expectations import Order
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.types import Floats
 
 _RATES: Final = ((0.1, 1.0), (1.0, 1.0), (3.0, 1.0), (1.0, 4.0))
 """Changes and visits, in the same unit of time."""

@@ -11,18 +11,16 @@ Figures printed of fixed rates are of rates that are known: rows that learn are 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.lab.base import Claim
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import TURNS, closed_form, unrun
 from evercrawl.lab.contests.printed_ratios import CORRELATIONS, WITHIN, printed
 from evercrawl.lab.contests.still_rates import EVEN, RANDOM, still, visited_every
 from evercrawl.lab.tables import at_least, listed, mean, places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.lab.polling.population import Population
 
 UNIFORM: Final = "uniform"

@@ -1,7 +1,5 @@
 """A heap of pages that knows the place of each, compiled: the page with the largest key is on top."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from evercrawl.kernels.build import compiled

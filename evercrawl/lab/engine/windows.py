@@ -1,12 +1,10 @@
 """The windows of adaptive OPIC, looking on at the visits of the engine: any number of them at one crawl."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from evercrawl.importance.windows.base import Pasts
+from evercrawl.importance.windows.base import Pasts, Window
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.improved import Improved
@@ -15,10 +13,7 @@ from evercrawl.importance.windows.two_windows import TwoWindows
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.kernels import Library, pointer
 from evercrawl.lab.engine.engine import Moves, VisitWatcher
-
-if TYPE_CHECKING:
-    from evercrawl.importance.windows.base import Window
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.lab.engine._windows_kernel")
 _START: Final = np.finfo(np.float64).tiny  # all pages are known from G = 0 on, but 0 would say that nobody noted it

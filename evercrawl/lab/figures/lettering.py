@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from evercrawl.lab.base import Panel, PanelCurve
 
 MARKS: Final = "os^vDPX*<>"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from numpy import asarray
@@ -12,9 +14,6 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.figures.lettering import Styles, canvas, headed, legend_below, measured, titled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from evercrawl.lab.base import Panel, Results
 
 _INCHES: Final = (5.2, 3.9)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.importance.offline import Graph, solve
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
     from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
 
 _TOP: Final = 10  # the important pages are the tenth of all with most importance, as in the paper
 _PAIRS: Final = 1000  # pages whose order is compared, each with each

@@ -1,18 +1,14 @@
 """Farms: what many pages that one owner puts up, and links to one of them, bring that one."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.importance.offline import solve
 from evercrawl.lab.papers.accuracy import NOT_KNOWN, Accuracy, among, graph_of
 from evercrawl.simulate.graphs import Web
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints, Spans
+from evercrawl.types import Floats, Ints, Spans
 
 TAX: Final = 0.15
 INTERNAL: Final = 0.1

@@ -1,21 +1,15 @@
 """Figure 2: convergence of OPIC."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Results, Row, Say
 from evercrawl.lab.papers.accuracy import RANKED
 from evercrawl.lab.papers.convergence import ORDERS, chosen, converge, errors_at, panels
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import both, percent, plainly
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.lab.base import Row, Say
 
 _SAME: Final = 1.5  # errors are "about the same" if neither is more than that many times the other
 _PROMISED: Final = {"opic": (0.025, 0.011), "push": (0.001, 0.0002)}

@@ -1,16 +1,9 @@
 """Figure 3: convergence of OPIC on important pages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from evercrawl.lab.base import Claim, Experiment, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Results, Row, Say
 from evercrawl.lab.papers.convergence import converge, errors_at, panels
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import percent
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row, Say
 
 
 class Fig3(Experiment):

@@ -1,23 +1,17 @@
 """Figure 5: influence of the window's policy."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from evercrawl.importance.windows.base import TURN
+from evercrawl.importance.windows.base import TURN, Window
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.improved import Improved
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.variable import Variable
-from evercrawl.lab.base import Claim, Experiment, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Results, Row, Say
 from evercrawl.lab.papers.adapting import EVERYWHERE, INTERPOLATION, PRINTED, RATES, TWO, adapt, errors, mean, panels
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import both, percent, plainly
-
-if TYPE_CHECKING:
-    from evercrawl.importance.windows.base import Window
-    from evercrawl.lab.base import LabOptions, Row, Say
 
 VARIABLE, FIXED, IMPROVED, ONE = (
     f"{name}{PRINTED}"

@@ -1,18 +1,13 @@
 """Figure 6: what a window's policy keeps of a page."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.papers.accuracy import MEASURES, told_of
 from evercrawl.lab.papers.adapting import EVERYWHERE, PUSH, RATES, TWO, adapt, mean
 from evercrawl.lab.papers.fig5 import FIXED, IMPROVED, MEASURED, ONE
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import percent, plainly
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row, Say
 
 _PRINTED: Final = {FIXED: 8.4, IMPROVED: 6.1}
 _RATES: Final = (RATES[0], 0.1)

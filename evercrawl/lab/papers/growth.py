@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.importance.newcomers import RULES, guess
+from evercrawl.importance.newcomers import RULES, Newcomers, guess
 from evercrawl.importance.windows.base import TURN
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.papers.accuracy import MEASURES, RANKED, TrueImportance, importance, told_of
 from evercrawl.lab.papers.growing import Growing
 from evercrawl.lab.papers.orders import seeds_of
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, percent
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evercrawl.importance.newcomers import Newcomers
-    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats
 
 WAYS: Final = (*RULES, "none", "alone")
 """Rules for the guess; no history at all, a guess of 0; and each page judged by what it earned alone."""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.papers.accuracy import importance
 from evercrawl.lab.papers.collecting import ORDERS, collect
 from evercrawl.lab.papers.webs import KINDS, read, sites_of, web_of
 from evercrawl.lab.tables import percent
+from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evercrawl.lab.base import LabOptions, Row, Say
     from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
 
 ASSERTED: Final = (
     ("pagerank", "in_degree"),

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
-from evercrawl.lab.papers.accuracy import MEASURES, TrueImportance, told_of
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
+from evercrawl.lab.papers.accuracy import MEASURES, Accuracy, TrueImportance, told_of
 from evercrawl.lab.papers.farming import INTERNAL, Rule, gained, importance_of, targets
 from evercrawl.lab.papers.trapping import Spends, Trapped
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, percent
+from evercrawl.types import Ints
 
 if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.papers.accuracy import Accuracy
     from evercrawl.simulate.graphs import Web
-    from evercrawl.types import Ints
 
 RULES: Final = {
     "known URLs alike": Rule("known"),

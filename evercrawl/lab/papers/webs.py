@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.simulate.graphs import Web, bow_tie, copying, poisson, power_law, sites
+from evercrawl.types import Ints, Spans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from evercrawl.lab.base import LabOptions
-    from evercrawl.types import Ints, Spans
 
 KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
     "power-law": power_law, "poisson": poisson, "copying": copying, "bow-tie": bow_tie, "sites": sites,

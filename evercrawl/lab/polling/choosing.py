@@ -9,11 +9,11 @@ import numpy as np
 
 from evercrawl.schedule.abilities import Follows
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Policy, Surroundings
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Ints, Slots
 
 _WHOLE: Final = 1e-9  # so little short of a whole token is rounding
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.change import dates
@@ -20,17 +22,12 @@ from evercrawl.model.stored.reader import events
 from evercrawl.schedule.pages import Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
 from evercrawl.store.records.evidence import PredictedFresh
-from evercrawl.types import Outcome
+from evercrawl.types import Ints, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from evercrawl.model.stored.remembered import Remembered
     from evercrawl.schedule.abilities import Learns
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Ints
 
 _PAGES, _DATES = "lessons.pages", "lessons.dates"  # among the policy's arrays
 BATCH: Final = 4096  # visits a call, at most

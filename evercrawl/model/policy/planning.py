@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.schedule.abilities import Resumes
+from evercrawl.schedule.abilities import Plans, Resumes
 from evercrawl.store.journal.events import Noted
 from evercrawl.store.resuming import to_try
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.schedule.abilities import Plans
     from evercrawl.schedule.base import Surroundings
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.state import State

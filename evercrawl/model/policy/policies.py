@@ -1,19 +1,15 @@
 """The policy of a crawl, made as its settings say."""
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import NEEDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ASKED: Final = ("value", "due")
 _OLD_FLAGS: Final = {"learns": "Learns", "plans": "Plans"}

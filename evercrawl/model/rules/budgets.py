@@ -21,6 +21,7 @@ domains that link to one (BEAST).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,19 +31,15 @@ from evercrawl.arrays.reserved import reserve
 from evercrawl.model.rules.search_results import SearchResults
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
-from evercrawl.store.journal.events import MEMBER
+from evercrawl.store.journal.events import MEMBER, Discovery
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
 from evercrawl.store.table.table import KeyMap
-from evercrawl.types import NO_SLOT
+from evercrawl.types import NO_SLOT, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from evercrawl.config import Config
     from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.state import State
-    from evercrawl.types import Slots
 
 PER_OWN: Final = 100
 """URLs that may wait on a host for each page of its own."""

@@ -1,22 +1,15 @@
 """robots.txt of every origin: asked for before the first page, kept for a day at most, also across restarts."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots
+from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots, Rules
 from evercrawl.fetch.robots_policy import DEFAULT_FRESH_S, MIN_FRESH_S, ROBOTS_REDIRECTS, fresh_s, verdict
 from evercrawl.model.rules import cache_file
 from evercrawl.parse.urls import normalise
-from evercrawl.types import Request
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evercrawl.fetch.robots import Rules
-    from evercrawl.types import Exchange
+from evercrawl.types import Exchange, Request
 
 ROBOTS_FILE: Final = "robots.sqlite"
 MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is taken for this

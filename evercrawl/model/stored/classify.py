@@ -3,18 +3,13 @@
 Nothing else gives a visit its outcome, and nothing changes it later.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.model.stored.reading import REDIRECTS, Reading
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Reading
 
 _GONE: Final = (404, 410)
 _SHOWN_CHARS: Final = 200  # of a place that cannot be fetched

@@ -10,13 +10,11 @@ import msgspec
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.stored.contents import Content
 from evercrawl.parse.urls import normalise
-from evercrawl.store.journal.events import PARTIAL
-from evercrawl.types import Outcome
+from evercrawl.store.journal.events import PARTIAL, Visit
+from evercrawl.types import Exchange, Outcome
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.store.journal.events import Visit
-    from evercrawl.types import Exchange
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PERMANENT: Final = frozenset({301, 308})

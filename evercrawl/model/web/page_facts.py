@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
 from evercrawl.model.web.link_counts import InLinks
@@ -22,16 +23,13 @@ from evercrawl.model.worth.usage_counts import Following
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.schedule.pages import Facts
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, NOINDEX
+from evercrawl.store.journal.events import HAS_LINKS, NOINDEX, Discovery, Visit
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.store.journal.events import Discovery, Visit
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
 
 ANCHOR_BYTES: Final = 16.0
 """Of the words of a usual link, where nobody noted them: two or three of them."""

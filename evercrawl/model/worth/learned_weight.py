@@ -19,26 +19,23 @@ McCullagh, Nelder (1989). Generalized Linear Models, on the logarithm of the exp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
 from evercrawl.model.worth import regression
-from evercrawl.model.worth.page_features import NAMES, exposure_of, features
+from evercrawl.model.worth.page_features import NAMES, Exposure, exposure_of, features
 from evercrawl.model.worth.weights import FLOOR, MEASURELESS, Used
 from evercrawl.store.records import media_kind
 from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from evercrawl.model.worth.page_features import Exposure
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Ints, Slots
 
 OTHERS: Final = 10_000
 """Pages that nobody named, evenly spread, that stand for all of these in the regression."""

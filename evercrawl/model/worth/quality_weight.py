@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.quality import estimate
 from evercrawl.errors import StoreError
 from evercrawl.model.worth.weights import BEGIN, FLOOR, MEASURELESS, Total, Weight
 from evercrawl.parse.digest import digest
 from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec reads it
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
 
 POPULARITY_FILE: Final = "popularity.bin"
 SPAN: Final = 1 / 8

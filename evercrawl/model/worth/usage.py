@@ -5,21 +5,17 @@ unfinished; whoever reads takes whole lines only, so a crawl that runs can follo
 is no part of the journal: what people do is not what the web did, and it can be deleted without harm to the crawl.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from evercrawl.parse.digest import digest
 from evercrawl.store.disk.trouble import in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-    from pathlib import Path
 
 USAGE_FILE: Final = "usage.jsonl"
 _PIECE: Final = (

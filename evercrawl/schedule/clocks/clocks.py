@@ -44,10 +44,12 @@ some self-exciting and mutually exciting point processes: bursts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.addresses import Addresses
 from evercrawl.arrays.rows import Rows
@@ -78,10 +80,6 @@ from evercrawl.schedule.clocks.stretches import Stretches
 from evercrawl.schedule.clocks.trust import Trust, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from numpy.typing import NDArray
-
     from evercrawl.arrays.numbering import Numbering
     from evercrawl.schedule.pages import Pages, Visits
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.clocks._layout import GROUP, NONE
+from evercrawl.types import Keys, Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.schedule.pages import Visits
-    from evercrawl.types import Keys, Slots
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _FEW: Final = 1024  # cohorts that may be kept though nobody is in them

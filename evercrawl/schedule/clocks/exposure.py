@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas.index import survival
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.schedule.abilities import p_fresh
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Context, Policy
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 PLACES: Final[Floats] = (_NODES + 1) / 2

@@ -5,26 +5,23 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.schedule.abilities import Assesses, Follows, Priced, assessed, p_fresh
-from evercrawl.schedule.base import Surroundings
+from evercrawl.schedule.base import Context, Policy, Surroundings
 from evercrawl.schedule.frontier.host_queues import HostQueues
 from evercrawl.schedule.frontier.politeness import PoliteHosts
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context, Policy
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Ints, Slots
 
 _VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
 _FILL: Final = 1 << 20  # pages of which columns are asked at once

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas.allocation import Allocation
 from evercrawl.schedule.shared.spaced import Spaced
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 
 class Azar(Spaced):

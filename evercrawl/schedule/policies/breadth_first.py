@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evercrawl.schedule.abilities import Places
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 _NEW = float(1 << 33)
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 
 class Greedy(Policy):

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.formulas.index import parts, survival
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 _AHEAD_S: Final = 90 * 86_400.0  # how far ahead it is looked: what lasts longer is worth no more
 _LONG_S: Final = 1e12  # longer than anything has been stale or held

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, number, seconds
 from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats
 
 _DAY_S: Final = 86_400.0
 _RETRIES: Final = 3  # failures in a row after which a page is treated as one that is gone

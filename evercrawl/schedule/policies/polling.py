@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.policies.azar import random_optimum
 from evercrawl.schedule.shared.spaced import Spaced
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 _COSTS: Final = ("changes", "importance")
 _TIMES: Final = ("constant", "exponential")

@@ -1,7 +1,5 @@
 """The plain Gamma index: freshness alone, pages left alone that are not worth a visit."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from evercrawl.schedule.shared.by_price import ByPrice

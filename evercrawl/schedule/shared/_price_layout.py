@@ -1,7 +1,5 @@
 """How the price policy tells its kernels what is the same for all pages, and which columns there are."""
 
-from __future__ import annotations
-
 from typing import Final
 
 NOW, PRICE, PATIENCE, DEATHS, WANTED, CLOSE, THETA, THETA_NEW, NEVER, KNOWN, FEW, WEIGHED = range(12)

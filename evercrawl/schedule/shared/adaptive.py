@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.abilities import Learns, Tabulates
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, seconds
+from evercrawl.types import Flags, Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
     from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats
-
-    Flags: TypeAlias = NDArray[np.bool_]
 
 CYCLE: Final = "cycle"
 """Stands for an interval that is as long as it takes to visit all pages once: as it took until the latest new one."""

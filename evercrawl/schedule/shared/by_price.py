@@ -15,11 +15,11 @@ from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
 from evercrawl.schedule.parameters import Share, bounded
 from evercrawl.schedule.shared._price_layout import TERMS, THETA, WEIGHED
 from evercrawl.schedule.shared.pacing import Pace
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Context, InvalidatedBy
     from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule.policies.price._kernel")
 CLOSE: Final = 0.03  # a step of Newton's, as a part of the age, after which the error is about its square

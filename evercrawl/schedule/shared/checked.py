@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.types import Flags, Floats, Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from evercrawl.schedule.pages import Flags, Visits
-    from evercrawl.types import Floats, Slots
+    from evercrawl.schedule.pages import Visits
 
 CORRECTION: Final = 0.5
 """a = b of the estimator: what a page that was found changed every time is taken to have been found unchanged."""

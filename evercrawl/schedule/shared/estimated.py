@@ -14,10 +14,10 @@ from evercrawl import catalog, change
 from evercrawl.change.estimators.base import Estimator
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.shared.checked import checks_among
+from evercrawl.types import Floats, Slots
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Visits
-    from evercrawl.types import Floats, Slots
 
 _LEAST_S: Final = 1e-3  # of an interval: a clock may have been set back
 _ROWS: Final = 1024  # at first

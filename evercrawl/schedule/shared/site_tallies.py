@@ -1,18 +1,12 @@
 """How often visits of late found a page of each site changed; what is longer ago counts less. A fold over visits."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Flags
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 KEPT: Final = 0.9
 """What counts of a visit from one period to the next."""

@@ -1,7 +1,5 @@
 """Places in the archive, as events and snapshots have them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

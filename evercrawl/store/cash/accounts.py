@@ -15,20 +15,14 @@ References
 Gyongyi, Garcia-Molina, Pedersen (2004). Combating Web Spam with TrustRank, section 4.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import Floats, Slots
 
 _SITES: Final = 1 << 26
 SITE: Final = np.dtype(

@@ -1,14 +1,10 @@
 """How the cash that a visit moved is written in its event."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from struct import Struct
 from struct import pack as pack_struct
 from struct import unpack as unpack_struct
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 _KEPT: Final = Struct("<dffff")
 _RELINKED: Final = Struct("<dffffff")

@@ -1,18 +1,14 @@
 """A file that a person asked for: it appears under its name once it is whole, or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.store.disk.trouble import in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 TEMPORARY: Final = ".part"  # added to the name while a file is being written
 _REMEDY: Final = {

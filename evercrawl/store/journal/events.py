@@ -4,14 +4,12 @@ All state is a fold over these. Slots and host numbers are given out in the orde
 not stored but counted from `first_slot`.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from evercrawl.store.archive.pointer import Pointer  # noqa: TC001 - msgspec decodes it
-from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec decodes it
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.scheme import Scheme
 from evercrawl.types import NO_SLOT
 
 CHANGED: Final = 1  # the content differs from the last visit's

@@ -19,8 +19,6 @@ from evercrawl.errors import StoreError
 from evercrawl.types import NO_SLOT, Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.store.disk.disk import Disk
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.lab.figures.lettering import canvas
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from evercrawl.change.calibration import Calibration
 
 _INCHES: Final = (6.0, 6.4)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.lab.figures.lettering import canvas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from evercrawl.lab.histories.evolution.report import Evolution
 
 MOST: Final = 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.cli.show.chart import curve_words, here_words, period
@@ -10,8 +11,6 @@ from evercrawl.cli.show.words import percent
 from evercrawl.lab.figures.lettering import canvas, legend_below, titled
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evercrawl.ask.plan.outlook import Outlook
 
 _INCHES: Final = (7.0, 4.4)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Assessed, Learns, Tabulates, assessed
@@ -13,13 +14,11 @@ from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
 from evercrawl.schedule.parameters import Annotated, Share, bounded, number
 from evercrawl.schedule.policies.bayes_classes.beliefs import ClassBeliefs
 from evercrawl.schedule.shared.by_price import ByPrice
+from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evercrawl.schedule.base import Context
     from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats
 
 PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
 _DAY_S: Final = 86_400.0

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Visits
-    from evercrawl.types import Floats, Ints, Slots
 
 _SITE_PAGES: Final = 3.0  # pages of the crawl that count in a site's beliefs
 _CRAWL_PAGES: Final = 3.0  # pages of no kind in particular that count in the crawl's

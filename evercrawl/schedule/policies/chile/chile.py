@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Flags, Pages, Visits
-    from evercrawl.types import Floats
+    from evercrawl.schedule.pages import Pages, Visits
+    from evercrawl.types import Flags, Floats
 
 _PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
 _USUAL_S: Final = 10.0  # that a batch takes in between: few visits, but some to put in order

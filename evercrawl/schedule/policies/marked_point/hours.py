@@ -11,8 +11,8 @@ from evercrawl.schedule.policies.marked_point.instants import DAY_S, WEEK
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.schedule.pages import Flags, Visits
-    from evercrawl.types import Floats
+    from evercrawl.schedule.pages import Visits
+    from evercrawl.types import Flags, Floats
 
 ROW: Final = [("hours", "u1", 24), ("days", "u1", WEEK), ("nights", "u1", WEEK), ("since", "f8")]
 """What is kept of a page: its changes by hour of the day, by day of the week, and by night, which lasts from a day's

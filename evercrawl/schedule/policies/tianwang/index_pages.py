@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.shared.checked import checks_among
+from evercrawl.types import Flags, Floats, Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Flags, Visits
-    from evercrawl.types import Floats, Slots
+    from evercrawl.schedule.pages import Visits
 
 _ROW: Final = [
     ("links", "f4"),

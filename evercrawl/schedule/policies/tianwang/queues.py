@@ -9,8 +9,7 @@ import numpy as np
 from evercrawl.arrays.rows import Rows
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Flags
-    from evercrawl.types import Floats, Ints, Slots
+    from evercrawl.types import Flags, Floats, Ints, Slots
 
 DUE, REMAINED, INDEX = 0, 1, 2
 """Of which kind a page of a cycle is: its time came since the last one; left over before; index-like."""

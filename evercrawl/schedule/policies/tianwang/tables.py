@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.schedule.shared.checked import rate_per_s
+from evercrawl.types import Flags, Floats, Slots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Flags
     from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
-    from evercrawl.types import Floats, Slots
 
 _DAY_S = 86_400.0
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Flags, Pages, Visits
-    from evercrawl.types import Floats, Ints, Slots
+    from evercrawl.schedule.pages import Pages, Visits
+    from evercrawl.types import Flags, Floats, Ints, Slots
 
 _CYCLES: Final = 5  # a round, where nobody says how long a cycle is
 _FEWEST: Final = 16  # visits a cycle, then
