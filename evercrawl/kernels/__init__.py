@@ -1,6 +1,6 @@
 """The inner loops in machine code: compiled once by numba, kept on disk, and loaded from there without numba."""
 
 from evercrawl.kernels.cache import jit
-from evercrawl.kernels.library import Library, missing, pointer, warm
+from evercrawl.kernels.library import Library, address_table, missing, pointer, warm
 
-__all__ = ["Library", "jit", "missing", "pointer", "warm"]
+__all__ = ["Library", "address_table", "jit", "missing", "pointer", "warm"]

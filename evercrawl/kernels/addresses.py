@@ -30,4 +30,5 @@ def pointer_at(to: Any) -> Callable[[Any], Any]:
 
 floats_at: Final = pointer_at(np.float64)
 ints_at: Final = pointer_at(np.int64)
-"""Of numbers, and of signed ones of 64 bits."""
+ints32_at: Final = pointer_at(np.int32)
+"""Of numbers, and of signed ones of 64 bits, and of 32."""

@@ -128,6 +128,17 @@ def pointer(array: Any) -> Any:
         return ctypes.c_void_p(array.ctypes.data)
 
 
+def address_table(*arrays: Any) -> Any:
+    """Return what an entry takes for the addresses of contiguous arrays: one argument, whatever their number.
+
+    Who keeps it keeps the arrays. It is made where the entry is called, or where arrays are made that stay the same.
+    """
+    assert all(array.flags.c_contiguous for array in arrays), "kernels take contiguous arrays"
+    words: Any = (ctypes.c_int64 * len(arrays))(*(array.ctypes.data for array in arrays))
+    words.arrays = arrays
+    return words
+
+
 def missing() -> bool:
     """Tell whether a library that is made use of has yet to be compiled, which takes some 15 s for all."""
     return any(not library.found() for library in Library.named)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evercrawl.kernels.addresses import ints32_at, ints_at, pointer_at
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.parse import _tags_kernel as tags
 from evercrawl.parse._bytes_kernel import Bytes, Spans, has_token, spelt, upto
@@ -90,27 +91,28 @@ def _is_tag(src: Bytes, i: int, n: int) -> bool:
     return 97 <= (c | 32) <= 122
 
 
-_U8, _I32, _I64 = pointer(np.uint8), pointer(np.int32), pointer(np.int64)
+_U8, _I32, _bytes_at = pointer(np.uint8), pointer(np.int32), pointer_at(np.uint8)
 
 
-@entry(i64, _U8, i64, i64, i64, _U8, i64, _U8, _U8, i64, _I32, i64, _I32, _I64, _I64)
+@entry(i64, _U8, i64, i64, i64, pointer(np.int64), i64, i64, i64)
 def scan(
-    src: Any, n: int, max_links: int, xml: int,
-    text: Any, text_size: int, links: Any, facts: Any, fact_size: int, words: Any, max_words: int,
-    lately: Any, values: Any, sizes: Any,
-) -> int:  # fmt: skip
+    src: Any, n: int, max_links: int, xml: int, memory: Any, text_size: int, fact_size: int, max_words: int
+) -> int:
     """Write text, links and facts of a page in UTF-8, and where in the text the words of links stand.
 
     A link that may be followed ends with a newline; a fact is a letter, a value and a NUL. What gets no share of the
     page's cash, or is not to be followed, is also a fact. Of the words of a link, three numbers are written: where they
     start and end in the text, and which of the links it is.
 
-    `sizes` becomes how many bytes, and how many triples, there are of each. `lately`, 3 * LATELY zeros, and `values`,
-    16 numbers, are scratch.
+    At the addresses `memory` there is room for text, links, facts and words; 3 * LATELY zeros and 16 numbers, which
+    are scratch; and four numbers, that become how many bytes, and how many triples, there are of each.
     """
-    spans = view(values, (tags.VALUES, 2))
-    into = view(text, text_size), view(links, fact_size), view(facts, fact_size), view(words, (max_words, 3))
-    return _scan(view(src, n), max_links, xml != 0, *into, view(lately, (LATELY, 3)), spans, view(sizes, 4))
+    at = view(memory, 7)
+    text, links = view(_bytes_at(at[0]), text_size), view(_bytes_at(at[1]), fact_size)
+    facts, words = view(_bytes_at(at[2]), fact_size), view(ints32_at(at[3]), (max_words, 3))
+    lately, values = view(ints32_at(at[4]), (LATELY, 3)), view(ints_at(at[5]), (tags.VALUES, 2))
+    sizes = view(ints_at(at[6]), 4)
+    return _scan(view(src, n), max_links, xml != 0, text, links, facts, words, lately, values, sizes)
 
 
 @entry(i64, _I32, i64, _I32, i64, i64)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.types import Spans
 
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -116,7 +116,6 @@ class _Scratch(threading.local):
         self.size_bytes = -1
         self.lately, self.sizes = np.zeros((LATELY, 3), np.int32), np.empty(4, np.int64)
         self.values = np.empty(16, np.int64)
-        self.small = pointer(self.lately), pointer(self.values), pointer(self.sizes)
 
     def fit(self, n: int) -> None:
         """Have room for a page of `n` bytes."""
@@ -126,8 +125,9 @@ class _Scratch(threading.local):
         self.text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
         self.links, self.facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
         self.spans = np.empty((n // 8 + 1, 3), np.int32)  # no link is shorter than <a href>
-        into = pointer(self.text), len(self.text), pointer(self.links), pointer(self.facts), len(self.facts)
-        self.large = (*into, pointer(self.spans))
+        self.addresses = address_table(
+            self.text, self.links, self.facts, self.spans, self.lately, self.values, self.sizes
+        )
 
 
 _scratch: Final = _Scratch()
@@ -140,7 +140,7 @@ def _parts(source: bytes, max_links: int, xml: bool) -> tuple[bytes, Bytes, Byte
     memory.fit(n)
     memory.lately[:] = 0
     most_spans = min(max_links, n // 8 + 1)
-    _KERNELS["scan"](source, n, max_links, xml, *memory.large, most_spans, *memory.small)
+    _KERNELS["scan"](source, n, max_links, xml, memory.addresses, len(memory.text), len(memory.facts), most_spans)
     at_text, at_links, at_facts, at_spans = memory.sizes.tolist()
     text, spans = memory.text[:at_text].tobytes(), memory.spans[:at_spans].copy()
     return text, memory.links[:at_links], memory.facts[:at_facts], spans

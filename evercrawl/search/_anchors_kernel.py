@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.kernels.addresses import ints32_at, ints_at, pointer_at
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.types import NO_SLOT, Keys, Slots, Spans
 
@@ -89,28 +90,30 @@ def _pair(slot: np.uint64, text: NDArray[np.uint8], i: int, end: int) -> np.uint
     return (code ^ code >> np.uint64(32)) | np.uint64(1)
 
 
-_I32, _I64, _U64 = pointer(np.int32), pointer(np.int64), pointer(np.uint64)
-_U8, _U32 = pointer(np.uint8), pointer(np.uint32)
+_I32, _U64, _U8, _U32 = (pointer(kind) for kind in (np.int32, np.uint64, np.uint8, np.uint32))
+_keys_at, _slots_at, _bytes_at = pointer_at(np.uint64), pointer_at(np.uint32), pointer_at(np.uint8)
 
 
-@entry(i64, _I32, i64, _U32, i64, _U8, i64, _U64, i64, _U64, _I32, _U32, _U8, i64, _I64)
+@entry(i64, _I32, i64, _U32, i64, _U8, i64, _U64, i64, pointer(np.int64), i64)
 def new(
-    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int,
-    pairs: Any, fresh: Any, to: Any, words: Any, room: int, size: Any,
-) -> int:  # fmt: skip
+    spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int, memory: Any, room: int
+) -> int:
     """Write which of the spans are new pairs, and put them into `said`; see `evercrawl.search.anchors`.
 
-    Of each new pair its slot is written, and its words, ASCII in lower case, with a newline behind them; `size` becomes
-    how many bytes that makes, -1 where there is not room for all.
+    At the addresses `memory` lie n numbers that are scratch; which of the spans are new; and of each new pair its slot,
+    and its words, ASCII in lower case, with a newline behind them. A last number becomes how many bytes these take, -1
+    where there is not room for all.
 
-    Return how many they are, -1 where a span leads out of what it is a span of. `pairs`, n numbers, is scratch.
+    Return how many they are, -1 where a span leads out of what it is a span of.
     """
+    at = view(memory, 5)
     rows, targets, source = view(spans, (n, 3)), view(slots, n_slots), view(text, n_text)
-    names, found = view(pairs, n), view(fresh, n)
+    names, found = view(_keys_at(at[0]), n), view(ints32_at(at[1]), n)
+    to, words = view(_slots_at(at[2]), n), view(_bytes_at(at[3]), room)
     if not _name(rows, targets, source, names):
         return -1
     count = _keep(names, view(said, places), found)
-    view(size, 1)[0] = _write(rows, targets, source, found[:count], view(to, n), view(words, room))
+    view(ints_at(at[4]), 1)[0] = _write(rows, targets, source, found[:count], to, words)
     return count
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.types import Slots, Spans
 
 _USUAL_LINKS: Final = 1_024
@@ -73,7 +73,7 @@ class Anchors:
         memory, n = self._memory, len(spans)
         memory.fit(n)
         page = pointer(spans), n, pointer(slots), len(slots), text, len(text)
-        count = _KERNELS["new"](*page, self._table, len(self._said), *memory.pointers)
+        count = _KERNELS["new"](*page, self._table, len(self._said), *memory.addresses)
         assert count >= 0, "a span leads out of the text, or out of the targets"
         if not count:
             return []
@@ -95,7 +95,7 @@ class _Memory:
         self._pairs, self._fresh = np.empty(n, np.uint64), np.empty(n, np.int32)
         self.to, self._words = np.empty(n, np.uint32), np.empty(n * _USUAL_BYTES, np.uint8)
         arrays = self._pairs, self._fresh, self.to, self._words
-        self.pointers = (*map(pointer, arrays), len(self._words), pointer(self._size))
+        self.addresses = address_table(*arrays, self._size), len(self._words)
 
     def lines(self, spans: Spans, text: bytes, count: int) -> list[str]:
         """Return the words of the links that were found to be new, in lower case."""

@@ -6,12 +6,13 @@ import os
 import stat
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evercrawl.kernels import Library, build, jit, library, missing, pointer, warm
+from evercrawl.kernels import Library, address_table, build, jit, library, missing, pointer, warm
 from evercrawl.kernels.cache import VARIABLE
 from evercrawl.simulate.simulation import simulate
 
@@ -226,6 +227,18 @@ def test_pointers_lead_to_whatever_lies_side_by_side(folder):
     assert made["total"](pointer(np.empty(0, np.int64)), 0) == 0
     with pytest.raises(AssertionError, match="contiguous"):
         pointer(np.arange(6)[::2])
+
+
+def test_addresses_keep_their_arrays():
+    array = np.arange(5)
+    where, alive = address_table(np.zeros(3), array), weakref.ref(array)
+    assert list(where)[1] == array.ctypes.data
+    del array
+    assert alive() is not None
+    del where
+    assert alive() is None
+    with pytest.raises(AssertionError, match="contiguous"):
+        address_table(np.arange(6)[::2])
 
 
 def test_every_library_of_a_crawl_is_warmed():

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.parse.digest import keys
 from evercrawl.parse.simhash import distance
@@ -176,12 +176,12 @@ def test_the_index_finds_what_comparing_all_finds(begun):
         np.zeros(BLOCKS * VALUES, np.uint32),
         np.zeros(5, np.int64),
     )
-    index, order = (pointer(nodes), len(nodes), pointer(heads)), np.arange(first, first + n)
-    KERNELS["fill"](*index, pointer(order), n, pointer(rows))
+    index, order = (address_table(nodes, heads, rows), len(nodes)), np.arange(first, first + n)
+    KERNELS["fill"](*index, pointer(order), n)
     hashes = part["simhash"].tolist()
     for i, mine in enumerate(hashes):
         asked = first + i, mine, 1 << 31, 1000, 1 << 30, 1, 3, pointer(out), 4
-        found = KERNELS["like"](*index, pointer(rows), *asked)
+        found = KERNELS["like"](*index, *asked)
         expected = [first + j for j in range(i) if distance(hashes[j], mine) <= 3]
         assert sorted(out[:found].tolist()) == expected
         assert i < 200 or first + i - 200 in expected

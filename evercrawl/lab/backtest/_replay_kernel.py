@@ -1,17 +1,18 @@
 """A replay's inner loops: what polls find, and how long copies were fresh."""
 
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints_at, pointer_at
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.lab.backtest._replay_layout import HELD, NEVER
 
 _FLOATS: Final = pointer(np.float64)
 _INTS: Final = pointer(np.int64)
-_WORDS: Final = pointer(np.uint64)
-_FLAGS: Final = pointer(np.bool_)
+_words_at: Final = pointer_at(np.uint64)
+_flags_at: Final = pointer_at(np.bool_)
 _SIMILAR_BITS: Final = 3
 
 _HELD: Final = pointer(HELD)
@@ -64,19 +65,38 @@ def _settle(
     held.version = row
 
 
-@entry(
-    i64, _INTS, _FLOATS, i64, f64, _INTS, _FLOATS, _INTS, _WORDS, _FLOATS, i64, i64, _HELD,
-    _FLAGS, _FLAGS, _FLAGS, _FLOATS,
-)  # fmt: skip
+class Past(NamedTuple):
+    """Where the versions of each page begin, (pages + 1,); and of each, since when it was, its state, and its words."""
+
+    first: Any
+    at: Any
+    state: Any
+    simhash: Any
+    modified_at: Any
+
+
+@compiled
+def _past(columns: Any, versions: int, pages: int) -> Past:
+    """Return the arrays that lie at the addresses `columns`."""
+    at = view(columns, 5)
+    return Past(
+        view(ints_at(at[0]), pages + 1), view(floats_at(at[1]), versions), view(ints_at(at[2]), versions),
+        view(_words_at(at[3]), versions), view(floats_at(at[4]), versions),
+    )  # fmt: skip
+
+
+@entry(i64, _INTS, _FLOATS, i64, f64, _INTS, i64, i64, _HELD, _INTS)
 def poll(
-    rows: Any, instants: Any, n: int, counted_from: float, first: Any, at: Any, state: Any, simhash: Any,
-    modified_at: Any, versions: int, pages: int, held: Any, changed: Any, gone: Any, fresh: Any, age_s: Any,
-) -> int:  # fmt: skip
-    """Take copies of some pages, each at its instant, and write what was found; return how many are gone."""
-    starts, since, states = view(first, pages + 1), view(at, versions), view(state, versions)
-    hashes, modified, copies = view(simhash, versions), view(modified_at, versions), view(held, pages)
-    which, when = view(rows, n), view(instants, n)
-    to, lost, same, aged = view(changed, n), view(gone, n), view(fresh, n), view(age_s, n)
+    rows: Any, instants: Any, n: int, counted_from: float, columns: Any, versions: int, pages: int, held: Any, out: Any
+) -> int:
+    """Take copies of some pages, each at its instant, and write what was found; return how many are gone.
+
+    At the addresses `out` lie whether each was changed, is gone, and was fresh, and its age.
+    """
+    starts, since, states, hashes, modified = _past(columns, versions, pages)
+    copies, which, when, found = view(held, pages), view(rows, n), view(instants, n), view(out, 4)
+    to, lost, same = view(_flags_at(found[0]), n), view(_flags_at(found[1]), n), view(_flags_at(found[2]), n)
+    aged = view(floats_at(found[3]), n)
     missing = 0
     for i in range(n):
         page, now = which[i], when[i]
@@ -102,22 +122,20 @@ def poll(
     return missing
 
 
-@entry(i64, f64, f64, _INTS, _FLOATS, _INTS, _WORDS, i64, i64, _HELD)
-def settle(
-    now: float, counted_from: float, first: Any, at: Any, state: Any, simhash: Any, versions: int, pages: int, held: Any
-) -> int:
+@entry(i64, f64, f64, _INTS, i64, i64, _HELD)
+def settle(now: float, counted_from: float, columns: Any, versions: int, pages: int, held: Any) -> int:
     """Count all pages up to `now`."""
-    starts, since, states = view(first, pages + 1), view(at, versions), view(state, versions)
-    hashes, copies = view(simhash, versions), view(held, pages)
+    starts, since, states, hashes, _ = _past(columns, versions, pages)
+    copies = view(held, pages)
     for page in range(pages):
         _settle(copies[page], starts[page], starts[page + 1], since, states, hashes, now, counted_from)
     return 0
 
 
-@entry(i64, f64, _INTS, _FLOATS, _INTS, i64, i64, _HELD, _FLAGS)
-def stale(now: float, first: Any, at: Any, state: Any, versions: int, pages: int, held: Any, out: Any) -> int:
+@entry(i64, f64, _INTS, i64, i64, _HELD, pointer(np.bool_))
+def stale(now: float, columns: Any, versions: int, pages: int, held: Any, out: Any) -> int:
     """Write of which pages there is a copy that is not the page any more, or a page that is gone."""
-    starts, since, states = view(first, pages + 1), view(at, versions), view(state, versions)
+    starts, since, states, _, _ = _past(columns, versions, pages)
     copies, to = view(held, pages), view(out, pages)
     for page in range(pages):
         row = max(copies[page].version, starts[page] - 1)
@@ -127,18 +145,19 @@ def stale(now: float, first: Any, at: Any, state: Any, versions: int, pages: int
     return 0
 
 
-@entry(i64, _INTS, i64, f64, _INTS, _FLOATS, _INTS, _FLAGS, i64, i64, _INTS, _FLAGS, _INTS, _INTS)
-def name(
-    rows: Any, n: int, now: float, first: Any, at: Any, target: Any, present: Any, links: int, pages: int,
-    looked: Any, named: Any, out: Any, by: Any,
-) -> int:  # fmt: skip
+@entry(i64, _INTS, i64, f64, _INTS, i64, i64, _INTS)
+def name(rows: Any, n: int, now: float, log: Any, links: int, pages: int, names: Any) -> int:
     """Write the pages that are named for the first time by some pages as these are at `now`; return how many.
 
-    In `by` is written which of the pages, from 0, names each.
+    At the addresses `log` lie where the links of each page begin, when each came or went, its target, and whether it
+    came; at `names` how far each page was looked at, which are named, those that this call names, and which of the
+    pages of `rows`, from 0, names each.
     """
-    which, starts, since, to = view(rows, n), view(first, pages + 1), view(at, links), view(target, links)
-    there, seen, known, found = view(present, links), view(looked, pages), view(named, pages), view(out, pages)
-    namer = view(by, pages)
+    at, to_write, which = view(log, 4), view(names, 4), view(rows, n)
+    starts, since, to = view(ints_at(at[0]), pages + 1), view(floats_at(at[1]), links), view(ints_at(at[2]), links)
+    there, seen = view(_flags_at(at[3]), links), view(ints_at(to_write[0]), pages)
+    known, found = view(_flags_at(to_write[1]), pages), view(ints_at(to_write[2]), pages)
+    namer = view(ints_at(to_write[3]), pages)
     count = 0
     for i in range(n):
         page = which[i]

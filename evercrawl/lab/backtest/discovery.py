@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.lab.backtest.truth import GONE, Truth
 from evercrawl.types import Floats, Ints
 
@@ -109,9 +109,7 @@ class LinkedFirst:
     def polled(self, rows: Ints, now: float) -> tuple[Ints, Ints]:
         """Return the pages that polls of some pages name for the first time; and how many each of these names."""
         rows = np.ascontiguousarray(rows, np.int64)
-        columns = (self._first, self._at, self._target, self._present)
-        count = _KERNELS["name"](
-            pointer(rows), len(rows), now, *(pointer(column) for column in columns), len(self._at), len(self.named),
-            pointer(self._looked), pointer(self.named), pointer(self._found), pointer(self._by),
-        )  # fmt: skip
+        columns = address_table(self._first, self._at, self._target, self._present)
+        names = address_table(self._looked, self.named, self._found, self._by)
+        count = _KERNELS["name"](pointer(rows), len(rows), now, columns, len(self._at), len(self.named), names)
         return self._found[:count].copy(), np.bincount(self._by[:count], minlength=len(rows))

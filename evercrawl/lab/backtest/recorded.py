@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.lab.backtest._replay_layout import HELD, NEVER
 from evercrawl.lab.polling.changing import Seen, Signals, World
 from evercrawl.types import Floats, Ints
@@ -48,8 +48,7 @@ class Recorded(World):
         self.held["version"], self.held["state"] = -1, NEVER
         self.held["settled_at"], self.held["stale_at"], self.held["seen_at"] = pages.start, math.inf, math.nan
         self.fresh = np.zeros(0, np.bool_)
-        columns = (pages.first, pages.at, pages.state, pages.simhash)
-        self._columns = [pointer(column) for column in columns]
+        self._columns = address_table(pages.first, pages.at, pages.state, pages.simhash, pages.modified_at)
         self._numbers = len(pages.at), len(pages), pointer(self.held)
 
     def visit(self, rows: Ints, now: float) -> Seen:
@@ -61,9 +60,8 @@ class Recorded(World):
         changed, gone, fresh = (np.empty(len(rows), np.bool_) for _ in range(3))
         age_s, rows = np.empty(len(rows)), np.ascontiguousarray(rows, np.int64)
         _KERNELS["poll"](
-            pointer(rows), pointer(at), len(rows), self._pages.measured_at, *self._columns,
-            pointer(self._pages.modified_at), *self._numbers,
-            pointer(changed), pointer(gone), pointer(fresh), pointer(age_s),
+            pointer(rows), pointer(at), len(rows), self._pages.measured_at, self._columns, *self._numbers,
+            address_table(changed, gone, fresh, age_s),
         )  # fmt: skip
         self.fresh = fresh
         return Seen(changed, age_s, gone)
@@ -75,12 +73,12 @@ class Recorded(World):
     def stale(self, now: float) -> NDArray[np.bool_]:
         """Return which copies are not the page any more."""
         out = np.empty(len(self._pages), np.bool_)
-        _KERNELS["stale"](now, *self._columns[:3], *self._numbers, pointer(out))
+        _KERNELS["stale"](now, self._columns, *self._numbers, pointer(out))
         return out
 
     def settle(self, now: float) -> None:
         """Count all pages up to `now`."""
-        _KERNELS["settle"](now, self._pages.measured_at, *self._columns, *self._numbers)
+        _KERNELS["settle"](now, self._pages.measured_at, self._columns, *self._numbers)
 
     def earned(self, now: float) -> float:
         """Return the integral so far of the weight of what is fresh, over that of what is there; nan for nothing."""

@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints32_at
 from evercrawl.kernels.build import entry, f64, i64, pointer, view
 from evercrawl.lab.engine._heap_kernel import PlacedHeap, rise, settle, sink
+from evercrawl.lab.engine._rows_kernel import row_arrays
 
 _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
@@ -24,18 +26,23 @@ def heapify(page: Any, place: Any, key: Any, n: int) -> int:
     return 0
 
 
-@entry(i64, _L, _I, _I, i64, i64, _F, _F, _F, _F, _I, _I, i64, _L, i64, f64, i64, _I, _F, _F)
+@entry(i64, _L, i64, i64, _L, i64, _L, i64, f64, i64, _L)
 def visit(
-    first: Any, count: Any, target: Any, links: int, n: int, key: Any, history: Any, put_in: Any, state: Any,
-    page: Any, place: Any, greedy: int, picks: Any, visits: int, tax: float, extra: int,
-    to_page: Any, to_earned: Any, to_clock: Any,
+    links_now: Any, links: int, n: int, numbers: Any, greedy: int, picks: Any, visits: int, tax: float, extra: int,
+    made: Any,
 ) -> int:  # fmt: skip
-    """Visit the pages of `picks`, the one with most cash where there is -1; note what each had earned, and G then."""
-    begin, out, to = view(first, n), view(count, n), view(target, links)
-    keys, moved, initial, now = view(key, n), view(history, n), view(put_in, n), view(state, 2)
-    heap = PlacedHeap(view(page, n), view(place, n), keys)  # neither touched nor there without greed
-    order = view(picks, visits)
-    seen, earned, clock = view(to_page, visits), view(to_earned, visits), view(to_clock, visits)
+    """Visit the pages of `picks`, the one with most cash where there is -1; note what each had earned, and G then.
+
+    Keys, histories, what was put in, the state, and the heap's pages and places are the arrays of `numbers`; page, what
+    it had earned and G are those of `made`.
+    """
+    rows, at, into = row_arrays(links_now, n, links), view(numbers, 6), view(made, 3)
+    begin, out, to = rows.first, rows.count, rows.target
+    keys, moved, initial = view(floats_at(at[0]), n), view(floats_at(at[1]), n), view(floats_at(at[2]), n)
+    now, order = view(floats_at(at[3]), 2), view(picks, visits)
+    heap = PlacedHeap(view(ints32_at(at[4]), n), view(ints32_at(at[5]), n), keys)  # without greed not there
+    seen = view(ints32_at(into[0]), visits)
+    earned, clock = view(floats_at(into[1]), visits), view(floats_at(into[2]), visits)
     for k in range(visits):
         i: Any = order[k] if order[k] >= 0 else np.int64(heap.page[0])
         cash = keys[i] + now[UNSPENT]
@@ -47,8 +54,8 @@ def visit(
         if greedy:
             sink(heap, i)
         share = (1.0 - tax) * cash / max(out[i] + extra, 1)
-        for at in range(begin[i], begin[i] + out[i]):
-            j = to[at]
+        for link in range(begin[i], begin[i] + out[i]):
+            j = to[link]
             keys[j] += share
             if greedy:
                 rise(heap, j)

@@ -7,13 +7,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints32_at
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.lab.engine._heap_kernel import PlacedHeap, rise, sink
-from evercrawl.lab.engine._rows_kernel import RowArrays, replace
+from evercrawl.lab.engine._rows_kernel import RowArrays, replace, row_arrays
 
-_F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
-_I: Final = pointer(np.int32)
 
 
 class Residual(NamedTuple):
@@ -63,23 +62,26 @@ def _same(rows: RowArrays, others: RowArrays, i: int) -> bool:
     return same
 
 
-@entry(i64, _L, _I, _I, i64, _L, _I, _I, _I, i64, _L, i64, _F, _F, _F, _I, _I, i64, _L, i64, f64)
+@compiled
+def _numbers(addresses: Any, n: int, greedy: int) -> tuple[Any, Residual]:
+    """Return the value of each page, and what it has yet to pass on: value, r, key, page and place lie there."""
+    at = view(addresses, 5)
+    heap = PlacedHeap(view(ints32_at(at[3]), n), view(ints32_at(at[4]), n), view(floats_at(at[2]), n))
+    return view(floats_at(at[0]), n), Residual(view(floats_at(at[1]), n), heap, greedy)
+
+
+@entry(i64, _L, i64, _L, i64, i64, _L, i64, _L, i64, f64)
 def visit(
-    first: Any, count: Any, target: Any, links: int,
-    held_first: Any, held_count: Any, held_room: Any, held_target: Any, held_links: int, held_end: Any,
-    n: int, value: Any, residual: Any, key: Any, page: Any, place: Any, greedy: int,
+    live_rows: Any, links: int, held_rows: Any, held_links: int, n: int, numbers: Any, greedy: int,
     picks: Any, visits: int, tax: float,
 ) -> int:  # fmt: skip
     """Visit the pages of `picks`, the one with the largest |r| where there is -1; return how many were visited.
 
     Fewer than were asked for are when there is no more room for what a page links to now.
     """
-    live = RowArrays(view(first, n), view(count, n), view(count, n), view(target, links), view(held_end, 1))
-    held = RowArrays(
-        view(held_first, n), view(held_count, n), view(held_room, n), view(held_target, held_links), view(held_end, 1)
-    )
-    x, order = view(value, n), view(picks, visits)
-    to = Residual(view(residual, n), PlacedHeap(view(page, n), view(place, n), view(key, n)), greedy)
+    live, held = row_arrays(live_rows, n, links), row_arrays(held_rows, n, held_links)
+    x, to = _numbers(numbers, n, greedy)
+    order = view(picks, visits)
     for k in range(visits):
         i: Any = order[k] if order[k] >= 0 else np.int64(to.heap.page[0])
         same = _same(live, held, i)
@@ -97,21 +99,16 @@ def visit(
     return visits
 
 
-@entry(i64, _L, _I, _I, i64, i64, _F, _F, _F, _I, _I, i64, _L, i64, f64)
-def settle(
-    first: Any, count: Any, target: Any, links: int,
-    n: int, value: Any, residual: Any, key: Any, page: Any, place: Any, greedy: int,
-    picks: Any, pushes: int, tax: float,
-) -> int:  # fmt: skip
+@entry(i64, _L, i64, i64, _L, i64, _L, i64, f64)
+def settle(known: Any, links: int, n: int, numbers: Any, greedy: int, picks: Any, pushes: int, tax: float) -> int:
     """Pass on along known links what the pages of `picks` have, without a visit; those never read have none."""
-    out, x, order = view(count, n), view(value, n), view(picks, pushes)
-    rows = RowArrays(view(first, n), out, out, view(target, links), view(first, 1))
-    to = Residual(view(residual, n), PlacedHeap(view(page, n), view(place, n), view(key, n)), greedy)
+    rows, order = row_arrays(known, n, links), view(picks, pushes)
+    x, to = _numbers(numbers, n, greedy)
     for k in range(pushes):
         i: Any = order[k] if order[k] >= 0 else np.int64(to.heap.page[0])
-        if out[i] >= 0:
+        if rows.count[i] >= 0:
             amount = _take(to, i)
             x[i] += amount
-            if out[i] > 0:
-                _pay(to, rows, i, (1.0 - tax) * amount / out[i])
+            if rows.count[i] > 0:
+                _pay(to, rows, i, (1.0 - tax) * amount / rows.count[i])
     return 0

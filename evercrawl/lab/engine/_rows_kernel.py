@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.addresses import ints32_at, ints_at
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 
 _L: Final = pointer(np.int64)
@@ -21,6 +22,16 @@ class RowArrays(NamedTuple):
     room: Any
     target: Any
     end: Any
+
+
+@compiled
+def row_arrays(addresses: Any, n: int, links: int) -> RowArrays:
+    """Return the rows whose arrays lie at `addresses`, in the order of the fields."""
+    at = view(addresses, 5)
+    return RowArrays(
+        view(ints_at(at[0]), n), view(ints32_at(at[1]), n), view(ints32_at(at[2]), n), view(ints32_at(at[3]), links),
+        view(ints_at(at[4]), 1),
+    )  # fmt: skip
 
 
 @compiled
@@ -94,19 +105,16 @@ def _forget(out: RowArrays, into: RowArrays, page: int, seed: Any) -> None:
     drop(out, source, find(out, source, page))
 
 
-@entry(i64, _L, _I, _I, _I, i64, _L, _L, _I, _I, _I, i64, _L, i64, _L, i64, _U, _L)
+@entry(i64, _L, i64, _L, i64, i64, _L, i64, _U, _L)
 def change(
-    first: Any, count: Any, room: Any, target: Any, links: int, end: Any,
-    in_first: Any, in_count: Any, in_room: Any, in_target: Any, in_links: int, in_end: Any,
-    n: int, pages: Any, changes: int, seed: Any, left: Any,
-) -> int:  # fmt: skip
+    out_rows: Any, links: int, into_rows: Any, in_links: int, n: int, pages: Any, changes: int, seed: Any, left: Any
+) -> int:
     """Halve the links to each of `pages` that is given as it is, double those to -1 - page; return how many were done.
 
     Fewer than were asked for are when there is no more room; `left` then has how many links the next one has to get
     yet, otherwise -1. One link remains of an odd number of links more than goes, so none loses its last one.
     """
-    out = RowArrays(view(first, n), view(count, n), view(room, n), view(target, links), view(end, 1))
-    into = RowArrays(view(in_first, n), view(in_count, n), view(in_room, n), view(in_target, in_links), view(in_end, 1))
+    out, into = row_arrays(out_rows, n, links), row_arrays(into_rows, n, in_links)
     what, state, rest = view(pages, changes), view(seed, 1), view(left, 1)
     for at in range(changes):
         page = what[at] if what[at] >= 0 else -1 - what[at]

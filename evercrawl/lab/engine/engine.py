@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.lab.engine.living import LinkRows
 from evercrawl.lab.engine.visiting import Engine, Moves, VisitWatcher
 
@@ -102,13 +102,13 @@ class Opic(Engine):
         return both
 
     def _visit(self, picks: Ints) -> None:
-        n, count = self.pages, len(picks)
+        count = len(picks)
         self._rebase()
         made = Moves(np.empty(count, np.int32), np.empty(count), np.empty(count))
         _OPIC["visit"](
-            *self.web.out.readable(), n, pointer(self._key), pointer(self.history), pointer(self._put_in),
-            pointer(self._state), *self._heap(), len(self._page) > 0, pointer(picks), count, self.tax, self._link,
-            *map(pointer, made),
+            *self.web.out.arrays(), self.pages,
+            address_table(self._key, self.history, self._put_in, self._state, self._page, self._place),
+            len(self._page) > 0, pointer(picks), count, self.tax, self._link, address_table(*made),
         )  # fmt: skip
         for watcher in self.watchers:
             watcher.watch(made)
@@ -155,14 +155,14 @@ class Push(Engine):
     def settle(self, pushes: int) -> None:
         """Pass on along the links known what pages have to pass on, without visiting them."""
         picks = self.picker.next(pushes, self)
-        _PUSH["settle"](*self.known.readable(), self.pages, *self._numbers(), pointer(picks), len(picks), self.tax)
+        _PUSH["settle"](*self.known.arrays(), self.pages, *self._numbers(), pointer(picks), len(picks), self.tax)
 
     def _visit(self, picks: Ints) -> None:
         done = 0
         while True:
             rest = picks[done:]
             done += _PUSH["visit"](
-                *self.web.out.readable(), *self.known.pointers(), self.pages, *self._numbers(), pointer(rest),
+                *self.web.out.arrays(), *self.known.arrays(), self.pages, *self._numbers(), pointer(rest),
                 len(rest), self.tax,
             )  # fmt: skip
             if done == len(picks):
@@ -170,5 +170,5 @@ class Push(Engine):
             self.known.make_room(max(_ROOM, self.pages))
 
     def _numbers(self) -> tuple[Any, ...]:
-        arrays = pointer(self.value), pointer(self.residual), pointer(self._size)
-        return *arrays, *self._heap(), int(len(self._page) > 0)
+        arrays = self.value, self.residual, self._size, self._page, self._place
+        return address_table(*arrays), int(len(self._page) > 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.simulate.graphs.base import Web
 
 if TYPE_CHECKING:
@@ -68,14 +68,9 @@ class LinkRows:
         self.target[: len(kept)] = kept
         self.end = np.array([len(kept)])
 
-    def pointers(self) -> tuple[Any, ...]:
-        """Return what kernels that change rows take: first, count, room, target, its length, end."""
-        where = pointer(self.first), pointer(self.count), pointer(self.room), pointer(self.target)
-        return *where, len(self.target), pointer(self.end)
-
-    def readable(self) -> tuple[Any, ...]:
-        """Return what kernels that only read rows take: first, count, target, its length."""
-        return pointer(self.first), pointer(self.count), pointer(self.target), len(self.target)
+    def arrays(self) -> tuple[Any, int]:
+        """Return what kernels take, until there is more room: the arrays' addresses, and the length of `target`."""
+        return address_table(self.first, self.count, self.room, self.target, self.end), len(self.target)
 
     def _places(self, count: Spans) -> Ints:
         after = np.cumsum(count, dtype=np.int64)
@@ -133,7 +128,7 @@ class ChangingWeb:
         while True:
             rest = what[done:]
             done += _KERNELS["change"](
-                *self.out.pointers(), *into.pointers(), self.pages, pointer(rest), len(rest), pointer(self._state),
+                *self.out.arrays(), *into.arrays(), self.pages, pointer(rest), len(rest), pointer(self._state),
                 pointer(left),
             )  # fmt: skip
             if done == len(what):

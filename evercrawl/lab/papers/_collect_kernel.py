@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints32_at, ints_at
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.lab.engine._heap_kernel import PlacedHeap, rise, settle, sink
 
@@ -96,15 +97,14 @@ def _read(c: ReadingCrawl, page: int, kind: int, tax: float, own: float) -> None
         c.spent[0] += (has - share * (end - begin)) / c.state[KNOWN]
 
 
-@entry(i64, _L, _I, i64, i64, _I, _I, _F, _L, _I, _L, _F, i64, i64, f64, f64)
-def collect(
-    start: Any, target: Any, links: int, n: int, page: Any, place: Any, key: Any, found: Any, read: Any, state: Any,
-    spent: Any, kind: int, upto: int, tax: float, own: float,
-) -> int:  # fmt: skip
-    """Read until so many pages were read, or none waits."""
+@entry(i64, _L, i64, i64, i64, i64, f64, f64)
+def collect(crawl: Any, links: int, n: int, kind: int, upto: int, tax: float, own: float) -> int:
+    """Read until so many pages were read, or none waits; `crawl` has the fields of `ReadingCrawl`."""
+    at = view(crawl, 9)
     c = ReadingCrawl(
-        view(start, n + 1), view(target, links), view(page, n), view(place, n), view(key, n), view(found, n),
-        view(read, n), view(state, 4), view(spent, 1),
+        view(ints_at(at[0]), n + 1), view(ints32_at(at[1]), links), view(ints32_at(at[2]), n),
+        view(ints32_at(at[3]), n), view(floats_at(at[4]), n), view(ints_at(at[5]), n), view(ints32_at(at[6]), n),
+        view(ints_at(at[7]), 4), view(floats_at(at[8]), 1),
     )  # fmt: skip
     while c.state[SIZE] and c.state[READ] < upto:
         one = _next(c)
@@ -121,23 +121,24 @@ def heapify(n: int, page: Any, place: Any, key: Any, state: Any) -> int:
     return 0
 
 
-@entry(i64, _L, _I, i64, i64, _I, i64, _I, i64, _I, _I, _I, _F, _I, _I, _I, _L)
-def by_site(
-    start: Any, target: Any, links: int, n: int, site: Any, sites: int, seed: Any, seeds: int,
-    top: Any, place: Any, after: Any, key: Any, head: Any, tail: Any, read: Any, found: Any,
-) -> int:  # fmt: skip
+@entry(i64, _L, i64, i64, i64, i64, _L)
+def by_site(web: Any, links: int, n: int, sites: int, seeds: int, state: Any) -> int:
     """Read a page of the site on which most wait until none waits, on each site as they were found; return how many.
 
-    `key` is of sites, `after` of pages: the next one that waits on the same site.
+    Of the web there are where links start, their targets, the pages' sites, and the seeds. Of the state: the sites by
+    place, their places and their keys; the page that waits first on each and the last one; which one follows each page
+    there; the pages read; and the slot of each.
     """
-    begin, to, of = view(start, n + 1), view(target, links), view(site, n)
-    heap = PlacedHeap(view(top, sites), view(place, sites), view(key, sites))
-    following, first, last = view(after, n), view(head, sites), view(tail, sites)
-    order, slot, roots = view(read, n), view(found, n), view(seed, seeds)
+    at, lies = view(web, 4), view(state, 8)
+    begin, to, of = view(ints_at(at[0]), n + 1), view(ints32_at(at[1]), links), view(ints32_at(at[2]), n)
+    heap = PlacedHeap(view(ints32_at(lies[0]), sites), view(ints32_at(lies[1]), sites), view(floats_at(lies[2]), sites))
+    first, last = view(ints32_at(lies[3]), sites), view(ints32_at(lies[4]), sites)
+    following, order, slot = view(ints32_at(lies[5]), n), view(ints32_at(lies[6]), n), view(ints_at(lies[7]), n)
+    roots = view(ints32_at(at[3]), seeds)
     known, done = 0, 0
     while True:
-        for at in range(seeds if done == 0 else 0):
-            known = _wait(heap, of, following, first, last, slot, roots[at], known)
+        for link in range(seeds if done == 0 else 0):
+            known = _wait(heap, of, following, first, last, slot, roots[link], known)
         best = heap.page[0]
         page = first[best]
         if page < 0:
@@ -147,8 +148,8 @@ def by_site(
         first[best] = following[page]
         heap.key[best] += -1.0 + TIE * slot[page] - (TIE * slot[first[best]] if first[best] >= 0 else 0.0)
         sink(heap, best)
-        for at in range(begin[page], begin[page + 1]):
-            known = _wait(heap, of, following, first, last, slot, to[at], known)
+        for link in range(begin[page], begin[page + 1]):
+            known = _wait(heap, of, following, first, last, slot, to[link], known)
 
 
 @compiled

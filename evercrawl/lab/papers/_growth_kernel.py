@@ -7,12 +7,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.addresses import floats_at, ints32_at, ints_at
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.lab.engine._heap_kernel import PlacedHeap, rise, sink
 
-_F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
-_I: Final = pointer(np.int32)
 
 _SMALL: Final = 1e-5  # below it (1 - exp(-x)) / x is taken as a series
 UNSPENT, CLOCK, FIRST, AGES = range(4)  # as in _opic_kernel; what was earned until first visits, in how long
@@ -63,20 +62,21 @@ def _look(k: Known, page: int, cash: float, length: float) -> None:
     k.mark[page], k.put_in[page] = clock, 0.0
 
 
-@entry(i64, _L, _I, i64, i64, _I, i64, _I, _I, _F, _F, _F, _F, _F, _F, _L, _F, i64, i64, f64, f64)
+@entry(i64, _L, i64, i64, i64, _L, i64, i64, f64, f64)
 def visit(
-    start: Any, target: Any, links: int, n: int, turn: Any, there: int, page: Any, place: Any, key: Any, put_in: Any,
-    history: Any, missing: Any, mark: Any, born: Any, count: Any, now: Any, visits: int, most: int, tax: float,
-    length: float,
-) -> int:  # fmt: skip
+    web: Any, links: int, n: int, there: int, known: Any, visits: int, most: int, tax: float, length: float
+) -> int:
     """Visit the page with most cash, as often as asked or until `most` pages are known; return how often.
 
-    Pages whose turn is not before `there` are not there yet, nor are links to them.
+    Pages whose turn is not before `there` are not there yet, nor are links to them. Of the web there are where links
+    start, their targets, and turns; of what is known the fields of `Known`.
     """
-    begin, to, turns = view(start, n + 1), view(target, links), view(turn, n)
+    at, of = view(web, 3), view(known, 10)
+    begin, to, turns = view(ints_at(at[0]), n + 1), view(ints32_at(at[1]), links), view(ints32_at(at[2]), n)
     k = Known(
-        view(page, n), view(place, n), view(key, n), view(put_in, n), view(history, n), view(missing, n),
-        view(mark, n), view(born, n), view(count, 1), view(now, 4),
+        view(ints32_at(of[0]), n), view(ints32_at(of[1]), n), view(floats_at(of[2]), n), view(floats_at(of[3]), n),
+        view(floats_at(of[4]), n), view(floats_at(of[5]), n), view(floats_at(of[6]), n), view(floats_at(of[7]), n),
+        view(ints_at(of[8]), 1), view(floats_at(of[9]), 4),
     )  # fmt: skip
     for done in range(visits):
         if k.count[0] >= most:
@@ -88,15 +88,15 @@ def visit(
         k.key[i] = -k.now[UNSPENT]
         sink(_heap(k), i)
         out = 0
-        for at in range(begin[i], begin[i + 1]):
-            out += turns[to[at]] < there
+        for link in range(begin[i], begin[i + 1]):
+            out += turns[to[link]] < there
         share = (1.0 - tax) * cash / max(out, 1)
-        for at in range(begin[i], begin[i + 1]):
-            if turns[to[at]] >= there:
+        for link in range(begin[i], begin[i + 1]):
+            if turns[to[link]] >= there:
                 continue
-            if k.place[to[at]] < 0:
-                _meet(k, to[at])
-            k.key[to[at]] += share
-            rise(_heap(k), to[at])
+            if k.place[to[link]] < 0:
+                _meet(k, to[link])
+            k.key[to[link]] += share
+            rise(_heap(k), to[link])
         k.now[UNSPENT] += (cash - share * out) / k.count[0]
     return visits

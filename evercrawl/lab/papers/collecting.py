@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.importance.offline import Graph, solve
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.model.web.known_ranks import TAX, TOLERANCE, following
 from evercrawl.types import Floats, Ints
 
@@ -112,9 +112,8 @@ class Collecting:
         """Read on until as many pages were read."""
         web, arrays = self._web, (self._page, self._place, self.key, self._found, self._read, self._state, self._spent)
         _KERNELS["collect"](
-            pointer(web.start), pointer(web.target), web.links, web.pages, *map(pointer, arrays), self._kind, upto,
-            TAX, self._own,
-        )  # fmt: skip
+            address_table(web.start, web.target, *arrays), web.links, web.pages, self._kind, upto, TAX, self._own
+        )
 
     def rank(self) -> None:
         """Put what waits in order by new keys."""
@@ -157,7 +156,7 @@ def _by_site(web: Web, seeds: Ints) -> Ints:
     head, tail, key = np.full(sites, -1, np.int32), np.full(sites, -1, np.int32), np.zeros(sites)
     site, roots, slots = web.site.astype(np.int32), seeds.astype(np.int32), found.astype(np.int64)
     done = _KERNELS["by_site"](
-        pointer(web.start), pointer(web.target), web.links, n, pointer(site), sites, pointer(roots), len(roots),
-        *map(pointer, (top, place, after, key, head, tail, read, slots)),
+        address_table(web.start, web.target, site, roots), web.links, n, sites, len(roots),
+        address_table(top, place, key, head, tail, after, read, slots),
     )  # fmt: skip
     return read[:done].astype(np.int64)

@@ -10,7 +10,7 @@ from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.newcomers import Newcomers, introduced
 from evercrawl.importance.offline import solve
 from evercrawl.importance.windows.exponential import Exponential
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table
 from evercrawl.lab.papers.collecting import known_links
 from evercrawl.simulate.graphs.base import Web
 
@@ -99,9 +99,8 @@ class Growing:
         )  # fmt: skip
         web, most = self._web, most or self._web.pages + 1
         done: int = _KERNELS["visit"](
-            pointer(web.start), pointer(web.target), web.links, web.pages, pointer(self._turn), self.there,
-            *map(pointer, arrays), visits, most,
-            self._scheme.tax, self.length,
+            address_table(web.start, web.target, self._turn), web.links, web.pages, self.there, address_table(*arrays),
+            visits, most, self._scheme.tax, self.length,
         )  # fmt: skip
         return done
 

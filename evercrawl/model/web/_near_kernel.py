@@ -9,23 +9,33 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.kernels.addresses import pointer_at
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.store.records.records import NEAR, RECORD
 from evercrawl.types import NO_SLOT, Keys, Outcome, Slots
 
 MOST: Final = 128  # nodes of a chain that are looked at, the newest first
-_NODES, _HEADS, _RECORDS = pointer(np.uint64), pointer(np.uint32), pointer(RECORD)
+_INTS = pointer(np.int64)
+_nodes_at, _heads_at, _records_at = pointer_at(np.uint64), pointer_at(np.uint32), pointer_at(RECORD)
 _OK, _NEAR = int(Outcome.OK), NEAR
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _M1, _M2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _M4, _H1 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
-@entry(i64, _NODES, i64, _HEADS, i64, _RECORDS)
-def put(nodes: Any, size: int, heads: Any, index: int, records: Any) -> int:
+@compiled
+def _index(addresses: Any, size: int) -> Any:
+    """Return nodes, heads and records, which lie at `addresses`."""
+    at = view(addresses, 3)
+    nodes, heads = view(_nodes_at(at[0]), (size, WORDS)), view(_heads_at(at[1]), BLOCKS * VALUES)
+    return nodes, heads, view(_records_at(at[2]), size)
+
+
+@entry(i64, _INTS, i64, i64)
+def put(addresses: Any, size: int, index: int) -> int:
     """Let the index have the hash that a record has now, as the newest, if the page could be another's original."""
-    chains, starts, rows = view(nodes, (size, WORDS)), view(heads, BLOCKS * VALUES), view(records, size)
+    chains, starts, rows = _index(addresses, size)
     _take(chains, starts, index)
     row = rows[index]
     own = row["digest"] != 0 and row["alias"] == NO_SLOT and row["flags"] & _NEAR == 0
@@ -34,26 +44,26 @@ def put(nodes: Any, size: int, heads: Any, index: int, records: Any) -> int:
     return 0
 
 
-@entry(i64, _NODES, i64, _HEADS, pointer(np.int64), i64, _RECORDS)
-def fill(nodes: Any, size: int, heads: Any, order: Any, n: int, records: Any) -> int:
+@entry(i64, _INTS, i64, _INTS, i64)
+def fill(addresses: Any, size: int, order: Any, n: int) -> int:
     """Put the hashes of records into an empty index, one after another."""
-    chains, starts, rows = view(nodes, (size, WORDS)), view(heads, BLOCKS * VALUES), view(records, size)
+    chains, starts, rows = _index(addresses, size)
     for index in view(order, n):
         _link(chains, starts, index, np.uint64(rows[index]["simhash"]))
     return 0
 
 
-@entry(i64, _NODES, i64, _HEADS, _RECORDS, i64, u64, i64, i64, i64, i64, i64, pointer(np.int64), i64)
+@entry(i64, _INTS, i64, i64, u64, i64, i64, i64, i64, i64, _INTS, i64)
 def like(
-    nodes: Any, size: int, heads: Any, records: Any, before: int, simhash: Any, words: int, size_bytes: int, host: int,
-    here: int, bits: int, out: Any, room: int,
+    addresses: Any, size: int, before: int, simhash: Any, words: int, size_bytes: int, host: int, here: int, bits: int,
+    out: Any, room: int,
 ) -> int:  # fmt: skip
     """Write the records before `before` that look the same; return how many, at most `room`.
 
     They differ in at most `bits` bits, and their sizes by no more than a twentieth. One with the very same text comes
     alone. Those on `host` count only if `here` is set; whether there is one is written behind the last, as 1 or 0.
     """
-    chains, starts, rows = view(nodes, (size, WORDS)), view(heads, BLOCKS * VALUES), view(records, size)
+    chains, starts, rows = _index(addresses, size)
     return _like(chains, starts, rows, before, simhash, words, size_bytes, host, here, bits, view(out, room + 1))
 
 

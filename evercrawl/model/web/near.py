@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
-from evercrawl.kernels import Library, pointer
+from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.parse.simhash import distance
 from evercrawl.store.journal.events import HAS_LINKS, KEEP, Visit
@@ -86,9 +86,9 @@ class NearDuplicates:
         self._heads: Slots = np.zeros(BLOCKS * VALUES, np.uint32)
         self._out: Ints = np.zeros(MOST + 1, np.int64)
         size = min(len(rows), len(self._nodes) // WORDS)
-        self._index = pointer(self._nodes), size, pointer(self._heads)
+        self._index = address_table(self._nodes, self._heads, rows), size
         self.beside = False
-        self._rows, self._found = pointer(rows), pointer(self._out)
+        self._found = pointer(self._out)
         self._fill(rows[: self._state.records.count])
 
     def _fill(self, rows: Any) -> None:
@@ -96,7 +96,7 @@ class NearDuplicates:
         held = (rows["simhash"] != 0) & (rows["digest"] != 0) & (rows["alias"] == NO_SLOT) & (rows["flags"] & NEAR == 0)
         places = np.flatnonzero(held)
         order = np.ascontiguousarray(places[np.argsort(rows["event"][places], kind="stable")], np.int64)
-        _KERNELS["fill"](*self._index, pointer(order), len(order), self._rows)
+        _KERNELS["fill"](*self._index, pointer(order), len(order))
 
     def copied(self, reading: Reading) -> bool:
         """Whether a page that was read anew, as a whole, says nearly what another said before."""
@@ -135,7 +135,7 @@ class NearDuplicates:
         event = visit.event
         if not event.flags & HAS_LINKS:
             return
-        _KERNELS["put"](*self._index, self._state.table.record.item(event.slot), self._rows)
+        _KERNELS["put"](*self._index, self._state.table.record.item(event.slot))
 
     def _still(self, slot: int, simhash: int) -> bool:
         """Whether a page is still what another was a near-duplicate of."""
@@ -157,7 +157,7 @@ class NearDuplicates:
         own = state.lost.get(reading.slot, state.records.count) if own is None else own
         plain = _plain(url)
         about = own, simhash, words, size_bytes, reading.host.number, int(len(plain) < len(url))
-        n = _KERNELS["like"](*self._index, self._rows, *about, BITS, self._found, MOST)
+        n = _KERNELS["like"](*self._index, *about, BITS, self._found, MOST)
         self.beside = bool(self._out[MOST])
         for index in self._out[:n].tolist() if n else ():
             row = state.records.rows[index]
