@@ -34,7 +34,7 @@ from rivals import Duel, duels
 from evercrawl.lab.backtest.replay import replay
 from evercrawl.lab.backtest.report import means, of_site
 from evercrawl.lab.backtest.runs import make, planned
-from evercrawl.lab.backtest.setting import DAY_S, Setting, choices
+from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting, choices
 from evercrawl.lab.histories import History, find, read
 from evercrawl.schedule.clocks import clocks
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evercrawl.lab.backtest.report import OfSite
-    from evercrawl.lab.backtest.rows import Row
+    from evercrawl.lab.backtest.rows import ReplayRow
     from evercrawl.lab.backtest.runs import Made
 
 PARTS = ("gaps", "pooled", "poisson", "speed", "million", "intervals", "ablation", "rivals")
@@ -106,7 +106,7 @@ def gaps(o: argparse.Namespace) -> Iterable[Figure]:
         yield from errors(o, sites, name)
 
 
-def rivalry(rows: list[Row], name: str) -> Iterable[Figure]:
+def rivalry(rows: list[ReplayRow], name: str) -> Iterable[Figure]:
     """Yield how far the policy is behind a rival, whose rows are given, where it is furthest behind."""
     if rows:
         worst = min(rows, key=lead)
@@ -128,7 +128,9 @@ def ablation(o: argparse.Namespace) -> Iterable[Figure]:
     for part in ("", *clocks.PARTS, "age"):
         options = [f"{o.policy}.without={part}"] if part else []
         for name, groups in (("sites", [(path,) for path in o.paths]), ("pooled", [tuple(o.paths)])):
-            made = replayed(o, groups, [o.policy, "uniform", "notices"], Setting(o.budget[0], sample=o.sample), options)
+            made = replayed(
+                o, groups, [o.policy, "uniform", "notices"], ReplaySetting(o.budget[0], sample=o.sample), options
+            )
             rows = [row for each in made for row in said(each).rows if row.policy == o.policy]
             for budget in o.budget:
                 mean = statistics.fmean(row.gap_closed for row in rows if row.budget == budget)
@@ -161,8 +163,8 @@ def rivals(o: argparse.Namespace) -> Iterable[Figure]:
 
 def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[OfSite], list[OfSite]]:
     """Return what is said of each group with validators and without; the yardsticks do not know of them."""
-    dated = replayed(o, groups, [o.policy, *YARDSTICKS], Setting(o.budget[0], sample=o.sample))
-    undated = replayed(o, groups, [o.policy], Setting(o.budget[0], validators=False, sample=o.sample))
+    dated = replayed(o, groups, [o.policy, *YARDSTICKS], ReplaySetting(o.budget[0], sample=o.sample))
+    undated = replayed(o, groups, [o.policy], ReplaySetting(o.budget[0], validators=False, sample=o.sample))
     every = 1 + len(YARDSTICKS)
     in_place = [
         [undated[at][place // every] if place % every == 0 else each for place, each in enumerate(made)]
@@ -173,7 +175,7 @@ def both(o: argparse.Namespace, groups: list[tuple[Path, ...]]) -> tuple[list[Of
 
 
 def replayed(
-    o: argparse.Namespace, groups: list[tuple[Path, ...]], policies: list[str], setting: Setting,
+    o: argparse.Namespace, groups: list[tuple[Path, ...]], policies: list[str], setting: ReplaySetting,
     options: Sequence[str] = (),
 ) -> list[list[Made]]:  # fmt: skip
     """Return what came of the replays of each group."""
@@ -185,7 +187,7 @@ def replayed(
     return made
 
 
-def in_time(o: argparse.Namespace, group: tuple[Path, ...], setting: Setting) -> Setting:
+def in_time(o: argparse.Namespace, group: tuple[Path, ...], setting: ReplaySetting) -> ReplaySetting:
     """Return the setting of replays that end some years before the histories of a group."""
     if not o.earlier:
         return setting
@@ -217,12 +219,12 @@ def table(o: argparse.Namespace, sites: list[OfSite], name: str) -> None:
         print(f"{rows[0].site:<16}{rows[0].pages:>7,}   {'   '.join(cells)}")
 
 
-def leads(sites: list[OfSite], rival: str) -> list[Row]:
+def leads(sites: list[OfSite], rival: str) -> list[ReplayRow]:
     """Return the rows of a rival on sites that are large enough."""
     return [row for site in sites for row in site.rows if row.policy == rival and row.pages >= LEAST_PAGES]
 
 
-def lead(row: Row) -> float:
+def lead(row: ReplayRow) -> float:
     """Return by how many points the policy is fresher than the rival of this row."""
     return -100 * row.difference
 
@@ -238,7 +240,7 @@ def errors(o: argparse.Namespace, sites: list[OfSite], name: str) -> Iterable[Fi
     yield Figure(f"... the largest: {worst.site}, {worst.budget:g}", error(worst), "")
 
 
-def error(row: Row) -> float:
+def error(row: ReplayRow) -> float:
     """Return the calibration error of a row."""
     return row.expected_calibration_error
 
@@ -249,7 +251,7 @@ def poisson(o: argparse.Namespace) -> Iterable[Figure]:
     for seed in (1, 2, 3):
         history = made_up(2_000, seed)
         for budget in o.budget:
-            fresh = [replay(history, name, Setting(budget)).freshness for name in ("price_gamma", o.policy)]
+            fresh = [replay(history, name, ReplaySetting(budget)).freshness for name in ("price_gamma", o.policy)]
             lost.setdefault(budget, []).append(100 * (fresh[0] - fresh[1]))
     for budget, points in lost.items():
         mean = statistics.fmean(points)
@@ -276,7 +278,7 @@ def speed(o: argparse.Namespace) -> Iterable[Figure]:
     for name, goal in (("uniform", 1e6), (o.policy, 1e5)):
         polls = seconds = 0.0
         for path in o.paths:
-            history, setting = read(path), Setting(0.1, warming=0.0, sample=o.sample)
+            history, setting = read(path), ReplaySetting(0.1, warming=0.0, sample=o.sample)
             made = replay(history, name, setting)
             polls, seconds = polls + float(made.polls.sum()), seconds + made.elapsed_s
             print(f"  {name:<10}{path.name:<16}{len(history.at):>10,} events{made.polls.sum():>12,} polls"
@@ -288,7 +290,7 @@ def million(o: argparse.Namespace) -> Iterable[Figure]:
     """Yield how many seconds of CPU a history of a million events takes."""
     history = made_up(20_000, 1, days=1_000.0)
     for name, budget in (("uniform", 0.1), (o.policy, 0.005), (o.policy, 0.02), (o.policy, 0.1)):
-        made = replay(history, name, Setting(budget))
+        made = replay(history, name, ReplaySetting(budget))
         says = f"{name}, {len(history.at):,} events, {made.polls.sum():,} polls, {budget:g}"
         yield Figure(says, made.elapsed_s, "s")
 
@@ -296,7 +298,7 @@ def million(o: argparse.Namespace) -> Iterable[Figure]:
 def intervals(o: argparse.Namespace) -> Iterable[Figure]:
     """Yield how much wider the interval of a difference is for drawing folders."""
     for made in replayed(
-        o, [(path,) for path in o.paths], [o.policy, "uniform"], Setting(o.budget[0], sample=o.sample)
+        o, [(path,) for path in o.paths], [o.policy, "uniform"], ReplaySetting(o.budget[0], sample=o.sample)
     ):
         runs = [each.replayed for each in made]
         alone = np.arange(len(made[0].cluster))

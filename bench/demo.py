@@ -30,7 +30,7 @@ from figures import Figure
 
 from evercrawl.simulate.living import comparison, truth
 from evercrawl.simulate.living.beliefs import Beliefs, beliefs, importance_errors
-from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import relive
 
 PAGES = 2000
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 def lived(seed: int, cycles: float) -> Row:
     """Crawl one world three times."""
-    world = World(seed, PAGES, CYCLE_S, PAGES / CYCLE_S, cycles * CYCLE_S)
+    world = BenchWorld(seed, PAGES, CYCLE_S, PAGES / CYCLE_S, cycles * CYCLE_S)
     web = world.web()
     life = relive(web, world.fetches_per_s, world.seconds)
     plain = comparison.round_robin(world)
@@ -69,7 +69,7 @@ def lived(seed: int, cycles: float) -> Row:
     )
 
 
-def still_error(world: World) -> float:
+def still_error(world: BenchWorld) -> float:
     """Return the mean relative error of importance after ten greedy visits a page of the same world without changes."""
     web = world.web(still=True)
     seen: list[Beliefs] = []

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from figures import Figure
 
 from evercrawl.simulate.living import comparison
-from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import relive
 
 STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 def lived(policy: str, seed: int) -> Row:
     """Crawl one world once for each step."""
-    world = World(seed, PAGES, CYCLE_S, RATE_PER_S, SECONDS)
+    world = BenchWorld(seed, PAGES, CYCLE_S, RATE_PER_S, SECONDS)
     lives = [
         relive(world.web(), world.fetches_per_s, world.seconds, policy=policy, discovery=discovery)
         for discovery in STEPS

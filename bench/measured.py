@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from figures import Figure
 
-from evercrawl.ask.measured import Measured
+from evercrawl.ask.measured import MeasuredCopies
 from evercrawl.simulate.living.lives import relive
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.store.journal.events import Drawn
@@ -37,7 +37,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from true_copies import true_copies
 
 if TYPE_CHECKING:
-    from evercrawl.change.probed import Measure
+    from evercrawl.change.probed import ProbedMeasure
     from evercrawl.store.partition import Partition
 
 BEGAN_AT = 1_700_000_000.0
@@ -53,8 +53,8 @@ class Row(NamedTuple):
     """What one world came to: all copies alike and by importance, and how fresh and old they truly were."""
 
     seed: int
-    uniform: Measure
-    by_importance: Measure
+    uniform: ProbedMeasure
+    by_importance: ProbedMeasure
     fresh: float
     age_s: float
     error: float
@@ -67,7 +67,7 @@ def lived(seed: int, pages: int, cycles: float, share: float, policy: str, endle
 
     def look(partition: Partition) -> None:
         counted = [e for _, _, e in partition.journal.replay() if e.at >= BEGAN_AT + SETTLED * web.cycle_s]
-        found = Measured(window=len(counted)).take(counted)
+        found = MeasuredCopies(window=len(counted)).take(counted)
         at = np.array([event.at for event in counted if isinstance(event, Drawn) and not event.by_importance])
         true = true_copies(web, partition, at)
         uniform, weighted = found.measure(by_importance=False), found.measure(by_importance=True)
@@ -119,22 +119,22 @@ def part(name: str, held: list[bool], goal: float | None = GOAL) -> Figure:
     return Figure(name, 100 * statistics.mean(held), "of 100", at_least=goal)
 
 
-def within(found: Measure, fresh: float) -> bool:
+def within(found: ProbedMeasure, fresh: float) -> bool:
     """Return whether a freshness lies within the interval that was measured."""
     return found.fresh_low <= fresh <= found.fresh_high
 
 
-def agrees(found: Measure) -> bool:
+def agrees(found: ProbedMeasure) -> bool:
     """Return whether what was expected does."""
     return within(found, found.fresh_expected)
 
 
-def agrees_in_age(found: Measure, age_s: float | None = None) -> bool:
+def agrees_in_age(found: ProbedMeasure, age_s: float | None = None) -> bool:
     """Return whether an age lies within the interval that was measured, the expected one where none is given."""
     return found.age_low_s <= (found.age_expected_s if age_s is None else age_s) <= found.age_high_s
 
 
-def over(found: Measure) -> float:
+def over(found: ProbedMeasure) -> float:
     """Return by how much too fresh copies were thought to be."""
     return found.fresh_expected - found.fresh
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 
-def planned(world: comparison.World) -> tuple[Outlook, float, float]:
+def planned(world: comparison.BenchWorld) -> tuple[Outlook, float, float]:
     """Return what is expected of a crawl of the world, what it reached, and what is possible."""
     found = list[Outlook]()
 
@@ -50,7 +50,7 @@ def main() -> int:
     args = parser.parse_args()
     off = list[float]()
     for seed in range(1, args.worlds + 1):
-        world = comparison.World(seed, args.pages, 6.0, args.budget * args.pages / 6.0, 6.0 * args.cycles)
+        world = comparison.BenchWorld(seed, args.pages, 6.0, args.budget * args.pages / 6.0, 6.0 * args.cycles)
         plan, reached, possible = planned(world)
         assert plan.now is not None, "the crawl visited pages again"
         off.append(100 * (plan.now.freshness - reached))

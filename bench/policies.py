@@ -23,7 +23,7 @@ from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
 from evercrawl.cli.show.plain import many
 from evercrawl.lab.backtest.report import CEILING, FLOOR, means, of_site
 from evercrawl.lab.backtest.runs import make, planned
-from evercrawl.lab.backtest.setting import Setting, choices
+from evercrawl.lab.backtest.setting import ReplaySetting, choices
 from evercrawl.lab.histories import find
 from evercrawl.schedule.base import Policy
 
@@ -70,7 +70,7 @@ def replayed(o: argparse.Namespace, policies: Sequence[str], sample: int | None)
     """Return the means over the sites of each policy, budget by budget; the yardsticks are there if asked for."""
     chosen = choices(list(dict.fromkeys([FLOOR, *policies, CEILING])))
     groups: list[tuple[Path, ...]] = [(path,) for path in o.paths]
-    plan = planned(groups, chosen, o.budget, Setting(o.budget[0], sample=sample, validators=not o.no_validators))
+    plan = planned(groups, chosen, o.budget, ReplaySetting(o.budget[0], sample=sample, validators=not o.no_validators))
     with Meter(sys.stderr, LINE_EVERY_S, "replays") as progress:
         coming = make([run for group in plan for run in group], tell=progress)
         made = [list(islice(coming, len(group))) for group in plan]

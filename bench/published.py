@@ -20,10 +20,10 @@ import numpy as np
 
 from evercrawl import catalog, schedule
 from evercrawl.lab.backtest.replay import Replay
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.truth import GONE
 from evercrawl.lab.histories import History, find, read
-from evercrawl.lab.polling.beliefs import Beliefs
+from evercrawl.lab.polling.beliefs import PollingBeliefs
 from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ def main() -> int:
 def freshness(history: History, label: str, budget: float, *, begun: bool) -> float:
     """Replay one history under one policy."""
     kind: type[Any] = catalog.pick(schedule.policies, Policy, ALL[label].policy)
-    made = (Begun if begun else Replay)(history, kind(**ALL[label].options), Setting(budget))
+    made = (Begun if begun else Replay)(history, kind(**ALL[label].options), ReplaySetting(budget))
     if label == KNOWN:
-        made.held.beliefs = Beliefs(made.world.host, rates_per_s(made), forget=0.0, cycle_s=1.0)
+        made.held.beliefs = PollingBeliefs(made.world.host, rates_per_s(made), forget=0.0, cycle_s=1.0)
     made.run()
     return made.replayed(history.name, label, 0.0).freshness
 

@@ -20,7 +20,7 @@ from evercrawl import catalog, schedule
 from evercrawl.lab.backtest.bootstrap import clusters, interval, resampled
 from evercrawl.lab.backtest.replay import Replay
 from evercrawl.lab.backtest.report import of_site
-from evercrawl.lab.backtest.setting import DAY_S, Setting
+from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting
 from evercrawl.lab.backtest.truth import truth, window
 from evercrawl.lab.histories import read
 from evercrawl.schedule.base import Policy
@@ -78,7 +78,7 @@ class Quarterly(Replay):
     Quarters end with the first turn after them.
     """
 
-    def __init__(self, history: History, policy: Policy, setting: Setting) -> None:
+    def __init__(self, history: History, policy: Policy, setting: ReplaySetting) -> None:
         super().__init__(history, policy, setting)
         _, since, until = window(history, setting)
         self._ends = np.linspace(since, until, max(round((until - since) / QUARTER_S), 1) + 1)[1:-1].tolist()
@@ -113,7 +113,7 @@ def duels(
     first, last = float(history.at[0]), float(history.at[-1])
     for earlier in range(windows):
         until = last - earlier * YEAR_DAYS * DAY_S
-        setting = Setting(budgets[0], until=until)
+        setting = ReplaySetting(budgets[0], until=until)
         if earlier and until - setting.years * YEAR_DAYS * DAY_S < first:
             return
         pages = truth(history, setting)
@@ -134,7 +134,7 @@ def duels(
                     )  # fmt: skip
 
 
-def _replayed(history: History, policy: str, setting: Setting) -> tuple[Replayed, Floats]:
+def _replayed(history: History, policy: str, setting: ReplaySetting) -> tuple[Replayed, Floats]:
     kind: type[Any] = catalog.pick(schedule.policies, Policy, policy)
     made = Quarterly(history, kind(), setting)
     made.run()

@@ -33,7 +33,7 @@ from kept.notes import Notes, as_json
 from kept.questions import questions
 
 from evercrawl.kernels import warm
-from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import relive
 from evercrawl.simulate.simulation import simulate
 
@@ -64,7 +64,7 @@ def a_world(notes: Notes, number: int) -> None:
 
 def a_demo(notes: Notes, seed: int, policy: str, scheme: str, cycles: int) -> None:
     """Crawl a world of the demonstration on a virtual clock, as bench/demo.py does."""
-    world = World(seed, 2000, 60.0, 2000 / 60.0, cycles * 60.0)
+    world = BenchWorld(seed, 2000, 60.0, 2000 / 60.0, cycles * 60.0)
     name = f"demo/seed {seed} {policy}"
     web = world.web(endless=policy != "cycle")
 

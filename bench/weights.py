@@ -21,7 +21,7 @@ from figures import Figure
 
 from evercrawl.model.worth.usage import Question
 from evercrawl.model.worth.weights import WEIGHTS
-from evercrawl.simulate.living.comparison import MEASURED, World
+from evercrawl.simulate.living.comparison import MEASURED, BenchWorld
 from evercrawl.simulate.living.lives import relive
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ZIPF = 1.0
 
 
-def demanded(world: World, openings: int) -> tuple[Floats, list[Question]]:
+def demanded(world: BenchWorld, openings: int) -> tuple[Floats, list[Question]]:
     """Return what share of the demand each page has, and what people told of it."""
     web, draw = world.web(endless=False), np.random.default_rng([world.seed, 8])
     lasting = np.array([np.isinf(web.vanishes_at(number)) for number in range(web.plan.count)])
@@ -45,7 +45,7 @@ def demanded(world: World, openings: int) -> tuple[Floats, list[Question]]:
     return demand, questions
 
 
-def reached(world: World, weight: str, openings: int) -> float:
+def reached(world: BenchWorld, weight: str, openings: int) -> float:
     """Return how fresh pages were when they were wanted."""
     demand, usage = demanded(world, openings)
     life = relive(world.web(endless=False), world.fetches_per_s, world.seconds, usage=usage, weight=weight)
@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=0.5, help="fetches a page and cycle")
     args = parser.parse_args()
     seconds = 6.0 * 8 / args.budget
-    worlds = [World(seed, args.pages, 6.0, args.budget * args.pages / 6.0, seconds) for seed in range(args.worlds)]
+    worlds = [BenchWorld(seed, args.pages, 6.0, args.budget * args.pages / 6.0, seconds) for seed in range(args.worlds)]
     plain = statistics.fmean(reached(world, "importance", args.openings) for world in worlds)
     print(Figure("importance", plain, "fresh when wanted"))
     found = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.config import Config, save
-from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import explore, relive
 from evercrawl.simulate.simulation import simulate
 from evercrawl.simulate.worlds import frozen
@@ -43,7 +43,7 @@ def drawn(directory: Path) -> None:
 
 def living(directory: Path) -> None:
     """Let a crawl of a living web leave a directory behind."""
-    world = World(3, 300, 60.0, 5.0, 1200.0)
+    world = BenchWorld(3, 300, 60.0, 5.0, 1200.0)
     relive(world.web(), world.fetches_per_s, world.seconds, look=_copied_to(directory))
     save(Config(rate_per_s=world.fetches_per_s, delay_s=0.001, refresh_after_s=0.0), directory)
 

@@ -42,7 +42,7 @@ class NotHeldError(EvercrawlError):
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class StoredPage:
     """A page as it was when its content was last stored.
 
     Attributes
@@ -92,7 +92,7 @@ class Content:
         return self.headers.get("content-type", "")
 
 
-def content(partition: Partition, url: str, config: Config, now: float | None = None) -> Content:
+def content(partition: Partition, url: str, config: Config, now: float | None = None) -> StoredPage:
     """Return the newest stored content of a page.
 
     Parameters
@@ -123,7 +123,7 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
         raise NotHeldError(" ".join([*notes, _empty(partition, slot, row)]), partition.state.urls.get(slot))
     held = exchange_of(event, answer_of(partition, event))
     final, also = _original(partition, slot, event, row)
-    return Content(
+    return StoredPage(
         url=url,
         final_url=final,
         outcome=Outcome(int(row["outcome"])),

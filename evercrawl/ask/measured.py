@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.change.calibration import Calibration
-from evercrawl.change.probed import Found, Said, judged, measure, stale_age_s
+from evercrawl.change.probed import Prediction, ProbeFinding, judged, measure, stale_age_s
 from evercrawl.model.stored.reader import events, recent
 from evercrawl.store.journal.events import Drawn, Lost, Visit
 from evercrawl.store.records.evidence import PredictedFresh
@@ -21,7 +21,7 @@ from evercrawl.store.records.evidence import PredictedFresh
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evercrawl.change.probed import Measure
+    from evercrawl.change.probed import ProbedMeasure
     from evercrawl.model.stored.reader import Tell
     from evercrawl.store.journal.events import Event
     from evercrawl.store.partition import Partition
@@ -34,7 +34,7 @@ BATCH: Final = 1 << 14
 """Events that are counted at a time."""
 
 
-class Measured:
+class MeasuredCopies:
     """Folds events into what they say of the copies.
 
     Parameters
@@ -60,7 +60,7 @@ class Measured:
         self._told = 0  # visits that judged what was drawn
         self._predicted = list[PredictedFresh]()
 
-    def take(self, events: Iterable[Event]) -> Measured:
+    def take(self, events: Iterable[Event]) -> MeasuredCopies:
         """Take in events, in their order."""
         for event in events:
             if isinstance(event, Visit):
@@ -82,7 +82,7 @@ class Measured:
         """How many probes wait for a visit of their page."""
         return sum(len(drawn) for drawn in self._waiting.values())
 
-    def measure(self, *, by_importance: bool) -> Measure | None:
+    def measure(self, *, by_importance: bool) -> ProbedMeasure | None:
         """Return freshness and age as measured, beside what was expected; None before the first probe was judged."""
         rows = np.array(self._judged[by_importance], np.float64).reshape(-1, 6)
         fresh, age_s, expected, expected_age_s, stale_age_s, visit = rows.T
@@ -97,8 +97,8 @@ class Measured:
         known = 0 < visit.changed_at < visit.at
         for drawn in waiting:
             change_after_s = visit.changed_at - drawn.at if known else math.nan
-            of = Said(drawn.fresh, drawn.age_s, drawn.alone_s)
-            was = judged(of, Found(visit.at - drawn.at, told.fresh, told.probability, change_after_s))
+            of = Prediction(drawn.fresh, drawn.age_s, drawn.alone_s)
+            was = judged(of, ProbeFinding(visit.at - drawn.at, told.fresh, told.probability, change_after_s))
             self._judged[drawn.by_importance].append((*was, drawn.fresh, drawn.age_s, stale_age_s(of), self._told))
             self.probes[drawn.by_importance].add(drawn.fresh, was.fresh)
 
@@ -111,7 +111,9 @@ class Measured:
             self._predicted.clear()
 
 
-def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tell: Tell | None = None) -> Measured:
+def measured(
+    partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tell: Tell | None = None
+) -> MeasuredCopies:
     """Return what the end of a crawl's journal says of its copies; all of it where no size is given.
 
     Where all of it is read, `tell` is told how far that is.
@@ -122,5 +124,5 @@ def measured(partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tel
         All of it is asked for, and it is damaged.
     """
     if size_bytes is None:
-        return Measured().take(event for _, _, event in events(partition, partition.journal.sequence, tell=tell))
-    return Measured().take(recent(partition, size_bytes))
+        return MeasuredCopies().take(event for _, _, event in events(partition, partition.journal.sequence, tell=tell))
+    return MeasuredCopies().take(recent(partition, size_bytes))

@@ -30,8 +30,8 @@ from evercrawl.types import Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evercrawl.ask.measured import Measured
-    from evercrawl.change.probed import Measure
+    from evercrawl.ask.measured import MeasuredCopies
+    from evercrawl.change.probed import ProbedMeasure
     from evercrawl.model.stored.reader import Tell
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.partition import Partition
@@ -104,8 +104,8 @@ class Status:
     fresh_by_importance: float | None
     age_s: float | None
     age_by_importance_s: float | None
-    measured: Measure | None
-    measured_by_importance: Measure | None
+    measured: ProbedMeasure | None
+    measured_by_importance: ProbedMeasure | None
     probes_waiting: int
     probes_unanswered: int
     visits: int
@@ -152,7 +152,7 @@ def status(directory: Path) -> Status:
         crawl.close()
 
 
-def calibration(directory: Path, tell: Tell | None = None) -> Measured:
+def calibration(directory: Path, tell: Tell | None = None) -> MeasuredCopies:
     """Return what the whole journal of the crawl in `directory` says of how well P(fresh) was told.
 
     Now and then `tell` is told how much of it was read.

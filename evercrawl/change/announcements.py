@@ -19,7 +19,7 @@ _FEW: Final = 5.0  # changes of a site that were to be expected, for which what 
 _LITTLE: Final = 1e-9  # a part, or what is left of it, that is as good as none
 
 
-class Usual(NamedTuple):
+class UsualAnnouncing(NamedTuple):
     """What is usual of sites that announce changes: how many of the changes to be expected they announce, or do not."""
 
     announced: float
@@ -94,20 +94,20 @@ class Recall:
         np.add.at(self.looked, site[~told], looked[~told])
 
 
-def usual(heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Usual:
+def usual(heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> UsualAnnouncing:
     """Return what is usual, by what `Recall` keeps of sites; of those that never announced a change nothing counts."""
     some = heard > 0
     announced = heard[some].sum() / (listened[some].sum() + 1.0)
-    return Usual(float(announced), float((missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)))
+    return UsualAnnouncing(float(announced), float((missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)))
 
 
-def part(usual: Usual, heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Floats:
+def part(usual: UsualAnnouncing, heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Floats:
     """Return the part of its changes that a site announces, rho, shape (n,), by what `Recall` keeps of it.
 
     Of a site that never announced one it is 0; of others of which little is known it is near what is usual.
 
-    >>> few, many = np.array([0.0, 1.0]), np.array([0.0, 900.0])
-    >>> part(Usual(0.5, 0.5), few, few, few, few).round(2), part(Usual(0.5, 0.5), many, many / 9, many, many).round(2)
+    >>> half, few, many = UsualAnnouncing(0.5, 0.5), np.array([0.0, 1.0]), np.array([0.0, 900.0])
+    >>> part(half, few, few, few, few).round(2), part(half, many, many / 9, many, many).round(2)
     (array([0. , 0.5]), array([0. , 0.9]))
     """
     announced = (heard + _FEW * usual.announced) / (listened + _FEW)

@@ -11,11 +11,11 @@ Goh, Barabasi (2008). Burstiness and memory in complex systems.
 
 import numpy as np
 
-from evercrawl.change.locality import Together, compared
+from evercrawl.change.locality import Clustering, compared
 from evercrawl.types import Floats, Ints
 
 
-def in_time(changes: Ints, bins: Ints, following: Ints) -> Together:
+def in_time(changes: Ints, bins: Ints, following: Ints) -> Clustering:
     """Return how often a change is followed by another at once, over how often that would be in a random order.
 
     Parameters

@@ -18,7 +18,7 @@ import numpy as np
 from evercrawl.types import Floats, Ints
 
 
-class Together(NamedTuple):
+class Clustering(NamedTuple):
     """How much more often than by chance changes come together.
 
     Attributes
@@ -65,7 +65,7 @@ def correlation(counts: Ints, changed: Ints) -> float:
     return (between - within) / (between + (size - 1.0) * within)
 
 
-def in_groups(counts: Ints, changed: Ints) -> Together:
+def in_groups(counts: Ints, changed: Ints) -> Clustering:
     """Return how many pairs of changes fall into one group, over how many would if the same changes fell at random.
 
     Parameters
@@ -115,8 +115,8 @@ def _likely(changes: float, n: float, order: int) -> float:
     return float(both[0] / max(both[1], 1.0)) if n >= order else 0.0
 
 
-def compared(seen: float, expected: float, variance: float) -> Together:
+def compared(seen: float, expected: float, variance: float) -> Clustering:
     """Return how what was seen compares with what chance makes of it, by its mean and variance."""
     lift = seen / expected if expected > 0 else math.nan
     certain = variance <= 1e-12 * (1.0 + expected * expected)
-    return Together(lift, math.nan if certain else (seen - expected) / math.sqrt(variance))
+    return Clustering(lift, math.nan if certain else (seen - expected) / math.sqrt(variance))

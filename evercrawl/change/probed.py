@@ -26,7 +26,7 @@ from evercrawl.types import Floats, Ints
 RESAMPLES: Final = 1000
 
 
-class Said(NamedTuple):
+class Prediction(NamedTuple):
     """What a model said of a copy when it was drawn.
 
     Attributes
@@ -42,7 +42,7 @@ class Said(NamedTuple):
     alone_s: float
 
 
-class Found(NamedTuple):
+class ProbeFinding(NamedTuple):
     """What the visit of a page that was drawn found.
 
     Attributes
@@ -63,14 +63,14 @@ class Found(NamedTuple):
     change_after_s: float = math.nan
 
 
-class Judged(NamedTuple):
+class JudgedCopy(NamedTuple):
     """How a copy was when it was drawn: with what probability it was fresh, and its age."""
 
     fresh: float
     age_s: float
 
 
-def judged(said: Said, found: Found) -> Judged:
+def judged(said: Prediction, found: ProbeFinding) -> JudgedCopy:
     """Return how a copy was when it was drawn, as far as its next visit tells.
 
     Examples
@@ -78,37 +78,37 @@ def judged(said: Said, found: Found) -> Judged:
     A copy of 100 s, fresh with 0.8 when it was drawn and with 0.75 at the visit, where it was not: 0.2 of the 0.25 had
     come about before. Its age is said to be 10 s, which is 50 s if it is stale.
 
-    >>> judged(Said(0.8, 10.0, 100.0), Found(20.0, fresh=False, said=0.75))
-    Judged(fresh=0.2, age_s=40.0)
-    >>> judged(Said(0.8, 10.0, 100.0), Found(20.0, fresh=True, said=0.75))
-    Judged(fresh=1.0, age_s=0.0)
+    >>> judged(Prediction(0.8, 10.0, 100.0), ProbeFinding(20.0, fresh=False, said=0.75))
+    JudgedCopy(fresh=0.2, age_s=40.0)
+    >>> judged(Prediction(0.8, 10.0, 100.0), ProbeFinding(20.0, fresh=True, said=0.75))
+    JudgedCopy(fresh=1.0, age_s=0.0)
     """
     if found.fresh:
-        return Judged(1.0, 0.0)
+        return JudgedCopy(1.0, 0.0)
     if not math.isnan(found.change_after_s) and found.after_s > 0:
         if found.change_after_s > 0:  # it says nothing of changes before
-            return Judged(said.fresh, said.age_s)
-        return Judged(0.0, _dated_s(said, -found.change_after_s))
+            return JudgedCopy(said.fresh, said.age_s)
+        return JudgedCopy(0.0, _dated_s(said, -found.change_after_s))
     stale = 1.0 - said.fresh
     part = min(stale / (1.0 - found.said), 1.0) if found.after_s > 0 and found.said < 1.0 else 1.0
     part = part if said.alone_s > 0 else 0.0
-    return Judged(round(1.0 - part, 12), part * stale_age_s(said))
+    return JudgedCopy(round(1.0 - part, 12), part * stale_age_s(said))
 
 
-def stale_age_s(said: Said) -> float:
+def stale_age_s(said: Prediction) -> float:
     """Return the age that was to be expected of a copy if it was stale."""
     stale = 1.0 - said.fresh
     return min(said.age_s / stale, said.alone_s) if stale > 1e-9 else 0.5 * said.alone_s
 
 
-def _dated_s(said: Said, ago_s: float) -> float:
+def _dated_s(said: Prediction, ago_s: float) -> float:
     """Return the age of a copy whose page last changed so long before: then, or at a change before that one."""
     earlier_s = max(said.alone_s - ago_s, 0.0)
     lam = -math.log(max(said.fresh, 1e-12)) / said.alone_s if said.alone_s > 0 else 0.0
     return min(ago_s, said.alone_s) + float(age_after(lam, earlier_s))
 
 
-class Measure(NamedTuple):
+class ProbedMeasure(NamedTuple):
     """What a sample of copies says, beside what was said of the very same copies.
 
     Attributes
@@ -143,7 +143,7 @@ def measure(
     stale_age_s: Floats,
     visit: Ints,
     level: float = LEVEL,
-) -> Measure | None:
+) -> ProbedMeasure | None:
     """Return what a sample says; None where it is empty.
 
     Parameters
@@ -167,7 +167,7 @@ def measure(
     ages = _resampled(np.bincount(place, age_s).astype(np.float64), sizes, level)
     if not age_s.any():  # all were fresh: as many may be stale as the interval allows
         ages = (0.0, (1.0 - low) * float(stale_age_s.mean()))
-    return Measure(
+    return ProbedMeasure(
         len(fresh), len(sizes), part, low, high, float(expected.mean()), age, *ages, float(expected_age_s.mean())
     )
 

@@ -12,7 +12,7 @@ from evercrawl.config import SETTINGS, Setting, as_written
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.config.values import Kind, Value
+    from evercrawl.config.values import Value, ValueKind
 
 
 class Verbs(Protocol):
@@ -73,7 +73,7 @@ def given_settings(args: argparse.Namespace) -> dict[str, object]:
     return {name: raw for name, raw in flags.items() if raw is not None}
 
 
-def value(kind: Kind, raw: object, flag: str) -> Value:
+def value(kind: ValueKind, raw: object, flag: str) -> Value:
     """Return what was written after `flag`, read as `kind`.
 
     Raises

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from evercrawl.cli import arguments
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 
 if TYPE_CHECKING:
-    from evercrawl.config.values import Kind
+    from evercrawl.config.values import ValueKind
 
 _POLICIES, _BUDGETS = ["price,uniform"], ["0.005,0.02,0.1"]
 
 
-class Asked(NamedTuple):
+class ReplayRequest(NamedTuple):
     """What is to be replayed.
 
     Attributes
@@ -38,11 +38,11 @@ class Asked(NamedTuple):
     groups: list[tuple[Path, ...]]
     policies: dict[str, dict[str, float | str]]
     budgets: list[float]
-    setting: Setting
+    setting: ReplaySetting
     jobs: int
 
 
-def asked(args: argparse.Namespace) -> Asked:
+def asked(args: argparse.Namespace) -> ReplayRequest:
     """Return what the flags say.
 
     Raises
@@ -60,14 +60,16 @@ def asked(args: argparse.Namespace) -> Asked:
     setting = _setting(args, budgets[0])
     jobs = _whole(args.jobs, "--jobs")
     paths = find(*args.history)
-    return Asked([tuple(paths)] if args.pooled else [(path,) for path in paths], policies, budgets, setting, jobs)
+    return ReplayRequest(
+        [tuple(paths)] if args.pooled else [(path,) for path in paths], policies, budgets, setting, jobs
+    )
 
 
-def _setting(args: argparse.Namespace, budget: float) -> Setting:
+def _setting(args: argparse.Namespace, budget: float) -> ReplaySetting:
     since, until = (_instant(raw, flag) for raw, flag in ((args.since, "--since"), (args.until, "--until")))
     if since is not None and until is not None and since >= until:
         raise ConfigError(f"--since must be before --until, and {args.since} is not before {args.until}")
-    return Setting(
+    return ReplaySetting(
         budget=budget,
         validators=not args.no_validators,
         discovery=cast("Any", _read(values.choice("born", "links"), args.discovery, "--discovery")),
@@ -112,7 +114,7 @@ def _whole(raw: str, flag: str, least: int = 1) -> int:
     return cast("int", _read(values.whole(least), raw, flag))
 
 
-def _read(kind: Kind, raw: str, flag: str) -> object:
+def _read(kind: ValueKind, raw: str, flag: str) -> object:
     return arguments.value(kind, raw, flag)
 
 

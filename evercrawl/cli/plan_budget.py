@@ -5,7 +5,7 @@ from typing import Final, cast
 
 from evercrawl.cli import arguments
 from evercrawl.config import values
-from evercrawl.config.values import Kind
+from evercrawl.config.values import ValueKind
 
 DAY_S: Final = 86_400.0
 _LEAST: Final = 1.0
@@ -65,6 +65,6 @@ def _bytes(raw: object) -> float:
         return _fetches(raw)
 
 
-_FETCHES: Final = Kind("N", "a number of fetches a day, 1 or more, for those are what this crawl counts", _fetches)
-_BYTES: Final = Kind("N", "bytes a day, 1 or more, such as 5GB, for those are what this crawl counts", _bytes)
-_EITHER: Final = Kind("N", "fetches a day, 1 or more, or bytes, such as 5GB, where the crawl counts these", _bytes)
+_FETCHES: Final = ValueKind("N", "a number of fetches a day, 1 or more, for those are what this crawl counts", _fetches)
+_BYTES: Final = ValueKind("N", "bytes a day, 1 or more, such as 5GB, for those are what this crawl counts", _bytes)
+_EITHER: Final = ValueKind("N", "fetches a day, 1 or more, or bytes, such as 5GB, where the crawl counts these", _bytes)

@@ -15,7 +15,7 @@ from evercrawl.config import FILE_NAME, load
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 
 if TYPE_CHECKING:
-    from evercrawl.ask.content import Content, NotHeldError
+    from evercrawl.ask.content import NotHeldError, StoredPage
 
 STALE: Final = 5
 """Exit code where a fresher copy was asked for and could not be had; the stored one was given."""
@@ -48,8 +48,8 @@ def probability(text: str) -> float:
 
 
 def renewed(
-    directory: Path, look: Callable[[], Content | NotHeldError], least: float
-) -> tuple[Content | NotHeldError, bool]:
+    directory: Path, look: Callable[[], StoredPage | NotHeldError], least: float
+) -> tuple[StoredPage | NotHeldError, bool]:
     """Fetch a page again, and what it then redirects to, until its copy is fresh enough.
 
     Parameters
@@ -85,7 +85,7 @@ def renewed(
     return found, not renewed
 
 
-def _is_stale(found: Content | NotHeldError, least: float) -> bool:
+def _is_stale(found: StoredPage | NotHeldError, least: float) -> bool:
     """Whether a page is to be asked for; nothing but an answer is certain, be the copy no older than a tick."""
     return isinstance(found, EvercrawlError) or least >= 1.0 or (found.fresh or 0.0) < least
 

@@ -10,7 +10,7 @@ from evercrawl.config import network, values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.config.values import Kind
+    from evercrawl.config.values import ValueKind
 
 MOST: Final = 16
 """Entries, at most; alternatives fit into one, as `/news/|/press/` and as several words."""
@@ -106,7 +106,7 @@ def _nearest(name: str) -> str:
     return f"did you mean {near[0]}?" if near else f"choose among {', '.join(KINDS)}"
 
 
-def _value(name: str, kind: Kind, raw: object) -> values.Value:
+def _value(name: str, kind: ValueKind, raw: object) -> values.Value:
     try:
         return kind.read(raw)
     except ValueError as error:
@@ -140,8 +140,8 @@ def _weight(raw: object) -> float:
 
 KINDS: Final = {
     "url": network.pattern(),
-    "content_type": values.Kind("TYPE", "a type such as application/pdf or text/*", _content_type),
-    "words": values.Kind("WORDS", 'a list of words or phrases, such as ["storm", "high water"]', _words),
-    "weight": values.Kind("N", f"a number from {LIGHTEST:g} to {HEAVIEST:g}", _weight),
+    "content_type": values.ValueKind("TYPE", "a type such as application/pdf or text/*", _content_type),
+    "words": values.ValueKind("WORDS", 'a list of words or phrases, such as ["storm", "high water"]', _words),
+    "weight": values.ValueKind("N", f"a number from {LIGHTEST:g} to {HEAVIEST:g}", _weight),
 }
 assert list(KINDS) == [field.name for field in fields(Focus)]

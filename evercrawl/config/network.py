@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from evercrawl.config.values import Kind, each
+from evercrawl.config.values import ValueKind, each
 
 _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
@@ -11,17 +11,17 @@ _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
 
 
-def pattern() -> Kind:
+def pattern() -> ValueKind:
     """Return the kind of regular expressions."""
-    return Kind("REGEX", "a regular expression, of Python's dialect", _pattern)
+    return ValueKind("REGEX", "a regular expression, of Python's dialect", _pattern)
 
 
-def patterns() -> Kind:
+def patterns() -> ValueKind:
     """Return the kind of lists of regular expressions."""
     return each(pattern(), "a list of regular expressions, of Python's dialect")
 
 
-def networks() -> Kind:
+def networks() -> ValueKind:
     """Return the kind of lists of networks.
 
     Examples
@@ -29,10 +29,10 @@ def networks() -> Kind:
     >>> networks().read(["127.0.0.1/8", "::1"])
     ('127.0.0.0/8', '::1/128')
     """
-    return each(Kind("CIDR", "", _network), "a list of networks such as 127.0.0.0/8 or fd00::/8")
+    return each(ValueKind("CIDR", "", _network), "a list of networks such as 127.0.0.0/8 or fd00::/8")
 
 
-def options() -> Kind:
+def options() -> ValueKind:
     """Return the kind of lists of values for parameters by name.
 
     Examples
@@ -40,10 +40,10 @@ def options() -> Kind:
     >>> options().read(["new_share = 0.2", "chile.a=2"])
     ('new_share=0.2', 'chile.a=2')
     """
-    return each(Kind("NAME=VALUE", "", _option), "a list such as new_share=0.2 or chile.a=2")
+    return each(ValueKind("NAME=VALUE", "", _option), "a list such as new_share=0.2 or chile.a=2")
 
 
-def sites() -> Kind:
+def sites() -> ValueKind:
     """Return the kind of lists of names of sites or hosts.
 
     Examples
@@ -51,10 +51,10 @@ def sites() -> Kind:
     >>> sites().read(["Example.org", "news.example.com"])
     ('example.org', 'news.example.com')
     """
-    return each(Kind("SITE", "", _matching(_SITE, str.lower)), "a list of names such as example.org")
+    return each(ValueKind("SITE", "", _matching(_SITE, str.lower)), "a list of names such as example.org")
 
 
-def address() -> Kind:
+def address() -> ValueKind:
     """Return the kind of ADDR:PORT, or nothing.
 
     Examples
@@ -62,25 +62,25 @@ def address() -> Kind:
     >>> address().read("127.0.0.1"), address().read("[::1]:5353")
     ('127.0.0.1:53', '[::1]:5353')
     """
-    return Kind("ADDR:PORT", "an address and port such as 127.0.0.1:53 or [::1]:53", _address)
+    return ValueKind("ADDR:PORT", "an address and port such as 127.0.0.1:53 or [::1]:53", _address)
 
 
-def proxy() -> Kind:
+def proxy() -> ValueKind:
     """Return the kind of proxy URLs, or nothing."""
-    return Kind("URL", "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080", _matching(_PROXY))
+    return ValueKind("URL", "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080", _matching(_PROXY))
 
 
-def contact() -> Kind:
+def contact() -> ValueKind:
     """Return the kind of ways to reach a person, or nothing."""
-    return Kind("URL|MAIL", "a web page or mail address, such as https://example.org/bot", _matching(_CONTACT))
+    return ValueKind("URL|MAIL", "a web page or mail address, such as https://example.org/bot", _matching(_CONTACT))
 
 
-def file() -> Kind:
+def file() -> ValueKind:
     """Return the kind of files that exist, or nothing; kept as an absolute path."""
-    return Kind("FILE", "a file that can be read", _file)
+    return ValueKind("FILE", "a file that can be read", _file)
 
 
-def strategy() -> Kind:
+def strategy() -> ValueKind:
     """Return the kind of strategy names; `-` and `_` are equal.
 
     Examples
@@ -88,10 +88,10 @@ def strategy() -> Kind:
     >>> strategy().read("breadth-first"), strategy().read("my-tools.orders:Mine")
     ('breadth_first', 'my-tools.orders:Mine')
     """
-    return Kind("NAME", "the name of a strategy, or package.module:Class", _strategy)
+    return ValueKind("NAME", "the name of a strategy, or package.module:Class", _strategy)
 
 
-def agent() -> Kind:
+def agent() -> ValueKind:
     """Return the kind of User-Agent texts; the name at the start is the product token that robots.txt speaks to.
 
     Examples
@@ -100,7 +100,7 @@ def agent() -> Kind:
     'tidy-bot/2.0 (+https://example.org/bot)'
     """
     form = "a name of letters, - and _ (robots.txt knows no others), then perhaps a version: mybot/1.0"
-    return Kind("AGENT", form, _agent)
+    return ValueKind("AGENT", form, _agent)
 
 
 def _text(raw: object) -> str:

@@ -13,7 +13,7 @@ from evercrawl.config import network, values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.config.values import Kind
+    from evercrawl.config.values import ValueKind
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Setting:
     name: str
     section: str
     flag: str
-    kind: Kind
+    kind: ValueKind
     help: str
     default: object
 
@@ -49,7 +49,7 @@ class Setting:
         return f"EVERCRAWL_{self.name.upper()}"
 
 
-def _setting(section: str, default: T, kind: Kind, meaning: str, flag: str = "") -> T:
+def _setting(section: str, default: T, kind: ValueKind, meaning: str, flag: str = "") -> T:
     return field(default=default, metadata={"section": section, "flag": flag, "kind": kind, "help": meaning})
 
 

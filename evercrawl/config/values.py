@@ -32,7 +32,7 @@ _MEASURE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([a-zA-Z]*)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """One kind of value.
 
     Attributes
@@ -50,7 +50,7 @@ class Kind:
     read: Callable[[object], Value]
 
 
-def number(least: float = 0.0, most: float = math.inf, because: str = "", *, but: float = math.nan) -> Kind:
+def number(least: float = 0.0, most: float = math.inf, because: str = "", *, but: float = math.nan) -> ValueKind:
     """Return the kind of finite numbers from `least` to `most`, `but` one left out; `because` tells why.
 
     >>> [kind.form for kind in (number(1), number(0, 100), number(0, 1, but=1))]
@@ -64,10 +64,10 @@ def number(least: float = 0.0, most: float = math.inf, because: str = "", *, but
         return value
 
     form = f"from {least:g} to {most:g}" if most < math.inf else f"a number, {least:g} or more"
-    return Kind("N", form if math.isnan(but) else f"{form}, but not {but:g}", read)
+    return ValueKind("N", form if math.isnan(but) else f"{form}, but not {but:g}", read)
 
 
-def share() -> Kind:
+def share() -> ValueKind:
     """Return the kind of numbers from 0 to 1, or percentages.
 
     Examples
@@ -75,10 +75,10 @@ def share() -> Kind:
     >>> share().read(0.25), share().read("75 %")
     (0.25, 0.75)
     """
-    return Kind("SHARE", "a share from 0 to 1, or such as 75%", _share)
+    return ValueKind("SHARE", "a share from 0 to 1, or such as 75%", _share)
 
 
-def whole(least: int = 0) -> Kind:
+def whole(least: int = 0) -> ValueKind:
     """Return the kind of whole numbers from `least` up.
 
     Examples
@@ -86,10 +86,12 @@ def whole(least: int = 0) -> Kind:
     >>> whole().read("12")
     12
     """
-    return Kind("N", f"a whole number, {least} or more", lambda raw: _whole(_at_least(least, _measure(raw, {"": 1}))))
+    return ValueKind(
+        "N", f"a whole number, {least} or more", lambda raw: _whole(_at_least(least, _measure(raw, {"": 1})))
+    )
 
 
-def count() -> Kind:
+def count() -> ValueKind:
     """Return the kind of numbers that may be left to the machine: as text, digits or `AUTO`.
 
     Examples
@@ -97,10 +99,10 @@ def count() -> Kind:
     >>> count().read(2), count().read("Auto")
     ('2', 'auto')
     """
-    return Kind("N", f"a whole number or {AUTO}", _count)
+    return ValueKind("N", f"a whole number or {AUTO}", _count)
 
 
-def part() -> Kind:
+def part() -> ValueKind:
     """Return the kind of parts of a whole that may be left to the crawl: as text, a number from 0 to 1 or `AUTO`.
 
     Examples
@@ -108,10 +110,10 @@ def part() -> Kind:
     >>> part().read(0.1), part().read("1"), part().read("Auto")
     ('0.1', '1', 'auto')
     """
-    return Kind("N", f"a number from 0 to 1 or {AUTO}", _part)
+    return ValueKind("N", f"a number from 0 to 1 or {AUTO}", _part)
 
 
-def size(least: int = 0) -> Kind:
+def size(least: int = 0) -> ValueKind:
     """Return the kind of sizes, in bytes.
 
     Examples
@@ -120,10 +122,10 @@ def size(least: int = 0) -> Kind:
     (10485760, 1500, 7)
     """
     form = "a size such as 10MiB, 500kB or 10485760" + (f", {least} bytes or more" if least else "")
-    return Kind("SIZE", form, lambda raw: round(_at_least(least, _measure(raw, _SIZES))))
+    return ValueKind("SIZE", form, lambda raw: round(_at_least(least, _measure(raw, _SIZES))))
 
 
-def duration(least: float = 0.0, besides: str | None = None) -> Kind:
+def duration(least: float = 0.0, besides: str | None = None) -> ValueKind:
     """Return the kind of durations, in seconds; or a word `besides`, as it is.
 
     Examples
@@ -133,29 +135,29 @@ def duration(least: float = 0.0, besides: str | None = None) -> Kind:
     """
     form = "a duration such as 1.5, 30s, 10m, 1h or 1d" + (f", {least:g} s or more" if least else "")
     form += f", or {besides}" if besides else ""
-    return Kind(
+    return ValueKind(
         "TIME",
         form,
         lambda raw: _at_least(least, _measure(raw, _DURATIONS)) if besides is None or raw != besides else besides,
     )
 
 
-def switch() -> Kind:
+def switch() -> ValueKind:
     """Return the kind of yes and no."""
-    return Kind("", "true or false", _switch)
+    return ValueKind("", "true or false", _switch)
 
 
-def text() -> Kind:
+def text() -> ValueKind:
     """Return the kind of any line of text."""
-    return Kind("TEXT", "one line of text", _line)
+    return ValueKind("TEXT", "one line of text", _line)
 
 
-def choice(*names: str) -> Kind:
+def choice(*names: str) -> ValueKind:
     """Return the kind of one of `names`."""
-    return Kind("|".join(names), f"one of {', '.join(names)}", lambda raw: _one_of(names, _line(raw)))
+    return ValueKind("|".join(names), f"one of {', '.join(names)}", lambda raw: _one_of(names, _line(raw)))
 
 
-def several(*names: str) -> Kind:
+def several(*names: str) -> ValueKind:
     """Return the kind of some of `names`, with commas between them.
 
     >>> several("a", "b").read("b, a")
@@ -169,16 +171,18 @@ def several(*names: str) -> Kind:
                 raise ValueError(f"{part!r} is none of them")
         return ",".join(parts)
 
-    return Kind("|".join(names), f"one of {', '.join(names)}", read)
+    return ValueKind("|".join(names), f"one of {', '.join(names)}", read)
 
 
-def each(one: Kind, form: str) -> Kind:
+def each(one: ValueKind, form: str) -> ValueKind:
     """Return the kind of lists whose every entry is of kind `one`; what is empty is no entry.
 
     >>> each(whole(), "a list of numbers").read(["3", ""])
     ('3',)
     """
-    return Kind(one.metavar, form, lambda raw: tuple(str(one.read(entry)) for entry in _entries(raw) if entry != ""))
+    return ValueKind(
+        one.metavar, form, lambda raw: tuple(str(one.read(entry)) for entry in _entries(raw) if entry != "")
+    )
 
 
 def _measure(raw: object, units: dict[str, float]) -> float:

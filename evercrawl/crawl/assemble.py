@@ -23,7 +23,7 @@ from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.focus import Focusing, discovery_weight
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.lessons import PATIENCE_S, Lessons
 from evercrawl.model.policy.planning import Planning
 from evercrawl.model.rules.budgets import Budgets
@@ -76,7 +76,7 @@ class Choosing:
 
     def __init__(self, partition: Partition, config: Config, policy: Policy, scheme: Importance) -> None:
         state = partition.state
-        notices = Notices(state.accounts)
+        notices = AnnouncedDates(state.accounts)
         self.changes = changes = Changes(state, notices)
         if isinstance(policy, Resumes):
             policy.resume(state.notes)

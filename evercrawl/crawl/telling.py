@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LABELS: Final[dict[int, str]] = {outcome: outcome.label for outcome in Outcome}
 
 
-class Tally:
+class ProgressTally:
     """Counts the visits of a run.
 
     Attributes
@@ -65,7 +65,7 @@ class Telling:
     def __init__(
         self,
         state: State,
-        tally: Tally,
+        tally: ProgressTally,
         frontier: Frontier,
         network: Network,
         pace: Pace,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evercrawl.fetch.chunked import Status, dechunk
+from evercrawl.fetch.chunked import ChunkedEnd, dechunk
 from evercrawl.fetch.coding import decode
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def unwrap(exchange: Exchange) -> None:
     if codings and codings[-1] == "chunked":
         codings.pop()
         body, status = dechunk(body, request.max_wire_bytes if codings else request.max_body_bytes)
-        exchange.truncated = status is Status.TRUNCATED
-        if status is Status.MALFORMED and not exchange.error:
+        exchange.truncated = status is ChunkedEnd.TRUNCATED
+        if status is ChunkedEnd.MALFORMED and not exchange.error:
             exchange.error, exchange.detail = "protocol", "the body is not in chunks as announced"
     if codings or len(body) > request.max_body_bytes:
         body, error, truncated = decode(body, ",".join(codings), request.max_body_bytes)

@@ -3,7 +3,7 @@
 import enum
 import re
 
-__all__ = ["Status", "dechunk"]
+__all__ = ["ChunkedEnd", "dechunk"]
 
 MAX_CHUNKS = 200_000
 """How many chunks are joined, some 0.1 s of work; what comes after them counts as cut off."""
@@ -13,7 +13,7 @@ _LINE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]{0,4096})?\r\n")
 _BEGINNING_OF_LINE = re.compile(rb"(?:[0-9A-Fa-f]{1,16}[ \t]*(?:;[^\r\n]{0,4096})?\r?)?")
 
 
-class Status(enum.Enum):
+class ChunkedEnd(enum.Enum):
     """How a chunked body ended."""
 
     WHOLE = "whole"
@@ -21,7 +21,7 @@ class Status(enum.Enum):
     MALFORMED = "malformed"  # not the chunked coding from some point on
 
 
-def dechunk(wire: bytes, cap: int) -> tuple[bytes, Status]:
+def dechunk(wire: bytes, cap: int) -> tuple[bytes, ChunkedEnd]:
     r"""Return the content of a body in chunked coding, at most `cap` bytes, and how it ended.
 
     Extensions and trailers are skipped; time is linear in the length of `wire`.
@@ -29,36 +29,36 @@ def dechunk(wire: bytes, cap: int) -> tuple[bytes, Status]:
     Examples
     --------
     >>> dechunk(b"5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nA: trailer\r\n\r\n", 100)
-    (b'hello!', <Status.WHOLE: 'whole'>)
+    (b'hello!', <ChunkedEnd.WHOLE: 'whole'>)
     >>> dechunk(b"5\r\nhel", 100)
-    (b'hel', <Status.TRUNCATED: 'truncated'>)
+    (b'hel', <ChunkedEnd.TRUNCATED: 'truncated'>)
     >>> dechunk(b"-1\r\nhello\r\n", 100)
-    (b'', <Status.MALFORMED: 'malformed'>)
+    (b'', <ChunkedEnd.MALFORMED: 'malformed'>)
 
     References
     ----------
     RFC 9112, section 7.1.
     """
     parts: list[bytes] = []
-    status = Status.TRUNCATED
+    status = ChunkedEnd.TRUNCATED
     match_line = _LINE.match
     at, room, end = 0, cap, len(wire)
     while len(parts) < MAX_CHUNKS:
         line = match_line(wire, at)
         if line is None:
-            status = Status.TRUNCATED if _BEGINNING_OF_LINE.fullmatch(wire, at) else Status.MALFORMED
+            status = ChunkedEnd.TRUNCATED if _BEGINNING_OF_LINE.fullmatch(wire, at) else ChunkedEnd.MALFORMED
             break
         size, at = int(line[1], 16), line.end()
         if size == 0:
-            status = Status.WHOLE
+            status = ChunkedEnd.WHOLE
             break
         parts.append(wire[at : at + min(size, room)])
         at += size
         if size > room or at + 2 > end:
-            status = Status.TRUNCATED
+            status = ChunkedEnd.TRUNCATED
             break
         if not wire.startswith(b"\r\n", at):
-            status = Status.MALFORMED
+            status = ChunkedEnd.MALFORMED
             break
         room -= size
         at += 2

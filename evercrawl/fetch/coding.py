@@ -7,9 +7,9 @@ from typing import NamedTuple
 import brotli
 from isal import isal_zlib
 
-from evercrawl.fetch.chunked import Status, dechunk
+from evercrawl.fetch.chunked import ChunkedEnd, dechunk
 
-__all__ = ["Decoded", "Status", "dechunk", "decode"]
+__all__ = ["ChunkedEnd", "Decoded", "dechunk", "decode"]
 
 MAX_CODINGS = 3
 MAX_MEMBERS = 1024

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
-from evercrawl.fetch.transfer import Held, Settings, Transfer
+from evercrawl.fetch.transfer import CurlTransfer, HeldBytes, Settings
 from evercrawl.fetch.trust import trusted_certificates
 from evercrawl.types import Exchange, Request
 
@@ -79,11 +79,11 @@ class CurlNetwork:
         self._clock = clock
         self._judge = judge
         self._verify_tls = verify_tls
-        self._held = Held(max_held_bytes, max_connections)
+        self._held = HeldBytes(max_held_bytes, max_connections)
         self._settings = Settings(None if proxy else judge, proxy, ca_file or trusted_certificates(), http2, self._held)
         self._curls = CurlLoop(self._end, max_connections=max_connections)
-        self._idle: list[Transfer] = []
-        self._busy: dict[pycurl.Curl, Transfer] = {}
+        self._idle: list[CurlTransfer] = []
+        self._busy: dict[pycurl.Curl, CurlTransfer] = {}
         self._ended: list[Exchange] = []
         self._waiter: asyncio.Future[None] | None = None
         self._fault: Exception | None = None
@@ -117,7 +117,7 @@ class CurlNetwork:
             return self._fail(exchange, "protocol", str(fault))
         if self._settings.proxy and (reason := self._judge_proxied(asking, addresses)):
             return self._fail(exchange, "refused_address", reason)
-        transfer = self._idle.pop() if self._idle else Transfer(self._settings)
+        transfer = self._idle.pop() if self._idle else CurlTransfer(self._settings)
         transfer.begin(exchange, asking, addresses)
         if not self._verify_tls and self._distrusts(asking, exchange.at):
             transfer.again(request.deadline_s, unverified=True)
@@ -194,7 +194,7 @@ class CurlNetwork:
             self.wake()
 
     @staticmethod
-    def _settled(transfer: Transfer, code: int, words: str, now: float) -> Exchange:
+    def _settled(transfer: CurlTransfer, code: int, words: str, now: float) -> Exchange:
         """Return what came of a transfer. A fault of ours is kept for whoever waits, rather than lost in the loop."""
         try:
             return transfer.end(code, words, now)
@@ -203,7 +203,7 @@ class CurlNetwork:
             transfer.exchange.error, transfer.exchange.detail = "protocol", f"the answer could not be read: {fault!r}"
             return transfer.exchange
 
-    def _tries_again(self, transfer: Transfer, code: int, now: float) -> bool:
+    def _tries_again(self, transfer: CurlTransfer, code: int, now: float) -> bool:
         """Set the transfer up for another try, if that may help and there is time."""
         left_s = transfer.exchange.at + transfer.exchange.request.deadline_s - now
         if left_s <= 0:

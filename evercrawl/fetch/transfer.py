@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evercrawl.fetch.asking import Asking
     from evercrawl.types import Exchange
 
-__all__ = ["Held", "Settings", "Transfer"]
+__all__ = ["CurlTransfer", "HeldBytes", "Settings"]
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -32,7 +32,7 @@ _NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
-class Held:
+class HeldBytes:
     """Bytes of bodies that one network holds, under way or ended and not yet handed over.
 
     Beyond `most_bytes` no body gets more than its share of them, `most_bytes` among as many as there may be at once.
@@ -71,7 +71,7 @@ class Settings(NamedTuple):
     proxy: str
     ca_file: str
     http2: bool
-    held: Held
+    held: HeldBytes
 
     @property
     def absolute_form(self) -> bool:
@@ -92,7 +92,7 @@ class _Opened:
         os.close(self._fd)
 
 
-class Transfer:
+class CurlTransfer:
     """A reusable handle, and what came of the exchange that it is used for.
 
     Attributes

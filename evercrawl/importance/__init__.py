@@ -11,8 +11,8 @@ from evercrawl.importance.ledger.bounds import certificate, error_bound, repair
 from evercrawl.importance.ledger.estimates import shares
 from evercrawl.importance.ledger.kleinberg import Kleinberg
 from evercrawl.importance.ledger.ledger import Ledger
-from evercrawl.importance.ledger.matrices import Google, Internal, Lazy, Matrix, Row, Weighted
-from evercrawl.importance.ledger.orders import Cycle, Greedy, Order, Random
+from evercrawl.importance.ledger.matrices import Google, Internal, Lazy, Matrix, MatrixRow, Weighted
+from evercrawl.importance.ledger.orders import CycleOrder, GreedyOrder, Order, RandomOrder
 from evercrawl.importance.ledger.shards import Shard
 from evercrawl.importance.push import Push
 from evercrawl.importance.uniform import Uniform
@@ -30,11 +30,11 @@ from evercrawl.importance.windows import (
 __all__ = [
     "AOPIC",
     "Account",
-    "Cycle",
+    "CycleOrder",
     "Exponential",
     "Fixed",
     "Google",
-    "Greedy",
+    "GreedyOrder",
     "Importance",
     "Improved",
     "Internal",
@@ -44,10 +44,10 @@ __all__ = [
     "Ledger",
     "Links",
     "Matrix",
+    "MatrixRow",
     "Order",
     "Push",
-    "Random",
-    "Row",
+    "RandomOrder",
     "Shard",
     "Transfer",
     "TwoWindows",

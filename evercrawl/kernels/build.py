@@ -60,7 +60,7 @@ trailing_zeros: Callable[[Any], int] = _intrinsic(_trailing_zeros)
 
 
 @dataclass(frozen=True)
-class Entry:
+class KernelEntry:
     """A function that is called from outside, and the numba types of its result and its arguments."""
 
     function: Callable[..., Any]
@@ -84,9 +84,9 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return inner
 
 
-def entry(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Entry]:
+def entry(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], KernelEntry]:
     """Mark a function as one that can be called from outside."""
-    return lambda function: Entry(function, result, arguments)
+    return lambda function: KernelEntry(function, result, arguments)
 
 
 def build(module: str) -> tuple[dict[str, str], bytes]:
@@ -104,7 +104,7 @@ def build(module: str) -> tuple[dict[str, str], bytes]:
 
 def callbacks(module: str) -> dict[str, tuple[str, Any]]:
     """Return the entries of `module`, name -> letters and what numba makes of it: it can be called at its `address`."""
-    entries = {name: e for name, e in vars(importlib.import_module(module)).items() if isinstance(e, Entry)}
+    entries = {name: e for name, e in vars(importlib.import_module(module)).items() if isinstance(e, KernelEntry)}
     return {
         name: (one.letters, _numba.cfunc(one.result(*one.arguments), **_OPTIONS)(one.function))
         for name, one in entries.items()

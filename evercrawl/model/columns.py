@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.importance.base import Importance
     from evercrawl.model.focus import Focusing
-    from evercrawl.model.notices import Notices
+    from evercrawl.model.notices import AnnouncedDates
     from evercrawl.model.web.known_graph import KnownGraph
     from evercrawl.model.worth.weights import Weight
     from evercrawl.store.state import State
@@ -72,7 +72,7 @@ class Columns:
         state: State,
         scheme: Importance,
         priors: SitePriors,
-        notices: Notices,
+        notices: AnnouncedDates,
         *,
         in_bytes: bool,
         expecting: bool = False,

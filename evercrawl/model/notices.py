@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Slots
 
 
-class Notices:
+class AnnouncedDates:
     """Dates of changes that were announced and not yet seen; in memory only, for whoever announced them will again.
 
     Parameters
@@ -29,7 +29,7 @@ class Notices:
     Examples
     --------
     >>> from evercrawl.store.cash.accounts import Accounts
-    >>> notices = Notices(Accounts(handout=False))
+    >>> notices = AnnouncedDates(Accounts(handout=False))
     >>> notices.listed([7], [100.0])
     >>> notices.date(7), notices.date(8)
     (100.0, 0.0)
@@ -39,7 +39,7 @@ class Notices:
         self._accounts = accounts
         self._dates: dict[int, float] = {}
         self._first: dict[int, float] = {}
-        self._usual: announcements.Usual | None = None
+        self._usual: announcements.UsualAnnouncing | None = None
         self._learned, self._look_at = 0, 0
 
     def listed(self, slots: Sequence[int], at: Sequence[float]) -> None:
@@ -88,7 +88,7 @@ class Notices:
         rows = self._accounts.sites.take(sites)
         return announcements.part(self._know(), *_counts(rows)) if rows["announced"].any() else None
 
-    def _know(self) -> announcements.Usual:
+    def _know(self) -> announcements.UsualAnnouncing:
         """Return what is usual of sites; all are gone through again when a tenth more was learned."""
         if self._usual is None or self._learned >= self._look_at:
             self._look_at = self._learned + 1 + self._learned // 10

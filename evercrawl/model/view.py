@@ -11,7 +11,7 @@ from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.focus import Focusing, discovery_weight
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.followed import followed
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.planning import Planning
@@ -75,7 +75,7 @@ class View:
         self.scheme = scheme_of(partition.scheme)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
-        self._gathered = (self.state, self.scheme, self.priors, Notices(self.state.accounts))
+        self._gathered = (self.state, self.scheme, self.priors, AnnouncedDates(self.state.accounts))
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))

@@ -26,7 +26,7 @@ _ROOT: Final = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _LOOK_BYTES: Final = 4_096
 
 
-class Entry(NamedTuple):
+class FeedEntry(NamedTuple):
     """One page that a feed or a sitemap tells of.
 
     Attributes
@@ -55,7 +55,7 @@ class Feed:
         Why reading ended early, class first; "" where it did not.
     """
 
-    entries: list[Entry] = field(default_factory=list[Entry])
+    entries: list[FeedEntry] = field(default_factory=list[FeedEntry])
     own: str = ""
     home: str = ""
     trouble: str = ""
@@ -135,7 +135,7 @@ class FeedElements:
         reference = self._link or guid
         url = normalise(reference, self._bases[-1]) if reference else None
         if url is not None and len(self._feed.entries) < MAX_ENTRIES:
-            self._feed.entries.append(Entry(url, self._changed or self._published))
+            self._feed.entries.append(FeedEntry(url, self._changed or self._published))
         del self._bases[1:]
         self._entry_depth = 0
         self._forget()
@@ -165,7 +165,7 @@ def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
     --------
     >>> read_feed(b"<rss><channel><link>/</link><item><link>/a</link><pubDate>Sun, 06 Sep 2009 16:20:00 GMT</pubDate>"
     ...           b"</item></channel></rss>", "http://example.org/feed")
-    Feed(entries=[Entry(url='http://example.org/a', dated='Sun, 06 Sep 2009 16:20:00 GMT')],
+    Feed(entries=[FeedEntry(url='http://example.org/a', dated='Sun, 06 Sep 2009 16:20:00 GMT')],
          own='', home='http://example.org/', trouble='')
     """
     feed = Feed()

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from evercrawl.parse.feed import MAX_DATE_CHARS, Entry, Feed, FeedElements
+from evercrawl.parse.feed import MAX_DATE_CHARS, Feed, FeedElements, FeedEntry
 from evercrawl.parse.pieces import MAX_BYTES, texts
 from evercrawl.parse.urls import normalise
 from evercrawl.parse.xml_reader import Elements, XmlReader
@@ -40,8 +40,8 @@ class Sitemap:
     """
 
     kind: str = ""
-    pages: list[Entry] = field(default_factory=list[Entry])
-    children: list[Entry] = field(default_factory=list[Entry])
+    pages: list[FeedEntry] = field(default_factory=list[FeedEntry])
+    children: list[FeedEntry] = field(default_factory=list[FeedEntry])
     trouble: str = ""
 
 
@@ -70,7 +70,7 @@ class SitemapReader:
     >>> while reader.step():
     ...     pass
     >>> reader.sitemap.pages
-    [Entry(url='http://example.org/', dated='')]
+    [FeedEntry(url='http://example.org/', dated='')]
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class SitemapReader:
         for line in lines:
             url = normalise(line) if len(line) <= MAX_URL_CHARS and _WEB.match(line.lstrip()) else None
             if url is not None:
-                self.sitemap.pages.append(Entry(url))
+                self.sitemap.pages.append(FeedEntry(url))
         self._cut()
         self._lines += len(lines)
         if self._lines > _MAX_LINES and not self.sitemap.trouble:
@@ -180,7 +180,7 @@ class _Listed:
             into = self._into.get(name)
             url = normalise(self._at, self._url) if self._at and len(self._at) <= MAX_URL_CHARS else None
             if into is not None and url is not None:
-                into.append(Entry(url, self._dated))
+                into.append(FeedEntry(url, self._dated))
             self._at = self._dated = ""
 
 
@@ -190,7 +190,7 @@ def read_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
     Examples
     --------
     >>> read_sitemap(b"http://example.org/a\nhttp://example.org/b", "http://example.org/s.txt").pages
-    [Entry(url='http://example.org/a', dated=''), Entry(url='http://example.org/b', dated='')]
+    [FeedEntry(url='http://example.org/a', dated=''), FeedEntry(url='http://example.org/b', dated='')]
     """
     reader = SitemapReader(body, url, content_type)
     while reader.step():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.clocks.trust import Trust
+    from evercrawl.schedule.clocks.trust import ClockTrust
     from evercrawl.schedule.pages import Pages, Visits
     from evercrawl.types import Floats, Slots
 
@@ -106,7 +106,7 @@ class Predicts(ABC):
     def fresh(self, pages: Pages, context: Context) -> Floats:
         """Return the probability that each copy is as its page is now, shape (n,); nan without a visit."""
 
-    def trust(self, slot: int) -> Trust | None:
+    def trust(self, slot: int) -> ClockTrust | None:
         """Return whether the clocks of a page's site are used, rather than time; None where it has none."""
         return None
 

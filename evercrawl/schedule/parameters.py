@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ParamSpec
 
-from evercrawl.config.values import Kind, choice, duration, number, several
+from evercrawl.config.values import ValueKind, choice, duration, number, several
 from evercrawl.errors import ConfigError
 from evercrawl.types import RETIRED
 
@@ -23,7 +23,7 @@ def _bit(raw: object) -> int:
 
 
 Share = Annotated[float, number(0, 1)]
-Switch = Annotated[int, Kind("N", "0 or 1", _bit)]
+Switch = Annotated[int, ValueKind("N", "0 or 1", _bit)]
 Duration = Annotated[str, duration(1e-3)]
 Misses = Annotated[int, number(1, RETIRED, f"at {RETIRED} the crawl itself gives a page up")]
 """At how many visits in a row that find a page gone a policy gives it up; the crawl does so at `RETIRED`."""
@@ -35,7 +35,7 @@ __all__ = [
 
 
 @functools.cache
-def kinds(declared: Callable[..., object]) -> dict[str, Kind]:
+def kinds(declared: Callable[..., object]) -> dict[str, ValueKind]:
     """Return the kinds in the annotations of a constructor, or of a dataclass, by parameter.
 
     >>> def made(share: Share = 0.5, name: str = "") -> None: ...
@@ -44,10 +44,10 @@ def kinds(declared: Callable[..., object]) -> dict[str, Kind]:
     """
     taken = inspect.signature(declared, eval_str=True).parameters.items()
     found = {name: getattr(each.annotation, "__metadata__", ()) for name, each in taken}
-    return {name: told[0] for name, told in found.items() if told and isinstance(told[0], Kind)}
+    return {name: told[0] for name, told in found.items() if told and isinstance(told[0], ValueKind)}
 
 
-def kinds_of(policy: type[object]) -> dict[str, Kind]:
+def kinds_of(policy: type[object]) -> dict[str, ValueKind]:
     """Return the kinds of a policy's parameters, also of those that it hands on to the class above it."""
     own = inspect.signature(policy).parameters
     above = [each for each in reversed(policy.__mro__) if {"__init__", "__signature__"} & vars(each).keys()]

@@ -18,13 +18,13 @@ import tantivy
 
 from evercrawl.errors import StoreError
 from evercrawl.search import mark
-from evercrawl.search.lookup import MOST, Candidates, Lookup
+from evercrawl.search.lookup import MOST, Lookup, QueryCandidates
 from evercrawl.search.mark import NOTHING, Mark, Members
 from evercrawl.search.schema import (
     DIGEST,
     KEY,
     SLOT,
-    Page,
+    IndexedPage,
     anchors_document,
     anchors_schema,
     page_document,
@@ -36,7 +36,7 @@ from evercrawl.types import Keys, Slots
 if TYPE_CHECKING:
     from evercrawl.search.query import Query
 
-__all__ = ["FOLDER", "HEAP_BYTES", "NOTHING", "Index", "Page", "erase"]
+__all__ = ["FOLDER", "HEAP_BYTES", "NOTHING", "Index", "IndexedPage", "erase"]
 
 FOLDER: Final = "search"
 """Of the index, in a crawl directory."""
@@ -76,7 +76,8 @@ class Index:
     --------
     >>> from evercrawl.search.query import parse
     >>> index = Index(None)
-    >>> index.put([Page(7, 1, "http://example.org/", "example.org", "example.org", "Tea", "How to make it", "en")])
+    >>> page = IndexedPage(7, 1, "http://example.org/", "example.org", "example.org", "Tea", "How to make it", "en")
+    >>> index.put([page])
     >>> index.add_anchors([(7, "all about tea")])
     >>> index.commit(at=12)
     >>> index.at, index.search(parse("make tea")).slot.tolist()
@@ -96,7 +97,7 @@ class Index:
             self._writers = self._new_writers() if writable else []
             self._members = Members(self.held()[0].tolist()) if writable else Members()
 
-    def put(self, pages: Sequence[Page]) -> None:
+    def put(self, pages: Sequence[IndexedPage]) -> None:
         """Take in pages, each in place of what the index had of its slot."""
         with told(self.directory, "written to"):
             for page in pages:
@@ -164,7 +165,7 @@ class Index:
             digests = np.array(searcher.fast_field_values(DIGEST, [address for _, address in found]), np.uint64)
             return slots[::-1].copy(), digests[::-1].copy()
 
-    def search(self, query: Query, most: int = MOST) -> Candidates:
+    def search(self, query: Query, most: int = MOST) -> QueryCandidates:
         """Return the pages that answer a query best as far as words tell, `most` or somewhat more.
 
         Another process's newer commits count from the next question on.

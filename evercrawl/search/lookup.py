@@ -26,7 +26,7 @@ _PHRASE_SLOP: Final = 1
 _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
 
-class Candidates(NamedTuple):
+class QueryCandidates(NamedTuple):
     """Pages that may answer a query, by their slots; a row each.
 
     Attributes
@@ -52,10 +52,10 @@ class Candidates(NamedTuple):
     forms: Words
     whole: bool
 
-    def only(self, wanted: NDArray[np.bool_]) -> Candidates:
+    def only(self, wanted: NDArray[np.bool_]) -> QueryCandidates:
         """Return the rows that are wanted, a truth value each."""
         text, anchor, phrase = (column[wanted] for column in (self.text, self.anchor, self.phrase))
-        return Candidates(self.slot[wanted], text, anchor, phrase, self.forms, whole=self.whole)
+        return QueryCandidates(self.slot[wanted], text, anchor, phrase, self.forms, whole=self.whole)
 
 
 class Lookup:
@@ -72,16 +72,16 @@ class Lookup:
         self._schema, self._anchor_schema = pages.schema, anchors.schema
         self._forms = Forms(self._pages)
 
-    def search(self, query: Query, most: int = MOST) -> Candidates:
+    def search(self, query: Query, most: int = MOST) -> QueryCandidates:
         """Return the best `most` pages by their own words and the best `most` by the words of links to them."""
         if not query:
-            return Candidates(_NO_SLOTS, _NONE, _NONE, _NONE, (), whole=True)
+            return QueryCandidates(_NO_SLOTS, _NONE, _NONE, _NONE, (), whole=True)
         forms = tuple(self._forms.of(word, query.languages) for word in query.words)
         filters = self._filters(query)
         if not forms:
             slots = self._slots(self._all(filters), most)
             zeros = np.zeros(len(slots))
-            return Candidates(slots, zeros, zeros, zeros, forms, whole=len(slots) < most)
+            return QueryCandidates(slots, zeros, zeros, zeros, forms, whole=len(slots) < most)
         text = self._scores(self._all([(_MUST, self._words(forms)), *filters]), most)
         anchor = self._anchor_scores(forms, most)
         whole = len(text) < most and len(anchor) < most
@@ -89,7 +89,7 @@ class Lookup:
         text |= self._scores(self._all([(_MUST, self._any_of(missing)), (_SHOULD, self._words(forms)), *filters]), most)
         slots = np.array(sorted(text), np.uint32)
         phrase = self._phrase_scores(query.typed, slots.tolist())
-        return Candidates(
+        return QueryCandidates(
             slots, _column(text, slots), _column(anchor, slots), _column(phrase, slots), forms, whole=whole
         )  # fmt: skip
 

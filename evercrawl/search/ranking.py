@@ -16,7 +16,7 @@ import numpy as np
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.search.lookup import Candidates
+    from evercrawl.search.lookup import QueryCandidates
 
 ANCHOR_WEIGHT: Final = 2.0
 PHRASE_WEIGHT: Final = 2.5
@@ -25,7 +25,7 @@ IMPORTANCE_WEIGHT: Final = 0.04
 _FINE: Final = 20.0  # a twentieth of the mean page is where importance begins to count
 
 
-def scores(found: Candidates, standing: Floats, weight: float = IMPORTANCE_WEIGHT) -> Floats:
+def scores(found: QueryCandidates, standing: Floats, weight: float = IMPORTANCE_WEIGHT) -> Floats:
     """Return the score of each candidate, shape (n,).
 
     Parameters
@@ -39,10 +39,10 @@ def scores(found: Candidates, standing: Floats, weight: float = IMPORTANCE_WEIGH
 
     Examples
     --------
-    >>> from evercrawl.search.lookup import Candidates
+    >>> from evercrawl.search.lookup import QueryCandidates
     >>> from evercrawl.search.forms import Form
     >>> one, forms = np.ones(2), ((Form("tea", 1.0),),)
-    >>> found = Candidates(np.array([3, 8], np.uint32), 4 * one, one, 0 * one, forms, whole=True)
+    >>> found = QueryCandidates(np.array([3, 8], np.uint32), 4 * one, one, 0 * one, forms, whole=True)
     >>> scores(found, np.array([0.0, (np.e - 1) / 20])).round(9).tolist()
     [6.0, 6.24]
     """
@@ -54,6 +54,6 @@ def scores(found: Candidates, standing: Floats, weight: float = IMPORTANCE_WEIGH
     return asked * (1 + weight * np.log1p(_FINE * np.maximum(standing, 0.0)))
 
 
-def order(found: Candidates, score: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def order(found: QueryCandidates, score: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Return the rows of the candidates, the best first; what is equally good in order of discovery."""
     return np.lexsort((found.slot, -score))

@@ -34,7 +34,7 @@ _ANALYZER: Final = (
 )
 
 
-class Page(msgspec.Struct, frozen=True):
+class IndexedPage(msgspec.Struct, frozen=True):
     """What the index is given of a page.
 
     Attributes
@@ -87,7 +87,7 @@ def anchors_schema() -> tantivy.Schema:
     return build.build()
 
 
-def page_document(page: Page) -> tantivy.Document:
+def page_document(page: IndexedPage) -> tantivy.Document:
     """Return a page as it is written; one without a URL has nothing that it could be found by.
 
     Field by field, by the type of each: a number that came without its type would kill the writer, and to find the

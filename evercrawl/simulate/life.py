@@ -27,10 +27,10 @@ from evercrawl.search.index import FOLDER, Index
 from evercrawl.simulate.checkers.base import Running
 from evercrawl.simulate.surroundings.network import MadeNetwork
 from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork, WatchedPartition
-from evercrawl.simulate.worlds.world import DIRECTORY, End
+from evercrawl.simulate.worlds.world import DIRECTORY, LifeEnd
 
 if TYPE_CHECKING:
-    from evercrawl.simulate.surroundings.surroundings import Surroundings
+    from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
     from evercrawl.simulate.witness import Witness
 
 
@@ -38,7 +38,7 @@ ONE_S: Final = 60.0
 """How long a page that is to be fetched anew is waited for."""
 
 
-async def live(around: Surroundings, witness: Witness, number: int, look: Callable[[], None]) -> bool:
+async def live(around: WorldSurroundings, witness: Witness, number: int, look: Callable[[], None]) -> bool:
     """Open the directory, crawl, close it; return whether the end was in order.
 
     Parameters
@@ -63,11 +63,11 @@ async def live(around: Surroundings, witness: Witness, number: int, look: Callab
         return clean
 
 
-async def _opened(around: Surroundings, witness: Witness, number: int, stack: AsyncExitStack) -> Crawl:
+async def _opened(around: WorldSurroundings, witness: Witness, number: int, stack: AsyncExitStack) -> Crawl:
     """Put a crawl together; whatever has to be closed is left to the stack."""
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
-    if life.end is End.ONE:  # as a session does
+    if life.end is LifeEnd.ONE:  # as a session does
         config = replace(config, policy="breadth_first", sitemaps=False)
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
@@ -107,13 +107,13 @@ async def _opened(around: Surroundings, witness: Witness, number: int, stack: As
     return crawl
 
 
-async def _crawl(crawl: Crawl, around: Surroundings, number: int) -> bool:
+async def _crawl(crawl: Crawl, around: WorldSurroundings, number: int) -> bool:
     life = around.world.lives[number]
-    limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end in (End.TIME, End.ONE) else None)
-    if life.end in (End.STOP, End.PAGES):
+    limits = Limits(pages=life.pages or None, seconds=life.lasts_s if life.end in (LifeEnd.TIME, LifeEnd.ONE) else None)
+    if life.end in (LifeEnd.STOP, LifeEnd.PAGES):
         asyncio.get_running_loop().call_later(max(life.lasts_s, 0.1), crawl.stop)
     state = crawl.partition.state
-    if life.end is End.ONE and state.records.count:
+    if life.end is LifeEnd.ONE and state.records.count:
         page = state.urls.get(int(state.records.rows["slot"][number % state.records.count]))
         await crawl.run((), replace(limits, seconds=ONE_S, until_idle=True), only=[page])
         return True

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 
-class Log:
+class WorldLog:
     """Lines, each with its instant; only their hash is kept.
 
     Parameters
@@ -19,7 +19,7 @@ class Log:
 
     Examples
     --------
-    >>> one, other = Log(), Log()
+    >>> one, other = WorldLog(), WorldLog()
     >>> one.add(1.5, "asked", "http://a.example/")
     >>> one.hash == other.hash
     False

@@ -26,9 +26,9 @@ from evercrawl.simulate.checkers.starvation import NoneStarves
 from evercrawl.simulate.checkers.visits import EachVisit
 from evercrawl.simulate.life import live
 from evercrawl.simulate.surroundings.clock import Crash, run_virtual
-from evercrawl.simulate.surroundings.surroundings import Surroundings
+from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
 from evercrawl.simulate.witness import OWN, BrokenPromiseError, Witness
-from evercrawl.simulate.worlds.world import BEGAN_AT, DIRECTORY, End, World, drawn
+from evercrawl.simulate.worlds.world import BEGAN_AT, DIRECTORY, LifeEnd, World, drawn
 from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def simulate(
     watch: Callable[[str], None] | None = None,
     checkers: Sequence[type[Checker]] | None = None,
     world: World | None = None,
-    look: Callable[[Surroundings], None] = lambda _: None,
+    look: Callable[[WorldSurroundings], None] = lambda _: None,
 ) -> Result:
     """Live through the world of a seed and return what became of it.
 
@@ -93,7 +93,7 @@ class Simulation:
 
     def __init__(self, world: World, witness: Witness, folder: Path) -> None:
         self._world, self._witness = world, witness
-        self.around = Surroundings(world, folder, witness.befell)
+        self.around = WorldSurroundings(world, folder, witness.befell)
 
     def run(self) -> Result:
         """Live all lives, or those until a promise is broken."""
@@ -143,7 +143,7 @@ class Simulation:
         if not clean:
             witness.ended(clean=False)
         if not witness.result.broken:
-            if life.end is End.POWER and not clean:
+            if life.end is LifeEnd.POWER and not clean:
                 self.around.disk.crash()
                 self.around.spoil(life)
             self._verify(interrupted=not clean)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.simulate.result import Log, Result
+from evercrawl.simulate.result import Result, WorldLog
 from evercrawl.simulate.surroundings.clock import Crash, Machine, SimulationError
 from evercrawl.simulate.worlds.world import BEGAN_AT, World
 from evercrawl.store.journal.events import Event, Visit
@@ -58,7 +58,7 @@ class Witness:
     """
 
     def __init__(self, world: World, watch: Callable[[str], None] | None, checkers: Sequence[type[Checker]]) -> None:
-        self.log, self.result, self.now = Log(watch), Result(world.seed), BEGAN_AT
+        self.log, self.result, self.now = WorldLog(watch), Result(world.seed), BEGAN_AT
         self.checkers = [checker(world, self._blames(checker.law)) for checker in checkers]
         self.machine: Machine | None = None
         self.running: Running | None = None

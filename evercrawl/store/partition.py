@@ -42,7 +42,7 @@ FILE: Final = "crawl.json"
 COPY: Final = "crawl-copy.json"
 
 
-class Judged(msgspec.Struct, array_like=True, frozen=True):
+class SwitchProgress(msgspec.Struct, array_like=True, frozen=True):
     """How far a switch to another scheme had come that was asked to end.
 
     Attributes
@@ -79,7 +79,7 @@ class Birth(msgspec.Struct):
     scheme: Scheme = Scheme()
     begun: Scheme | None = None
     unfinished: bool = False
-    judged: Judged | None = None
+    judged: SwitchProgress | None = None
 
     @property
     def first(self) -> Scheme:
@@ -262,11 +262,11 @@ class Partition:
         self.remember(Switched(now, goal))
 
     def pause_switch(self, events: int, upto: int) -> None:
-        """Note how far a switch has come that ends here; all that it moved is on the disk. As in `Judged`."""
+        """Note how far a switch has come that ends here; all that it moved is on the disk. As in `SwitchProgress`."""
         assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
-        self._switch(Judged(events, upto, self.journal.sequence))
+        self._switch(SwitchProgress(events, upto, self.journal.sequence))
 
-    def resume_switch(self, goal: Scheme) -> Judged | None:
+    def resume_switch(self, goal: Scheme) -> SwitchProgress | None:
         """Return how far a switch to a scheme had come, from where it may go on; None where it has to begin anew."""
         judged = self.birth.judged
         if judged is None or self.state.scheme != goal or self.journal.sequence != judged.sequence:
@@ -274,7 +274,7 @@ class Partition:
         self._switch(None)  # what is moved from now on is not counted until it ends
         return judged
 
-    def _switch(self, judged: Judged | None) -> None:
+    def _switch(self, judged: SwitchProgress | None) -> None:
         self.birth = msgspec.structs.replace(self.birth, begun=self.birth.first, unfinished=True, judged=judged)
         self._write(self.birth)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evercrawl.ask.content import Content, NotHeldError, content
+from evercrawl.ask.content import NotHeldError, StoredPage, content
 from evercrawl.config import Config
 from evercrawl.model.stored.reader import opened
 from evercrawl.types import Outcome
@@ -10,7 +10,7 @@ from evercrawl.types import Outcome
 SITE = "http://example.org"
 
 
-def get(made, path: str) -> Content:
+def get(made, path: str) -> StoredPage:
     crawl = opened(made.directory)
     try:
         return content(crawl, SITE + path, Config())

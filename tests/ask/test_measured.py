@@ -2,7 +2,7 @@
 
 import pytest
 
-from evercrawl.ask.measured import Measured, measured
+from evercrawl.ask.measured import MeasuredCopies, measured
 from evercrawl.model.stored.reader import opened, recent
 from evercrawl.store.journal.events import Drawn, Event, Lost, Visit
 from evercrawl.store.records.evidence import pack_predicted
@@ -23,7 +23,7 @@ def visit(slot, at, fresh, said=0.8, changed_at=0.0):
 
 
 def taken(*events: Event):
-    return Measured().take(events)
+    return MeasuredCopies().take(events)
 
 
 def test_each_is_judged_by_the_next_visit_of_its_page():
@@ -77,7 +77,7 @@ def test_what_nobody_visited_yet_waits():
 
 def test_only_the_last_count():
     events = [each for i in range(30) for each in (drawn(i, i), visit(i, i + 0.5, i >= 20))]
-    found = Measured(window=10).take(events)
+    found = MeasuredCopies(window=10).take(events)
     assert (found.measure(by_importance=False).probes, found.measure(by_importance=False).fresh) == (10, 1.0)
     assert found.probes[False].observed == pytest.approx(1 / 3)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evercrawl.ask.plan.curve import LINE, SELDOM_S, Curve, Held
+from evercrawl.ask.plan.curve import LINE, SELDOM_S, BudgetCurve, PlannedPages
 from evercrawl.ask.plan.outlook import freshness_of_late, outlook
 from evercrawl.ask.plan.rates import at_rates
 from evercrawl.config import Config
@@ -33,7 +33,7 @@ def pages(weight, shape, scale_s, cost=1.0, changed=0.0):
 
 def held(columns, wait_s=0.0, copies=True):
     count = len(columns.slot)
-    return Held(columns, np.full(count, copies), np.full(count, wait_s), np.ones(count))
+    return PlannedPages(columns, np.full(count, copies), np.full(count, wait_s), np.ones(count))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def population():
 def test_with_known_rates_it_is_the_optimum(population, per_page_s):
     weight, lam = population
     budget = per_page_s * len(lam)
-    point = Curve(held(pages(weight, 1e12, 1e12 / lam)), harmonic=0.0).spending(budget)
+    point = BudgetCurve(held(pages(weight, 1e12, 1e12 / lam)), harmonic=0.0).spending(budget)
     best = optimum(weight, lam, budget)
     assert point.budget == pytest.approx(budget, rel=1e-6)
     assert point.visits_per_s == pytest.approx(budget, rel=1e-6)
@@ -58,7 +58,7 @@ def test_with_known_rates_it_is_the_optimum(population, per_page_s):
 @pytest.mark.parametrize(("shape", "harmonic"), [(1e12, 0.0), (0.4, 0.0), (3.0, 0.0), (0.4, HARMONIC)])
 def test_more_brings_more_and_ever_less_of_it(population, shape, harmonic):
     weight, lam = population
-    curve = Curve(held(pages(weight, shape, shape / lam)), harmonic)
+    curve = BudgetCurve(held(pages(weight, shape, shape / lam)), harmonic)
     points = curve.points([len(lam) * per_s for per_s in np.geomspace(1e-8, 1e-2, 13)])
     for less, more in pairwise(points):
         assert less.freshness < more.freshness
@@ -72,14 +72,14 @@ def test_more_brings_more_and_ever_less_of_it(population, shape, harmonic):
 def test_the_harmonic_part_costs_a_little_and_gives_nothing_up(population):
     weight, lam = population
     all_pages = held(pages(weight, 1e12, 1e12 / lam))
-    best, usual = (Curve(all_pages, harmonic).spending(0.004) for harmonic in (0.0, HARMONIC))
+    best, usual = (BudgetCurve(all_pages, harmonic).spending(0.004) for harmonic in (0.0, HARMONIC))
     assert best.freshness - 0.04 < usual.freshness < best.freshness
     assert best.seldom > usual.seldom
 
 
 def test_what_costs_when_it_has_changed_is_paid_as_often_as_that(population):
     weight, lam = population
-    curve = Curve(held(pages(weight, 1e12, 1e12 / lam, cost=600.0, changed=20_000.0)), 0.0)
+    curve = BudgetCurve(held(pages(weight, 1e12, 1e12 / lam, cost=600.0, changed=20_000.0)), 0.0)
     point = curve.spending(40.0)
     assert point.budget == pytest.approx(40.0, rel=1e-6)
     assert 600.0 < point.budget / point.visits_per_s < 20_600.0
@@ -87,7 +87,7 @@ def test_what_costs_when_it_has_changed_is_paid_as_often_as_that(population):
 
 def test_no_more_is_spent_than_the_wait_of_pages_lets(population):
     weight, lam = population
-    curve = Curve(held(pages(weight, 1e12, 1e12 / lam), wait_s=1_000.0))
+    curve = BudgetCurve(held(pages(weight, 1e12, 1e12 / lam), wait_s=1_000.0))
     point = curve.spending(1e6)
     assert point.budget == pytest.approx(len(lam) / 1_000.0)
     assert point.marginal == 0.0
@@ -96,7 +96,7 @@ def test_no_more_is_spent_than_the_wait_of_pages_lets(population):
 
 def test_a_curve_is_drawn_through_its_points_and_others_where_they_are_far_apart(population):
     weight, lam = population
-    curve = Curve(held(pages(weight, 1e12, 1e12 / lam)), 0.0)
+    curve = BudgetCurve(held(pages(weight, 1e12, 1e12 / lam)), 0.0)
     near = curve.points([0.001, 0.002, 0.004])
     assert curve.through(near[::-1]) == near
     assert curve.through([near[0], *near]) == near
@@ -114,8 +114,8 @@ def test_what_is_no_copy_costs_and_is_never_fresh(population):
     weight, lam = population
     columns = pages(np.append(weight, weight.max()), 1e12, np.append(1e12 / lam, 1e12 / np.median(lam)))
     copies = np.append(np.ones(len(lam), np.bool_), False)
-    beside = Curve(Held(columns, copies, np.zeros(len(copies)), np.ones(len(copies))), 0.0)
-    alone = Curve(held(pages(weight, 1e12, 1e12 / lam)), 0.0)
+    beside = BudgetCurve(PlannedPages(columns, copies, np.zeros(len(copies)), np.ones(len(copies))), 0.0)
+    alone = BudgetCurve(held(pages(weight, 1e12, 1e12 / lam)), 0.0)
     price = alone.spending(0.01).price
     assert beside.at(price).freshness == pytest.approx(alone.at(price).freshness)
     assert beside.at(price).budget > alone.at(price).budget
@@ -127,7 +127,7 @@ def test_a_sample_stands_for_all(population):
     sampled = everything.sampled(2_000)
     assert len(sampled.times) == 2_000
     assert sampled.times.sum() == pytest.approx(8_000)
-    whole, some = (Curve(of, 0.0).spending(0.08) for of in (everything, sampled))
+    whole, some = (BudgetCurve(of, 0.0).spending(0.08) for of in (everything, sampled))
     assert some.freshness == pytest.approx(whole.freshness, abs=0.01)
     assert some.price == pytest.approx(whole.price, rel=0.1)
 
@@ -135,7 +135,7 @@ def test_a_sample_stands_for_all(population):
 def test_rates_that_are_the_best_bring_what_the_curve_has_and_others_bring_less(population):
     weight, lam = population
     everything, budget = held(pages(weight, 1e12, 1e12 / lam)), 0.004
-    best = Curve(everything, harmonic=0.0).spending(budget)
+    best = BudgetCurve(everything, harmonic=0.0).spending(budget)
     ours = at_rates(everything, 100.0 * optimum(weight, lam, budget).rate, budget)
     assert ours.freshness == pytest.approx(best.freshness, abs=1e-6)
     assert (ours.budget, ours.visits_per_s) == pytest.approx((budget, budget))
@@ -164,7 +164,7 @@ def test_visits_by_lot_bring_less_than_even_ones_and_what_costs_more_is_paid(pop
 def test_pages_are_counted_that_are_left_alone_for_longer_than_a_year(population):
     weight, lam = population
     everything = held(pages(weight, 1e12, 1e12 / lam))
-    curve = Curve(everything, harmonic=0.0)
+    curve = BudgetCurve(everything, harmonic=0.0)
     for budget in (0.0004, 0.004, 0.04):
         rate = optimum(weight, lam, budget).rate
         assert curve.spending(budget).left_alone == pytest.approx((rate < 1.0 / SELDOM_S).sum(), abs=1)
@@ -256,7 +256,7 @@ def test_visits_show_how_fresh_copies_were():
 
 def test_it_agrees_with_the_truth_of_a_living_web():
     """The first world of bench/plan.py, smaller."""
-    world = comparison.World(1, 120, 6.0, 20.0, 90.0)
+    world = comparison.BenchWorld(1, 120, 6.0, 20.0, 90.0)
     found = []
 
     def look(partition: Partition) -> None:

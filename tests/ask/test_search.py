@@ -9,7 +9,7 @@ from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.standing import Standing, earned
 from evercrawl.parse.digest import keys
-from evercrawl.search.index import FOLDER, Index, Page
+from evercrawl.search.index import FOLDER, Index, IndexedPage
 
 SITE, OTHER = "http://www.example.org", "http://other.example"
 
@@ -161,10 +161,10 @@ def test_new_commits_are_seen(search, directory, made):
     assert search.ask("cocoa").hits == ()
     index = Index(directory / FOLDER)
     slot = int(made.state.table.find(keys([f"{SITE}/tea"]))[0])
-    index.put([Page(slot, 1, f"{SITE}/tea", "example.org", "www.example.org", "Cocoa", "cocoa")])
+    index.put([IndexedPage(slot, 1, f"{SITE}/tea", "example.org", "www.example.org", "Cocoa", "cocoa")])
     index.commit(99)
     assert urls(search.ask("cocoa").hits) == [f"{SITE}/tea"]
-    index.put([Page(4_000_000, 1, f"{SITE}/new", "example.org", "www.example.org", "Cocoa", "cocoa")])
+    index.put([IndexedPage(4_000_000, 1, f"{SITE}/new", "example.org", "www.example.org", "Cocoa", "cocoa")])
     index.commit(100)
     assert urls(search.ask("cocoa").hits) == [f"{SITE}/tea"]  # what is not known yet waits until it is
     index.close()

@@ -5,18 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from evercrawl.ask.rank.select import UNITS, Sites, most_for, select, sites_of
+from evercrawl.ask.rank.select import UNITS, SelectableSites, most_for, select, sites_of
 from evercrawl.config import Config
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 
 
-def sites(importance, pages=None, sizes=None) -> Sites:
+def sites(importance, pages=None, sizes=None) -> SelectableSites:
     n = len(importance)
     pages = np.ones(n, int) if pages is None else np.array(pages)
     sizes = np.ones(n) if sizes is None else np.array(sizes, float)
     names = [f"s{i}.example" for i in range(n)]
-    return Sites(names, np.array(importance, float), np.zeros(n, int), np.zeros(n), pages, sizes)
+    return SelectableSites(names, np.array(importance, float), np.zeros(n, int), np.zeros(n), pages, sizes)
 
 
 def test_of_sites_the_most_important_are_kept():
@@ -29,7 +29,7 @@ def test_of_sites_the_most_important_are_kept():
     ("by", "names"), [("importance", ["a", "b"]), ("linking", ["c", "a"]), ("of_pages", ["d", "c"])]
 )
 def test_another_measure_may_decide(by, names):
-    there = Sites(["a", "b", "c", "d"], np.array([0.4, 0.3, 0.2, 0.1]), np.array([3, 2, 9, 0]),
+    there = SelectableSites(["a", "b", "c", "d"], np.array([0.4, 0.3, 0.2, 0.1]), np.array([3, 2, 9, 0]),
                   np.array([0.1, 0.1, 0.3, 0.5]), np.ones(4, int), np.ones(4))  # fmt: skip
     found = select(there, 2, by=by)
     assert [(site.rank, site.site) for site in found.sites] == list(enumerate(names, 1))

@@ -17,7 +17,7 @@ from evercrawl.change import gamma
 from evercrawl.cli.verbs.why import rows
 from evercrawl.config import Config
 from evercrawl.crawl.switching import switch
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.policies import names
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.stored.reader import opened
@@ -28,7 +28,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price.price import Price
-from evercrawl.schedule.policies.tianwang.cycle import Cycle
+from evercrawl.schedule.policies.tianwang.cycle import CycleState
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import inline
 from evercrawl.types import RETIRED, Floats
@@ -148,7 +148,7 @@ def test_what_a_site_announces_is_told(made, ask):
     found, view = ask("/a")
     said = found.change.announcing
     assert (said.heard, said.missed, said.true, said.false) == (2, 1, 2, 2)
-    assert said.announced == Notices(view.state.accounts).part(0) > 0
+    assert said.announced == AnnouncedDates(view.state.accounts).part(0) > 0
     (text,) = [text for name, text in rows(found) if name == "announces"]
     assert "(2 that were found had been announced, 1 had not); 2 of 4 announcements were true" in text
 
@@ -197,7 +197,7 @@ def test_a_page_that_has_to_wait_for_the_next_cycle_is_told_its_next_crawl_time(
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home"))
     begun_at = made.now - 5.0  # the page was visited in this cycle
-    made.state.notes |= Cycle(begun_at, ends_at=begun_at + 3 * DAY_S, round_s=2 * DAY_S, capacity=9.0).notes()
+    made.state.notes |= CycleState(begun_at, ends_at=begun_at + 3 * DAY_S, round_s=2 * DAY_S, capacity=9.0).notes()
     published = ask("/", after_s=2 * HOUR_S, policy="tianwang")[0].worth
     assert published.due_at == begun_at + 3 * DAY_S, "the cycle's end; its own time is before that"
     sooner = ask("/", after_s=2 * HOUR_S, policy="tianwang", policy_options=["work_conserving=1"])[0].worth

@@ -5,38 +5,41 @@ import math
 import numpy as np
 import pytest
 
-from evercrawl.change.probed import Found, Said, judged, measure, stale_age_s
+from evercrawl.change.probed import Prediction, ProbeFinding, judged, measure, stale_age_s
 
 DAY_S = 86_400.0
 
 
 def test_what_is_still_fresh_was_so_before():
-    assert judged(Said(0.3, 5.0, 10.0), Found(100.0, fresh=True, said=0.1)) == (1.0, 0.0)
+    assert judged(Prediction(0.3, 5.0, 10.0), ProbeFinding(100.0, fresh=True, said=0.1)) == (1.0, 0.0)
 
 
 def test_seen_stale_at_once_it_was_stale():
-    said = Said(0.8, 10.0, 100.0)
+    said = Prediction(0.8, 10.0, 100.0)
     for after_s in (0.0, -3.0):
-        assert judged(said, Found(after_s, fresh=False, said=0.8)) == (0.0, pytest.approx(50.0))
+        assert judged(said, ProbeFinding(after_s, fresh=False, said=0.8)) == (0.0, pytest.approx(50.0))
 
 
 def test_a_change_dated_before_the_drawing_was_missed_by_the_copy():
-    of = judged(Said(0.5, 20.0, 100.0), Found(60.0, fresh=False, said=0.4, change_after_s=-30.0))
+    of = judged(Prediction(0.5, 20.0, 100.0), ProbeFinding(60.0, fresh=False, said=0.4, change_after_s=-30.0))
     assert of.fresh == 0.0
     assert 30.0 < of.age_s < 100.0  # 30 s at least, and more as far as there were changes before that
 
 
 def test_a_change_dated_after_the_drawing_says_nothing_of_before():
-    assert judged(Said(0.5, 20.0, 100.0), Found(60.0, fresh=False, said=0.4, change_after_s=10.0)) == (0.5, 20.0)
+    assert judged(Prediction(0.5, 20.0, 100.0), ProbeFinding(60.0, fresh=False, said=0.4, change_after_s=10.0)) == (
+        0.5,
+        20.0,
+    )
 
 
 def test_a_copy_that_was_just_made_was_fresh():
-    assert judged(Said(1.0, 0.0, 0.0), Found(3600.0, fresh=False, said=0.7)) == (1.0, 0.0)
+    assert judged(Prediction(1.0, 0.0, 0.0), ProbeFinding(3600.0, fresh=False, said=0.7)) == (1.0, 0.0)
 
 
 def test_no_copy_is_older_than_the_time_it_was_left_alone():
-    assert stale_age_s(Said(1.0, 0.0, 60.0)) == 30.0
-    assert stale_age_s(Said(0.5, 200.0, 60.0)) == 60.0
+    assert stale_age_s(Prediction(1.0, 0.0, 60.0)) == 30.0
+    assert stale_age_s(Prediction(0.5, 200.0, 60.0)) == 60.0
 
 
 @pytest.mark.parametrize("dated", [False, True])
@@ -52,9 +55,9 @@ def test_on_the_mean_it_is_as_it_was(dated):
         missed = changes[changes < alone_s]
         was_fresh[i], was_age_s[i] = not len(missed), alone_s - missed[0] if len(missed) else 0.0
         p = math.exp(-lam * alone_s)
-        said = Said(p, alone_s - (1 - p) / lam, alone_s)
+        said = Prediction(p, alone_s - (1 - p) / lam, alone_s)
         last = changes[-1] - alone_s if dated and len(changes) else math.nan
-        found = Found(DAY_S - alone_s, not len(changes), math.exp(-lam * DAY_S), last)
+        found = ProbeFinding(DAY_S - alone_s, not len(changes), math.exp(-lam * DAY_S), last)
         fresh[i], age_s[i] = judged(said, found)
     assert fresh.mean() == pytest.approx(was_fresh.mean(), abs=0.012)
     assert age_s.mean() == pytest.approx(was_age_s.mean(), rel=0.03)

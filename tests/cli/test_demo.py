@@ -6,7 +6,7 @@ import pytest
 
 from evercrawl.cli import main as cli
 from evercrawl.cli.show.demo_report import told
-from evercrawl.simulate.living.comparison import Comparison
+from evercrawl.simulate.living.comparison import PolicyComparison
 from evercrawl.simulate.living.learned import Learned
 
 
@@ -27,7 +27,7 @@ def test_demo(tmp_path, capsys):
 
 def test_it_says_what_was_won_and_what_was_lost():
     found = Learned([("http://a.example/", 0.012, 0.0125)], 0.034, [(50, 2.0, 3.0)], 0.9)
-    worlds = [Comparison(7, 300.0, 0.6, 0.5, 0.75, 0.001), Comparison(8, 300.0, 0.45, 0.5, 0.75, 0.002)]
+    worlds = [PolicyComparison(7, 300.0, 0.6, 0.5, 0.75, 0.001), PolicyComparison(8, 300.0, 0.45, 0.5, 0.75, 0.002)]
     text = "\n".join(told(found, worlds, real=7))
     assert "12.00    12.50   http://a.example/" in text
     assert "once in 2 s" in text

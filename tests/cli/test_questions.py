@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from evercrawl.ask.content import Content
+from evercrawl.ask.content import StoredPage
 from evercrawl.ask.export import files as export_file
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.cli import warm
@@ -110,10 +110,10 @@ def test_a_list_of_urls_is_not_one_page(tmp_path, capsys, url):
     assert "is no URL" in capsys.readouterr().err
 
 
-def content(mime: str, body: bytes) -> Content:
+def content(mime: str, body: bytes) -> StoredPage:
     url = "http://example.org/x"
     headers = {"content-type": f"{mime}; charset=utf-8"}
-    return Content(url, url, Outcome.OK, 200, "", mime, "", 0.0, 0.0, 1, 0, headers, body)
+    return StoredPage(url, url, Outcome.OK, 200, "", mime, "", 0.0, 0.0, 1, 0, headers, body)
 
 
 def test_what_has_no_text_is_base64_in_json():

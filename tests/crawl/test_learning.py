@@ -3,7 +3,7 @@
 import pytest
 
 from evercrawl.crawl.learn.queueing import Queueing
-from evercrawl.crawl.telling import Tally
+from evercrawl.crawl.telling import ProgressTally
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.reading import no_page
 from evercrawl.model.web.near import NearDuplicates
@@ -323,10 +323,10 @@ def test_listeners_hear_of_each_visit_once_when_it_is_remembered_and_queues_come
     begun, monkeypatch
 ):
     heard = []
-    for kind in (Queueing, Budgets, NearDuplicates, Tally):
+    for kind in (Queueing, Budgets, NearDuplicates, ProgressTally):
         monkeypatch.setattr(kind, "learned", lambda self, visit: heard.append((type(self), visit)))
     begun.visit(f"{SITE}/a", ONE)
-    assert [who for who, _ in heard] == [NearDuplicates, Budgets, Queueing, Tally]
+    assert [who for who, _ in heard] == [NearDuplicates, Budgets, Queueing, ProgressTally]
     assert len({id(visit) for _, visit in heard}) == 1
     visit = heard[0][1]
     assert (visit.event, visit.leads.found) == (last(begun), last(begun).found)

@@ -11,7 +11,7 @@ from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.progress import Limits
-from evercrawl.search.index import FOLDER, Index, Page
+from evercrawl.search.index import FOLDER, Index, IndexedPage
 from evercrawl.search.query import parse
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.store.disk.lock import Lock
@@ -50,8 +50,8 @@ def test_an_index_made_anew_answers_like_the_one_that_was_kept(crawled):
 def test_verify_blames_an_index_that_holds_something_else(crawled):
     assert verify(crawled).checked["pages in the search index"] == len(answers(crawled, "x")[1])
     index = Index(crawled / FOLDER)
-    index.put([Page(answers(crawled, "x")[1][0], 1, "http://x/", "x", "x", "a title", "other content", "en")])
-    index.put([Page(100_000, 1, "http://x/", "x", "x", "a title", "of no page", "en")])
+    index.put([IndexedPage(answers(crawled, "x")[1][0], 1, "http://x/", "x", "x", "a title", "other content", "en")])
+    index.put([IndexedPage(100_000, 1, "http://x/", "x", "x", "a title", "of no page", "en")])
     index.commit(index.at)
     index.close()
     wrong = verify(crawled).wrong

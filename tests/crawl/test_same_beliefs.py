@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.lab.polling.changing import Seen, Signals, World
+from evercrawl.lab.polling.changing import AnnouncedSignals, ChangingWorld, SeenChanges
 from evercrawl.lab.polling.conditions import Conditions
-from evercrawl.lab.polling.polled import Held
+from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.store.records.evidence import AnnouncementEvidence
@@ -30,7 +30,7 @@ announced = st.lists(
 )  # fmt: skip
 
 
-class Said(World):
+class Said(ChangingWorld):
     """Pages of which only the announcements are made here."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Said(World):
 
     def pass_to(self, now):
         right, self.right = self.right, np.zeros(PAGES, np.int64)
-        return Signals(right, np.zeros(PAGES, np.int64))
+        return AnnouncedSignals(right, np.zeros(PAGES, np.int64))
 
     visit = stale = earned = best = None
 
@@ -52,7 +52,7 @@ class Both:
 
     def __init__(self, folder: Path) -> None:
         self.made, self.world = HandMade(folder / "crawl"), Said()
-        self.held = Held(self.world, Cycle(), Conditions(), 1.0, 1)
+        self.held = HeldColumns(self.world, Cycle(), Conditions(), 1.0, 1)
         self.urls = [f"{SITES[i // (PAGES // 2)]}/{i}" for i in range(PAGES)]
         self.made.seed(*self.urls)
         self.text = [0] * PAGES
@@ -76,7 +76,7 @@ class Both:
         self.held.beliefs.cycle_s = made.changes.cycle_s  # which is a part of the setting in replays
         self.held.pass_to(made.now)
         interval_s = np.array([made.now - self.held.visited_at[page]])
-        seen = Seen(np.array([changed]), np.array([np.nan]), np.array([gone]))
+        seen = SeenChanges(np.array([changed]), np.array([np.nan]), np.array([gone]))
         self.held.learn(np.array([page]), interval_s, seen, made.now)
 
     def seen(self, page: int) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.crawl.probes.soft404 import (
-    Answer,
+    AbsentPathAnswer,
     folder_of,
     impossible,
     leads_alike,
@@ -29,7 +29,7 @@ def error_page(url: str, more: str = "") -> bytes:
     return f"<title>Oops</title><nav>{MENU}</nav><p>Nothing was found at {url}. {more}</p>".encode()
 
 
-def answers(*more: str, path: str = "/x/") -> list[Answer]:
+def answers(*more: str, path: str = "/x/") -> list[AbsentPathAnswer]:
     return [
         page_answer(url, error_page(url, words), HTML)
         for url, words in zip((f"{SITE}{path}abcdefghijklmnop", f"{SITE}{path}ponmlkjihgfedcba"), more, strict=True)
@@ -79,8 +79,8 @@ def test_without_words_only_the_same_bytes_are_alike():
 
 
 def test_redirects_are_compared_by_where_they_lead():
-    assert leads_alike(f"{SITE}/", [Answer(target=f"{SITE}/")]) == f"{SITE}/"
-    assert not leads_alike(f"{SITE}/a", [Answer(target=f"{SITE}/")])
+    assert leads_alike(f"{SITE}/", [AbsentPathAnswer(target=f"{SITE}/")]) == f"{SITE}/"
+    assert not leads_alike(f"{SITE}/a", [AbsentPathAnswer(target=f"{SITE}/")])
     assert redirect_answer(f"{SITE}/abcdefghijklmnop", "https://shop.example/abcdefghijklmnop") is None
     named = redirect_answer(f"{SITE}/abcdefghijklmnop", f"{SITE}/error?path=/abcdefghijklmnop")
     assert named is not None
@@ -88,14 +88,14 @@ def test_redirects_are_compared_by_where_they_lead():
     plain = redirect_answer(f"{SITE}/abcdefghijklmnop", f"{SITE}/index.php?page=missing")
     assert plain is not None
     assert not leads_alike(f"{SITE}/index.php?page=goats", [plain])
-    assert not says_alike(Answer(), [plain])
+    assert not says_alike(AbsentPathAnswer(), [plain])
 
 
 def test_sizes_far_off_are_not_worth_a_look():
-    known = [Answer(size_bytes=10_000)]
+    known = [AbsentPathAnswer(size_bytes=10_000)]
     assert near_in_size(SITE, 9_000, known)
     assert not near_in_size(SITE, 40_000, known)
-    assert not near_in_size(SITE, 0, [Answer(target=SITE)])
+    assert not near_in_size(SITE, 0, [AbsentPathAnswer(target=SITE)])
 
 
 def test_what_is_known_outlives_the_process_for_a_week(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from true_copies import true_copies
 
-from evercrawl.ask.measured import Measured
+from evercrawl.ask.measured import MeasuredCopies
 from evercrawl.simulate.living.lives import relive
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.store.journal.events import Drawn
@@ -19,7 +19,7 @@ def test_measured_expected_and_true_freshness_agree(seed):
 
     def look(partition) -> None:
         events = [e for _, _, e in partition.journal.replay() if e.at > BEGAN_AT + 2 * PAGES]
-        found = Measured().take(events)
+        found = MeasuredCopies().take(events)
         at = np.array([each.at for each in events if isinstance(each, Drawn) and not each.by_importance])
         seen.update(
             found=found, true=float(true_copies(web, partition, at).fresh.mean()), draws=len(at),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.ask.measured import Measured
+from evercrawl.ask.measured import MeasuredCopies
 from evercrawl.progress import Limits
 from evercrawl.schedule.policies.uniform import Uniform
 from evercrawl.store.journal.events import Drawn, Visit
@@ -60,7 +60,7 @@ def test_every_draw_comes_to_be_judged_and_none_is_judged_twice(run, changing):
     ran = crawl(
         run, web(run, changing=changing), 150, refresh_after_s=0.0, probe_share=0.3, policy=Uniform(), delay_s=1.0
     )
-    found = Measured(window=10_000).take(ran.events)
+    found = MeasuredCopies(window=10_000).take(ran.events)
     every, weighted = (found.measure(by_importance=each) for each in (False, True))
     assert every.probes + weighted.probes + found.waiting == len(drawn(ran)) > 25
     assert found.waiting < 10
@@ -85,10 +85,10 @@ def test_what_a_run_leaves_the_next_one_looks_at(run):
     world, settings = web(run), {"refresh_after_s": 400.0, "probe_share": 0.3, "scope": "any"}
     first = run(world, [f"{A}/"], Limits(seconds=60), **settings)
     waiting = {event.slot for event in drawn(first)}
-    assert Measured().take(first.events).waiting == len(drawn(first)) > 3
+    assert MeasuredCopies().take(first.events).waiting == len(drawn(first)) > 3
     second = run(world, [], Limits(seconds=450), **settings)
     assert waiting <= {visit.slot for visit in second.visits[len(first.visits) :]}
-    assert Measured().take(second.events).measure(by_importance=False).probes > 1
+    assert MeasuredCopies().take(second.events).measure(by_importance=False).probes > 1
 
 
 def test_a_page_that_is_gone_was_stale_and_is_drawn_no_more(run):
@@ -103,7 +103,7 @@ def test_a_page_that_is_gone_was_stale_and_is_drawn_no_more(run):
     found = next(visit for visit in ran.visits if visit.status == 404)
     assert max(event.at for event in drawn(ran) if event.slot == found.slot) <= found.at + 2.0
     assert len({event.slot for event in drawn(ran) if event.at > found.at + 2.0}) == 4
-    judged = Measured().take([Drawn(found.slot, found.at - 1.0, False, 0.9, 1.0, 20.0), found])
+    judged = MeasuredCopies().take([Drawn(found.slot, found.at - 1.0, False, 0.9, 1.0, 20.0), found])
     assert judged.measure(by_importance=False).fresh < 0.1
 
 
@@ -118,7 +118,7 @@ def test_a_host_that_does_not_answer_is_not_pressed(run):
     ran = crawl(run, world, 1000, refresh_after_s=30.0, probe_share=0.3)
     late = [asked.at for asked in ran.network.log if asked.url.startswith(B) and asked.at > 1.7e9 + 110]
     assert 3 < len(late) < 15  # it backs off for twice as long each time
-    found = Measured().take(ran.events)
+    found = MeasuredCopies().take(ran.events)
     assert found.unanswered.total() > 0
     assert found.measure(by_importance=False).fresh == 1.0
 

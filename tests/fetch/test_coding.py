@@ -8,7 +8,7 @@ import brotli
 import pytest
 
 from evercrawl.fetch.chunked import MAX_CHUNKS
-from evercrawl.fetch.coding import Decoded, Status, dechunk, decode
+from evercrawl.fetch.coding import ChunkedEnd, Decoded, dechunk, decode
 
 gzipped = partial(gzip.compress, mtime=0)  # or names of tests would differ between the processes that run them
 PAGE = b"<html><title>page</title>" + b"<p>some text, and more of it</p>" * 500
@@ -128,7 +128,7 @@ def test_many_tiny_members_take_linear_time():
 
 
 def test_chunks_are_joined():
-    assert dechunk(chunks(b"a" * 300, b"b", PAGE), MIB) == (b"a" * 300 + b"b" + PAGE, Status.WHOLE)
+    assert dechunk(chunks(b"a" * 300, b"b", PAGE), MIB) == (b"a" * 300 + b"b" + PAGE, ChunkedEnd.WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -142,18 +142,18 @@ def test_chunks_are_joined():
     ],
 )
 def test_chunks_as_the_standard_has_them(wire, content):
-    assert dechunk(wire, MIB) == (content, Status.WHOLE)
+    assert dechunk(wire, MIB) == (content, ChunkedEnd.WHOLE)
 
 
 @pytest.mark.parametrize(
     "line", [b"-1", b"+5", b"0x5", b"5_0", b" 5", b"zz", b"", b"5\n", b"11111111111111111", b"5;a\rb"]
 )
 def test_bad_chunk_sizes_are_malformed(line):
-    assert dechunk(b"2\r\nhi\r\n" + line + b"\r\nhello\r\n0\r\n\r\n", MIB) == (b"hi", Status.MALFORMED)
+    assert dechunk(b"2\r\nhi\r\n" + line + b"\r\nhello\r\n0\r\n\r\n", MIB) == (b"hi", ChunkedEnd.MALFORMED)
 
 
 def test_a_chunk_longer_than_its_size_is_malformed():
-    assert dechunk(b"2\r\nhixx\r\n0\r\n\r\n", MIB) == (b"hi", Status.MALFORMED)
+    assert dechunk(b"2\r\nhixx\r\n0\r\n\r\n", MIB) == (b"hi", ChunkedEnd.MALFORMED)
 
 
 def test_every_prefix_is_truncated():
@@ -161,17 +161,17 @@ def test_every_prefix_is_truncated():
     for end in range(len(wire)):
         content, status = dechunk(wire[:end], MIB)
         assert b"hello!".startswith(content)
-        assert status is Status.TRUNCATED
+        assert status is ChunkedEnd.TRUNCATED
 
 
 def test_the_cap_cuts_chunks():
-    assert dechunk(chunks(b"hello"), 5) == (b"hello", Status.WHOLE)
-    assert dechunk(chunks(b"hello", b"!"), 5) == (b"hello", Status.TRUNCATED)
-    assert dechunk(chunks(b"hello"), 3) == (b"hel", Status.TRUNCATED)
+    assert dechunk(chunks(b"hello"), 5) == (b"hello", ChunkedEnd.WHOLE)
+    assert dechunk(chunks(b"hello", b"!"), 5) == (b"hello", ChunkedEnd.TRUNCATED)
+    assert dechunk(chunks(b"hello"), 3) == (b"hel", ChunkedEnd.TRUNCATED)
 
 
 def test_chunks_of_one_byte_take_linear_time():
     began = time.process_time()
-    assert dechunk(b"1\r\nx\r\n" * MAX_CHUNKS, MIB) == (b"x" * MAX_CHUNKS, Status.TRUNCATED)
+    assert dechunk(b"1\r\nx\r\n" * MAX_CHUNKS, MIB) == (b"x" * MAX_CHUNKS, ChunkedEnd.TRUNCATED)
     assert len(dechunk(b"1\r\nx\r\n" * 2_000_000, 10 * MIB)[0]) == MAX_CHUNKS
     assert time.process_time() - began < 2

@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule.pages import Visits
-from evercrawl.schedule.policies.chile.rates import Counts, by_dates
+from evercrawl.schedule.policies.chile.rates import ChileCounts, by_dates
 
 pytestmark = pytest.mark.golden
 
@@ -29,7 +29,7 @@ def test_the_rate_by_counts_of_dated_changes() -> None:
 
 def test_the_rate_learned_visit_by_visit() -> None:
     found = section("last_modified_visits")
-    counts, slot, none = Counts(), np.zeros(1, np.uint32), np.zeros(1)
+    counts, slot, none = ChileCounts(), np.zeros(1, np.uint32), np.zeros(1)
     no, yes = np.zeros(1, bool), np.ones(1, bool)
     for interval, age in found["visits_interval_age"]:
         changed = age < interval

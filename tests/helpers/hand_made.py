@@ -16,7 +16,7 @@ from evercrawl.crawl.learn.learning import learner_of
 from evercrawl.crawl.visit.recall import recall
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.rules.budgets import Budgets
@@ -70,7 +70,7 @@ class HandMade:
         )
         save(self.config, directory)
         self.state = self.partition.state
-        notices, judge = Notices(self.state.accounts), Push() if scheme is None else scheme_of(scheme)
+        notices, judge = AnnouncedDates(self.state.accounts), Push() if scheme is None else scheme_of(scheme)
         self.changes = Changes(self.state, notices)
         self.columns = Columns(self.state, judge, self.changes.priors, notices, in_bytes=True)
         self.frontier = Frontier(BreadthFirst(), self.columns, self.state.visited_at)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.model.rates import NO_COPY
-from evercrawl.simulate.living.plan import Kind
+from evercrawl.simulate.living.plan import UrlKind
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.state import HELD
 
@@ -65,7 +65,7 @@ def _stale_at(web: LivingWeb, url: str, since: Floats, until: float) -> Floats:
     if number is None:  # a day of a calendar, which stays as it is
         return np.full(len(since), np.inf)
     planned = web.plan.pages[number]
-    number = planned.target if planned.kind is Kind.COPY else number
+    number = planned.target if planned.kind is UrlKind.COPY else number
     changes = np.append(web.changes(number, until), np.inf)
     first: Floats = changes[np.searchsorted(changes[:-1], since, side="right")]
     return np.minimum(first, web.vanishes_at(number))

@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S, index
 from evercrawl.schedule.formulas.probing import best_size, changes_found
-from evercrawl.schedule.formulas.signals import Signals, times
+from evercrawl.schedule.formulas.signals import PageSignals, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +151,7 @@ def _fresh_between(edges: Floats, chances: Floats) -> Floats:
     return found
 
 
-def level(of: Signals, age_s: ArrayLike, count: ArrayLike) -> Floats:
+def level(of: PageSignals, age_s: ArrayLike, count: ArrayLike) -> Floats:
     """Return y, -ln of the probability that copies of some age are fresh, `count` announcements having come.
 
     >>> from evercrawl.schedule.formulas.signals import signals
@@ -161,7 +161,7 @@ def level(of: Signals, age_s: ArrayLike, count: ArrayLike) -> Floats:
     return np.asarray(of.silent * np.asarray(age_s, np.float64) + of.kappa * np.asarray(count, np.float64))
 
 
-def worth(of: Signals, weight: ArrayLike, at: ArrayLike) -> Floats:
+def worth(of: PageSignals, weight: ArrayLike, at: ArrayLike) -> Floats:
     """Return what a visit is worth at a level: V(y) = w (EF - e^-y ET).
 
     ET is the mean time until the level is reached, EF the mean time in it during which the copy is fresh.

@@ -7,7 +7,7 @@ import numpy as np
 from evercrawl.importance.base import Importance
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.rates import priors_of
 from evercrawl.model.worth.choice import weight_of
 from evercrawl.model.worth.usage import Question, UsageWriter
@@ -20,7 +20,12 @@ SITE = "http://example.org"
 def columns(made: Any, weight: Weight | None = None, scheme: Importance | None = None) -> Columns:
     """Return what policies are told of its pages."""
     return Columns(
-        made.state, scheme or Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False, weight=weight
+        made.state,
+        scheme or Push(),
+        priors_of(made.state),
+        AnnouncedDates(made.state.accounts),
+        in_bytes=False,
+        weight=weight,
     )
 
 

@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from evercrawl.importance import AOPIC, Greedy, Ledger, Push, offline, shares
+from evercrawl.importance import AOPIC, GreedyOrder, Ledger, Push, offline, shares
 from evercrawl.importance.ledger.bounds import certificate, error_bound, least_tax, residual_bound
 from evercrawl.importance.offline import Graph
 
@@ -27,7 +27,7 @@ def visited(scheme, links, turns, *, at_once=True):
         ledger.add(page, cash=1 / PAGES if scheme.handout else 0)
     for page in range(PAGES):
         ledger.visit(page, links[page])
-    order = Greedy(ledger)
+    order = GreedyOrder(ledger)
     for _ in range((turns - 1) * PAGES):
         page = order.next()
         ledger.visit(page, links[page])

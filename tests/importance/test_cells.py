@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from evercrawl.importance import AOPIC, Greedy, Ledger, Unbounded
+from evercrawl.importance import AOPIC, GreedyOrder, Ledger, Unbounded
 
 
 def lines_run(work):
@@ -33,7 +33,7 @@ def test_a_visit_costs_as_much_as_there_are_links_and_not_pages():
         ledger = Ledger(AOPIC(tax=0.15))
         for page in range(pages):
             ledger.add(page, cash=1 / pages)
-        greedy = Greedy(ledger)
+        greedy = GreedyOrder(ledger)
         for _ in range(2):  # keys are put right, and the heap made anew: the next time is after as many visits as pages
             ledger.visit(greedy.next(), range(1, 11))
         costs[pages] = (

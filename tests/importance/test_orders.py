@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance import AOPIC, Cycle, Greedy, Ledger, Push, Random, Unbounded
+from evercrawl.importance import AOPIC, CycleOrder, GreedyOrder, Ledger, Push, RandomOrder, Unbounded
 
 PAGES = 400
 
@@ -22,7 +22,7 @@ def web(scheme):
 def test_cycle_goes_round_and_takes_in_what_is_found_meanwhile():
     ledger = Ledger(Push())
     ledger.add("a")
-    order, met = Cycle(ledger), []
+    order, met = CycleOrder(ledger), []
     for _ in range(6):
         met.append(order.next())
         ledger.visit(met[-1], {"a": ["b"], "b": ["c"]}.get(met[-1], []))
@@ -31,7 +31,7 @@ def test_cycle_goes_round_and_takes_in_what_is_found_meanwhile():
 
 def test_random_finds_everybody_and_is_the_same_again():
     ledger, _ = web(Push())
-    one, other = Random(ledger, seed=3), Random(ledger, seed=3)
+    one, other = RandomOrder(ledger, seed=3), RandomOrder(ledger, seed=3)
     met = [one.next() for _ in range(10 * PAGES)]
     assert met == [other.next() for _ in range(10 * PAGES)]
     assert set(met) == set(range(PAGES))
@@ -40,7 +40,7 @@ def test_random_finds_everybody_and_is_the_same_again():
 @pytest.mark.parametrize("scheme", [AOPIC(), Push()])
 def test_greedy_takes_the_most_whatever_happens(scheme):
     ledger, links = web(scheme)
-    order, random = Greedy(ledger), np.random.default_rng(2)
+    order, random = GreedyOrder(ledger), np.random.default_rng(2)
     for turn in range(3 * PAGES):
         best = max(abs(page.cash) for page in ledger.pages.values())
         page = order.next()
@@ -56,13 +56,13 @@ def test_greedy_takes_the_most_whatever_happens(scheme):
 def test_regular_visits_move_twice_as_much_as_those_at_random():
     """Cash grows between visits, so that it is half of what a visit finds: the factor two is no merit of greed."""
     moved = {}
-    for order in (Random, Cycle, Greedy):
+    for order in (RandomOrder, CycleOrder, GreedyOrder):
         ledger, links = web(AOPIC(window=Unbounded()))
         chosen = order(ledger)
         for _ in range(10 * PAGES):
             page = chosen.next()
             ledger.visit(page, links[page])
         moved[order] = ledger.total / 10
-    assert moved[Random] == pytest.approx(1.0, abs=0.1)
-    assert 1.8 < moved[Cycle] < 2.1
-    assert moved[Cycle] < moved[Greedy] < 2.6
+    assert moved[RandomOrder] == pytest.approx(1.0, abs=0.1)
+    assert 1.8 < moved[CycleOrder] < 2.1
+    assert moved[CycleOrder] < moved[GreedyOrder] < 2.6

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.importance import AOPIC, Push, Unbounded, offline
-from evercrawl.importance.ledger.batches import Ack, Batch
+from evercrawl.importance.ledger.batches import Ack, CashBatch
 from evercrawl.importance.ledger.shards import Shard
 from evercrawl.importance.offline import Graph
 
@@ -68,7 +68,7 @@ class Net:
         if self.wire:
             message = self.wire[at % len(self.wire)] if again else self.wire.pop(at % len(self.wire))
             shard = self.shards[message.to]
-            shard.receive(message) if isinstance(message, Batch) else shard.settle(message)
+            shard.receive(message) if isinstance(message, CashBatch) else shard.settle(message)
 
     def lose(self, at):
         if self.wire:

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.importance.base import Account
 from evercrawl.importance.windows import Pasts
-from evercrawl.importance.windows._measures import Held, Measure, merged, unpack
+from evercrawl.importance.windows._measures import HeldMeasures, Measure, merged, unpack
 from evercrawl.importance.windows.base import LEAST, TURN
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
@@ -116,10 +116,10 @@ def test_under_a_cap_old_measures_are_merged_and_the_mean_stays(kind):
 def test_measures_are_merged_where_it_is_least_wrong():
     newest = [Measure(1.0, at) for at in (11.0, 12.0, 13.0, 14.0)]
     far = [Measure(1.0, 1.0), Measure(1.0, 5.0), Measure(1.0, 5.5), Measure(1.0, 9.0)]
-    assert merged(Held(0.0, (*far, *newest)), 7).measures[:3] == (Measure(1.0, 1.0), Measure(2.0, 5.25), far[3])
+    assert merged(HeldMeasures(0.0, (*far, *newest)), 7).measures[:3] == (Measure(1.0, 1.0), Measure(2.0, 5.25), far[3])
     nothing = [Measure(0.0, 1.0), Measure(0.0, 5.0), Measure(1.0, 5.5)]
-    assert merged(Held(0.0, (*nothing, *newest)), 6).measures[0] == Measure(0.0, 5.0)
-    assert merged(Held(0.0, tuple(newest)), 5) == Held(0.0, tuple(newest))
+    assert merged(HeldMeasures(0.0, (*nothing, *newest)), 6).measures[0] == Measure(0.0, 5.0)
+    assert merged(HeldMeasures(0.0, tuple(newest)), 5) == HeldMeasures(0.0, tuple(newest))
 
 
 def test_an_exponential_window_fades_by_its_length():
@@ -181,7 +181,7 @@ def test_joined_measures_are_as_many_as_there_are_places_for():
 
 def test_merged_measures_stay_between_those_they_are_made_of():
     measures = [Measure(cash, at) for cash, at in ((-0.5, 1.0), (0.6, 2.0), (0.1, 3.0), (0.1, 4.0), (0.1, 5.0))]
-    one = merged(Held(0.0, (*measures, Measure(0.1, 6.0))), 5).measures[0]
+    one = merged(HeldMeasures(0.0, (*measures, Measure(0.1, 6.0))), 5).measures[0]
     assert one == (pytest.approx(0.1), 2.0)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evercrawl import catalog, importance
 from evercrawl.importance import AOPIC, Google, Internal, Lazy, Ledger, Push, Weighted, shares, windows
 from evercrawl.importance.ledger.bounds import certificate, error_bound, least_tax
-from evercrawl.importance.ledger.network import Page
+from evercrawl.importance.ledger.network import NetworkPage
 from evercrawl.importance.ledger.orders import ORDERS
 
 WINDOWS = catalog.find(windows, windows.Window)  # type: ignore[type-abstract]
@@ -84,7 +84,7 @@ def happen(ledger, event):
 
 def again(ledger, page):
     """Visit a page whose links are those that are known."""
-    held = ledger.pages.get(page, Page()).held
+    held = ledger.pages.get(page, NetworkPage()).held
     if held is not None and held.through:
         ledger.alias(page, *held.external)
     elif page in ledger.pages:

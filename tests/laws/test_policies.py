@@ -14,7 +14,7 @@ from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.abilities import Follows
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.frontier.frontier import Frontier
-from evercrawl.schedule.shared.discovery import Discovery
+from evercrawl.schedule.shared.discovery import UnreadFirst
 from evercrawl.types import Floats, Slots
 
 POLICIES = catalog.find(schedule.policies, schedule.Policy)  # type: ignore[type-abstract]
@@ -163,7 +163,7 @@ def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts
             break
         world.now = max(world.now + 0.25, min(world.frontier.next_at(), world.now + 5.0))
     assert visits
-    if name in ("breadth_first", "cycle") or issubclass(POLICIES[name], Discovery):
+    if name in ("breadth_first", "cycle") or issubclass(POLICIES[name], UnreadFirst):
         assert not np.isnan(world.visited_at).any()
     if policy.min_value > -np.inf:
         return  # it may leave all pages alone for as long as it likes

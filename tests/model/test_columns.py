@@ -6,7 +6,7 @@ import pytest
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import HEAD_BYTES, Columns
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.schemes import scheme_of, stored
 from evercrawl.model.rates import priors_of
 from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, thinner
@@ -61,7 +61,7 @@ def test_nor_what_a_window_keeps_of_it(made):
     rows["importance"], rows["mark"], state.accounts.total = 0.5, 90.0, 100.0
     kept[: len(rows)] = 3.0, 0.1, 0.1
     state.table.cash[: state.known.count] = 0.01
-    judged = Columns(state, scheme_of(scheme), priors_of(state), Notices(state.accounts), in_bytes=False)
+    judged = Columns(state, scheme_of(scheme), priors_of(state), AnnouncedDates(state.accounts), in_bytes=False)
     importance = judged(rows["slot"].copy()).importance
     only_lead = rows["alias"] != NO_SLOT
     usual = importance[~only_lead & (rows["misses"] == 0)]
@@ -81,7 +81,7 @@ def test_a_page_that_vanished_matters_half_as_much_each_time(made):
 
 def test_a_page_that_vanished_matters_as_much_as_ever_to_who_awaits_its_return(made):
     comebacks, slots = Comebacks(), np.arange(2, dtype=np.uint32)
-    awaiting = Columns(made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=True,
+    awaiting = Columns(made.state, Push(), priors_of(made.state), AnnouncedDates(made.state.accounts), in_bytes=True,
                        comebacks=comebacks)  # fmt: skip
     made.seed(f"{SITE}/", f"{SITE}/x")
     made.visit(f"{SITE}/", made.page("Home", "/x"))
@@ -123,7 +123,7 @@ def test_a_page_with_validators_costs_a_head_and_one_without_all_of_it(made):
 
 def test_less_is_expected_of_each_page_that_only_the_last_one_leads_to(made):
     """A calendar without end: the cash that comes along would be the same from day to day."""
-    expecting = Columns(made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False,
+    expecting = Columns(made.state, Push(), priors_of(made.state), AnnouncedDates(made.state.accounts), in_bytes=False,
                         expecting=True)  # fmt: skip
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home", "/day/0", "/article"))

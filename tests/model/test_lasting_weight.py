@@ -11,7 +11,7 @@ from evercrawl.config import Config
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
 from evercrawl.model.focus import unasked
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.rates import priors_of
 from evercrawl.model.stored.reader import opened
@@ -51,7 +51,9 @@ def slots(state, *urls: str):
 
 def columns(made, weight="importance", *, lasting=False):
     how = weight_of(weight, made.partition, lasting=lasting)
-    return Columns(made.state, Push(), priors_of(made.state), Notices(made.state.accounts), in_bytes=False, weight=how)
+    return Columns(
+        made.state, Push(), priors_of(made.state), AnnouncedDates(made.state.accounts), in_bytes=False, weight=how
+    )
 
 
 def test_what_flickers_counts_next_to_nothing_and_what_is_unread_in_full(four):

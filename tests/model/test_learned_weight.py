@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from weighing import SITE, columns, every, importance, tell, url, worth
 
-from evercrawl.model.worth.learned_weight import Learned
+from evercrawl.model.worth.learned_weight import LearnedWeight
 from evercrawl.model.worth.usage import Question
 from evercrawl.model.worth.weights import FLOOR
 from evercrawl.parse.digest import keys
@@ -27,7 +27,7 @@ def test_openings_of_what_is_served_as_a_document_count_for_documents(made):
         shown = tuple(f"{SITE}{names[place]}" for place in draw.permutation(30)[:5])
         opened = tuple(url for url in shown if url[len(SITE) + 1] == "p")[:1]
         tell(made, Question(float(i), "x", shown, opened))
-    weight = Learned(made.partition)
+    weight = LearnedWeight(made.partition)
     found = columns(made, weight)(every(made)).importance
     assert weight.coefficients["document"] > 1.0
     document, page = made.state.table.find(keys([f"{SITE}/new.pdf", f"{SITE}/new.htm"]))
@@ -44,7 +44,7 @@ def test_openings_of_a_kind_make_pages_of_that_kind_worth_more_that_were_never_s
     for i in range(400):
         five = tuple(shown[place] for place in draw.permutation(40)[:5])
         tell(made, Question(float(i), "x", five, (shown[int(draw.integers(20))],)))
-    weight = Learned(made.partition)
+    weight = LearnedWeight(made.partition)
     found = columns(made, weight)(every(made)).importance[1:]
     assert weight.coefficients["document"] > 1
     never_shown = found[20:30]
@@ -53,7 +53,7 @@ def test_openings_of_a_kind_make_pages_of_that_kind_worth_more_that_were_never_s
     assert found.sum() + worth(made, "learned")[0] == pytest.approx(importance(made).sum(), rel=0.1)
 
 
-def _three_kinds(made, *shown_kinds: str) -> tuple[Learned, tuple[float, ...]]:
+def _three_kinds(made, *shown_kinds: str) -> tuple[LearnedWeight, tuple[float, ...]]:
     """Return what is learned of thirty pages each of three kinds, where only the first is ever opened."""
     made.seed(f"{SITE}/")
     kinds = {kind: [f"/{i:02}{kind}" for i in range(30)] for kind in (".htm", ".pdf", ".png")}
@@ -64,7 +64,7 @@ def _three_kinds(made, *shown_kinds: str) -> tuple[Learned, tuple[float, ...]]:
         opened = f"{SITE}{kinds['.htm'][int(draw.integers(30))]}"
         shown = dict.fromkeys([opened, *(pages[place] for place in draw.permutation(len(pages))[:4])])
         tell(made, Question(float(i), "x", tuple(draw.permutation(list(shown)).tolist()), (opened,)))
-    weight = Learned(made.partition)
+    weight = LearnedWeight(made.partition)
     found = columns(made, weight)(every(made)).importance[1:]
     return weight, tuple(found.reshape(3, 30).mean(1).tolist())
 
@@ -93,7 +93,7 @@ def test_a_page_that_could_be_shown_and_was_not_is_worth_less_than_one_that_coul
     for i in range(400):
         places = draw.permutation(10)[:4].tolist()
         tell(made, Question(float(i), "x", tuple(shown[place] for place in places), (shown[places[i % 4]],)))
-    found = columns(made, Learned(made.partition))(every(made)).importance[1:]
+    found = columns(made, LearnedWeight(made.partition))(every(made)).importance[1:]
     plain = importance(made)[1:]
     assert found[:10].mean() > 0.5 * found[20:].mean() > found[10:20].mean()
     assert (found >= FLOOR * plain * (1 - 1e-9)).all()
@@ -104,7 +104,7 @@ def test_where_only_openings_are_told_pages_nobody_named_count_as_never_opened(m
     names = [f"/{i:02}{kind}" for kind in (".htm", ".pdf") for i in range(30)]
     made.visit(f"{SITE}/", made.page("Home", *names))
     tell(made, *(Question(float(i), "", (), (f"{SITE}{names[i % 30]}",)) for i in range(400)))
-    weight = Learned(made.partition)
+    weight = LearnedWeight(made.partition)
     columns(made, weight)(every(made))
     assert weight.coefficients["document"] < -1.5
 
@@ -122,7 +122,7 @@ def test_an_opening_where_few_look_counts_for_more(made):
         tell(made, Question(float(i), "x", tuple(shown), tuple(opened)))
     for i in range(300):
         tell(made, Question(float(i), "y", tuple(f"http://b.example/{k}" for k in range(10)), ("http://b.example/0",)))
-    weight = Learned(made.partition)
+    weight = LearnedWeight(made.partition)
     columns(made, weight)(every(made))
     assert weight.coefficients["document"] > 0.3
 
@@ -152,7 +152,7 @@ def _shown(made, count: int) -> list[str]:
 def test_however_many_pages_nobody_read_they_share_what_importance_they_have(made, count):
     """Openings have nothing to do with importance here, among those that were shown."""
     _shown(made, count)
-    weight, plain = Learned(made.partition), columns(made)
+    weight, plain = LearnedWeight(made.partition), columns(made)
 
     def shared(slots: Slots) -> Pages:
         """All that were not read have as much as one that was, together."""
@@ -169,10 +169,10 @@ def test_however_many_pages_nobody_read_they_share_what_importance_they_have(mad
 def test_a_crawl_that_goes_on_values_pages_as_one_that_begins_does(made):
     """What could be shown grows with what is read, while nobody asks anything more."""
     names = _shown(made, 300)
-    running = columns(made, Learned(made.partition))
+    running = columns(made, LearnedWeight(made.partition))
     running(every(made))
     for name in names[10:250]:
         made.visit(f"{SITE}{name}", made.page(name))
         running(every(made)[-1:])
-    anew = columns(made, Learned(made.partition))(every(made)).importance
+    anew = columns(made, LearnedWeight(made.partition))(every(made)).importance
     assert running(every(made)).importance == pytest.approx(anew, rel=0.2)

@@ -363,7 +363,7 @@ def test_a_journal_that_lost_its_end_has_its_lessons_deleted(taught):
 def test_lessons_of_another_history_do_not_fit(taught, read):
     """The number of events is right, the place in the journal is not."""
     file = keep(taught)
-    head = msgspec.msgpack.decode(pieces(file.read_bytes(), lessons_file.MAGIC)[0], type=lessons_file.Head)
+    head = msgspec.msgpack.decode(pieces(file.read_bytes(), lessons_file.MAGIC)[0], type=lessons_file.LessonsHead)
     look(taught, 0)
     taught.save()
     fewer, memory = head.sequence - 2, taught.policy.state()

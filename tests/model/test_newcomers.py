@@ -8,7 +8,7 @@ from evercrawl.importance.newcomers import RULES
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
 from evercrawl.model.newcomers import ALONE, Guess
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.schemes import scheme_of, stored
 from evercrawl.model.rates import priors_of
 from evercrawl.store.journal.events import Switched
@@ -67,8 +67,8 @@ def test_a_page_that_nothing_leads_to_yet_is_worth_the_guess(state, rule):
     scheme = scheme_of(SCHEME)
     state.table.cash[3] = 0.0
     state.born[3] = 9.0
-    columns = Columns(state, scheme, priors_of(state), Notices(state.accounts), in_bytes=False, newcomers=rule)
+    columns = Columns(state, scheme, priors_of(state), AnnouncedDates(state.accounts), in_bytes=False, newcomers=rule)
     found = columns(np.array([3], np.uint32)).importance
     assert found.tolist() == pytest.approx([Guess(state, scheme, rule)()])
-    columns = Columns(state, scheme, priors_of(state), Notices(state.accounts), in_bytes=False)
+    columns = Columns(state, scheme, priors_of(state), AnnouncedDates(state.accounts), in_bytes=False)
     assert columns(np.array([3], np.uint32)).importance.tolist() == [0.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.change import dates
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.stored.reader import opened
 from evercrawl.store.cash.accounts import Accounts
 
@@ -17,7 +17,7 @@ def test_what_is_announced_counts_as_much_as_its_site_was_right():
     accounts = Accounts(handout=False)
     honest, liar = accounts.add_site(), accounts.add_site()
     accounts.sites["listed_true"][honest] = accounts.sites["listed_false"][liar] = 20
-    notices = Notices(accounts)
+    notices = AnnouncedDates(accounts)
     slots, sites = np.array([3, 5, 9], np.uint32), np.array([honest, liar, honest], np.uint32)
     assert notices.of(slots, sites).tolist() == [0.0, 0.0, 0.0]
     notices.listed([3, 5], [100.0, 200.0])
@@ -26,7 +26,7 @@ def test_what_is_announced_counts_as_much_as_its_site_was_right():
 
 
 def test_a_visit_settles_it():
-    notices = Notices(Accounts(handout=False))
+    notices = AnnouncedDates(Accounts(handout=False))
     notices.listed([3], [100.0])
     notices.listed([3], [150.0])
     assert (notices.date(3), notices.first(3)) == (150.0, 100.0)
@@ -60,7 +60,7 @@ def counts(state) -> list[float]:
 
 
 def test_how_much_a_site_announces_is_told_once_it_did(made):
-    notices, site = Notices(made.state.accounts), np.zeros(2, np.uint32)
+    notices, site = AnnouncedDates(made.state.accounts), np.zeros(2, np.uint32)
     made.seed(f"{SITE}/")
     made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c"))
     for turn in range(3):
@@ -85,12 +85,12 @@ def test_changes_that_were_announced_and_others_are_counted(told):
 def reopened_the_same(told: Any) -> float:
     """See that a crawl opened again counts the same, and return the part of its changes that site 0 announces."""
     told.save()
-    before, part = counts(told.state), Notices(told.state.accounts).part(0)
+    before, part = counts(told.state), AnnouncedDates(told.state.accounts).part(0)
     told.partition.close()
     again = opened(told.directory)
     try:
         assert counts(again.state) == before
-        assert Notices(again.state.accounts).part(0) == part
+        assert AnnouncedDates(again.state.accounts).part(0) == part
     finally:
         again.close()
     return part

@@ -8,7 +8,7 @@ import pytest
 from evercrawl.config import Config
 from evercrawl.crawl.learn import visit_event
 from evercrawl.model.columns import Columns
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.view import View
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.page_facts import ANCHOR_BYTES
@@ -212,7 +212,9 @@ def test_a_policy_is_told_by_whoever_looks_and_while_the_crawl_runs(made):
     assert isinstance(pages.facts, Facts)
     for name in NAMES:
         assert getattr(pages.facts, name).tolist() == getattr(known.of(slots_of(made))["facts"], name).tolist()
-    columns = Columns(view.state, view.scheme, view.priors, Notices(view.state.accounts), in_bytes=True, known=known)
+    columns = Columns(
+        view.state, view.scheme, view.priors, AnnouncedDates(view.state.accounts), in_bytes=True, known=known
+    )
     assert columns(slots_of(made)).facts is not None
     policy = Chile()
     seen = pages.take(~np.isnan(pages.visited_at))

@@ -165,7 +165,7 @@ def test_what_people_open_is_kept_fresher():
     """As bench/weights.py, smaller: demand that has nothing to do with links, and no page that is most of it."""
     fresh = np.zeros(2)
     for seed in (1, 2, 3):
-        world, draw = comparison.World(seed, 120, 6.0, 10.0, 50.0), np.random.default_rng(seed)
+        world, draw = comparison.BenchWorld(seed, 120, 6.0, 10.0, 50.0), np.random.default_rng(seed)
         web = world.web(endless=False)
         asked = np.array([min(draw.zipf(1.5), 30) * np.isinf(web.vanishes_at(number)) for number in range(120)], float)
         opened = draw.choice(120, 2000, p=asked / asked.sum())

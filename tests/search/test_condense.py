@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.search.condense import HEAD_BYTES, condense
-from evercrawl.search.index import Index, Page
+from evercrawl.search.index import Index, IndexedPage
 from evercrawl.search.query import parse
 from evercrawl.search.schema import words_of
 
@@ -91,8 +91,8 @@ def test_a_page_of_all_the_words_there_are_has_an_end(count):
 def test_words_at_the_end_of_a_long_page_are_found_and_phrases_at_its_beginning():
     index = Index(None)
     text = "green tea " + "filler words " * HEAD_BYTES + "the last pagoda"
-    index.put([Page(1, 1, "http://a.example/", "a.example", "a.example", "t", text.encode())])
-    index.put([Page(2, 2, "http://a.example/2", "a.example", "a.example", "t", text)])
+    index.put([IndexedPage(1, 1, "http://a.example/", "a.example", "a.example", "t", text.encode())])
+    index.put([IndexedPage(2, 2, "http://a.example/2", "a.example", "a.example", "t", text)])
     index.commit(0)
     for words in ("pagoda", '"green tea"'):
         assert index.search(parse(words)).slot.tolist() == [1, 2]

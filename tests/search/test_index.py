@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import StoreError
-from evercrawl.search.index import FOLDER, NOTHING, Index, Page, erase
+from evercrawl.search.index import FOLDER, NOTHING, Index, IndexedPage, erase
 from evercrawl.search.query import parse
 
 
-def page(slot: int, text: str = "", title: str = "", digest: int = 0, language: str = "en") -> Page:
+def page(slot: int, text: str = "", title: str = "", digest: int = 0, language: str = "en") -> IndexedPage:
     host = f"www.site{slot % 3}.example"
-    return Page(slot, digest or slot + 1, f"http://{host}/{slot}", host[4:], host, title, text, language)
+    return IndexedPage(slot, digest or slot + 1, f"http://{host}/{slot}", host[4:], host, title, text, language)
 
 
 def slots(index: Index, words: str) -> list[int]:

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from evercrawl.search import ranking
-from evercrawl.search.index import Index, Page
+from evercrawl.search.index import Index, IndexedPage
 from evercrawl.search.query import parse
 
 
-def page(slot: int, title: str, text: str = "", site: str = "a.example", language: str = "en", path: str = "") -> Page:
-    return Page(slot, slot, f"http://www.{site}/{path or slot}", site, f"www.{site}", title, text, language)
+def page(
+    slot: int, title: str, text: str = "", site: str = "a.example", language: str = "en", path: str = ""
+) -> IndexedPage:
+    return IndexedPage(slot, slot, f"http://www.{site}/{path or slot}", site, f"www.{site}", title, text, language)
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def index():
             page(3, "Bread", "we rotate the loaf on the table; hash browns", site="b.example"),
             page(4, "Brot", "der Tisch und die Häuser", site="b.example", language="de"),
             page(5, "", "words", path="open-addressing.html"),
-            Page(6, 6, "", "a.example", "www.a.example", "", "", ""),
+            IndexedPage(6, 6, "", "a.example", "www.a.example", "", "", ""),
         ]
     )
     index.add_anchors([(5, "linear probing"), (1, "dictionaries"), (4, "bread in german")])

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evercrawl.search.index import Index, Page
+from evercrawl.search.index import Index, IndexedPage
 from evercrawl.search.query import MOST_WORDS, parse
 
 
@@ -58,8 +58,8 @@ _made: list[Index] = []
 def _index() -> Index:
     if not _made:
         index = Index(None)
-        index.put([Page(1, 1, "http://a.example/", "a.example", "a.example", "A b", "a b site lang", "en")])
-        index.put([Page(2, 2, "http://b.example/", "b.example", "b.example", "B", "b é 漢", "fr")])
+        index.put([IndexedPage(1, 1, "http://a.example/", "a.example", "a.example", "A b", "a b site lang", "en")])
+        index.put([IndexedPage(2, 2, "http://b.example/", "b.example", "b.example", "B", "b é 漢", "fr")])
         index.commit(0)
         _made.append(index)
     return _made[0]

@@ -16,10 +16,10 @@ from evercrawl.model.web.near import NearDuplicates
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.simulate.simulation import simulate
-from evercrawl.simulate.surroundings.platter import Content
+from evercrawl.simulate.surroundings.platter import FileBytes
 from evercrawl.simulate.surroundings.weather import Climate
-from evercrawl.simulate.worlds.drawn_web import Plan
-from evercrawl.simulate.worlds.world import BEGAN_AT, End, Life, World, drawn
+from evercrawl.simulate.worlds.drawn_web import DrawnPlan
+from evercrawl.simulate.worlds.world import BEGAN_AT, Life, LifeEnd, World, drawn
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.cash.cashbook import Cashbook
 from evercrawl.store.journal.journal import Journal
@@ -30,11 +30,11 @@ FAIR = Climate(fine_s=1e9, latency_s=0.1)
 
 def world(*lives: Life, **plan: Any) -> World:
     """Return a quiet world of two sites, in which nothing changes but words."""
-    web = Plan(5, ("http://a.example", "http://b.example"), 10, BEGAN_AT, BEGAN_AT, **plan)
+    web = DrawnPlan(5, ("http://a.example", "http://b.example"), 10, BEGAN_AT, BEGAN_AT, **plan)
     return World(5, web, machines=2, nameless=0.0, climate=FAIR, rules_s=1e9, sitemaps=False, lives=lives)
 
 
-def life(end: End = End.TIME, lasts_s: float = 200.0, **more: Any) -> Life:
+def life(end: LifeEnd = LifeEnd.TIME, lasts_s: float = 200.0, **more: Any) -> Life:
     settings = {name: more.pop(name) for name in list(more) if hasattr(SETTINGS, name)}
     return Life(replace(SETTINGS, **settings), end, lasts_s, **more)
 
@@ -47,7 +47,7 @@ def broken(*lives: Life, **plan: Any) -> str:
 
 
 def test_a_quiet_world_is_fine():
-    result = simulate(5, world=world(life(), life(End.POWER), life(index=True)))
+    result = simulate(5, world=world(life(), life(LifeEnd.POWER), life(index=True)))
     assert not result.broken
     assert result.visits > 220
     assert result.revisited > 15
@@ -105,7 +105,7 @@ def test_bytes_that_are_not_counted(monkeypatch):
 
 def test_more_pages_than_were_allowed(monkeypatch):
     monkeypatch.setattr(loop.Crawl, "_pages_left", lambda self: 100)
-    assert "and 5 allowed" in broken(life(End.PAGES, pages=5, delay_s=0.1, connections_per_host=3))
+    assert "and 5 allowed" in broken(life(LifeEnd.PAGES, pages=5, delay_s=0.1, connections_per_host=3))
 
 
 def test_pages_visited_too_soon(monkeypatch):
@@ -136,8 +136,8 @@ def test_cash_that_is_lost(monkeypatch):
 
 
 def test_a_disk_that_forgets_what_was_synced(monkeypatch):
-    monkeypatch.setattr(Content, "sync", lambda self: None)
-    said = broken(life(End.POWER, 30.0), life(End.POWER, 30.0), life(End.POWER, 30.0))
+    monkeypatch.setattr(FileBytes, "sync", lambda self: None)
+    said = broken(life(LifeEnd.POWER, 30.0), life(LifeEnd.POWER, 30.0), life(LifeEnd.POWER, 30.0))
     assert said.startswith(("no acknowledged visit lost: ", "journal = archive: "))
 
 
@@ -146,14 +146,14 @@ def test_a_journal_that_says_too_soon_that_it_is_written(monkeypatch):
         self._disk.append(name, data)
 
     monkeypatch.setattr(Journal, "_write_part", hasty)
-    said = broken(*[life(End.POWER, 20.0 + i) for i in range(6)])
+    said = broken(*[life(LifeEnd.POWER, 20.0 + i) for i in range(6)])
     assert "no acknowledged visit lost: " in said
     assert "events were acknowledged, and" in said
 
 
 def test_an_archive_that_is_not_synced(monkeypatch):
     monkeypatch.setattr(Archive, "sync", lambda self: None)
-    said = broken(*[life(End.POWER, 20.0 + i) for i in range(6)])
+    said = broken(*[life(LifeEnd.POWER, 20.0 + i) for i in range(6)])
     assert said.startswith(("no acknowledged visit lost: event", "journal = archive: "))
 
 
@@ -225,6 +225,6 @@ def test_worlds_weigh_pages_by_what_stays_in_all_lives_in_some_or_in_none():
 @pytest.mark.parametrize("seed", range(0, 60, 7))
 def test_what_is_drawn_makes_sense(seed):
     one = drawn(seed)
-    assert one.lives[-1].end is End.TIME
+    assert one.lives[-1].end is LifeEnd.TIME
     assert all(life.lasts_s >= 0 and life.pause_s > 0 for life in one.lives)
     assert one.web.settles_at == pytest.approx(BEGAN_AT + sum(life.lasts_s + life.pause_s for life in one.lives[:-1]))

@@ -14,7 +14,7 @@ from evercrawl.parse.digest import keys
 from evercrawl.simulate.surroundings.clock import Crash, run_virtual
 from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.store.archive.pointer import Pointer
-from evercrawl.store.archive.warc import Entry
+from evercrawl.store.archive.warc import ArchiveEntry
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Event, Found, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import Exchange, Outcome, Request
@@ -69,7 +69,7 @@ class Life:
         exchange = Exchange(
             Request(state.urls.get(slot)), self.now, 0.1, 200, b"GET / HTTP/1.1\r\n\r\n", head, body, body
         )
-        archived = tuple(self.partition.archive.append([Entry(exchange)])[0])
+        archived = tuple(self.partition.archive.append([ArchiveEntry(exchange)])[0])
         host = int(state.known.row(slot)["host"])
         digest = self.draw.getrandbits(60)
         visit = Visit(slot, host, self.now, Outcome.OK, 200, HAS_LINKS, visits, digest=digest, archive=archived)

@@ -9,9 +9,9 @@ from evercrawl.fetch.robots import Robots
 from evercrawl.parse.sitemap import read_sitemap
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import MadeNetwork, NoAnswerError
-from evercrawl.simulate.surroundings.rules import ELSEWHERE, ROBOTS, SITEMAP, MadeRules, Said, sitemap
+from evercrawl.simulate.surroundings.rules import ELSEWHERE, ROBOTS, SITEMAP, MadeRules, RobotsAnswer, sitemap
 from evercrawl.simulate.surroundings.spells import Spells, lot
-from evercrawl.simulate.surroundings.weather import Climate, Kind, Weather
+from evercrawl.simulate.surroundings.weather import Climate, Weather, WeatherKind
 from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.types import Request
 
@@ -59,7 +59,7 @@ def test_the_same_seed_makes_the_same_weather_whatever_was_asked_before():
 
 def test_what_each_kind_of_weather_does():
     """Every request of ten days, as the network delivers it, by the weather it met."""
-    met: dict[Kind, Counter] = {kind: Counter() for kind in Kind}
+    met: dict[WeatherKind, Counter] = {kind: Counter() for kind in WeatherKind}
 
     async def ask() -> None:
         clock, over = VirtualClock(), weather()
@@ -76,25 +76,26 @@ def test_what_each_kind_of_weather_does():
             await clock.sleep(300.0)
 
     run_virtual(ask())
-    assert set(met[Kind.FINE]) == {"200", "late"}
-    assert met[Kind.FINE]["late"] == 0
-    assert met[Kind.FINE].total() > 1500
-    assert met[Kind.SLOW]["late"] > 3
-    assert met[Kind.SLOW]["timeout"] > 0
+    assert set(met[WeatherKind.FINE]) == {"200", "late"}
+    assert met[WeatherKind.FINE]["late"] == 0
+    assert met[WeatherKind.FINE].total() > 1500
+    assert met[WeatherKind.SLOW]["late"] > 3
+    assert met[WeatherKind.SLOW]["timeout"] > 0
     for kind, trouble in [
-        (Kind.RESETTING, "reset"), (Kind.REFUSING, "connect"), (Kind.SILENT, "timeout"), (Kind.BUSY, "retry"),
-        (Kind.CUTTING, "cut"), (Kind.LYING, "cut"),
+        (WeatherKind.RESETTING, "reset"), (WeatherKind.REFUSING, "connect"), (WeatherKind.SILENT, "timeout"),
+        (WeatherKind.BUSY, "retry"),
+        (WeatherKind.CUTTING, "cut"), (WeatherKind.LYING, "cut"),
     ]:  # fmt: skip
         assert met[kind][trouble] > 10, kind
         assert met[kind]["200"] > 3, kind  # some get through
-    assert sum(met[Kind.BROKEN][status] for status in ("500", "502", "503", "504")) > 10
+    assert sum(met[WeatherKind.BROKEN][status] for status in ("500", "502", "503", "504")) > 10
 
 
 def test_some_ask_to_be_left_alone_until_a_date_by_a_clock_that_is_wrong():
     over, dated, plain = weather(), 0, 0
     for origin in ORIGINS:
         for at in range(int(BEGAN_AT), int(BEGAN_AT) + 10 * 86_400, 600):
-            if over.sky(origin, float(at)).what.kind is Kind.BUSY:
+            if over.sky(origin, float(at)).what.kind is WeatherKind.BUSY:
                 said = over.answer(origin, "/", {}, float(at))
                 wish = said.headers.get("Retry-After", "")
                 dated, plain = dated + ("GMT" in wish), plain + wish.isdigit()
@@ -105,14 +106,14 @@ def test_some_ask_to_be_left_alone_until_a_date_by_a_clock_that_is_wrong():
 def test_a_climate_without_bad_weather_is_fine():
     names = ["slow", "resetting", "refusing", "silent", "broken", "busy", "cutting", "lying"]
     over = weather(climate=Climate(**dict.fromkeys(names, 0.0)))
-    assert {over.sky(ORIGINS[0], BEGAN_AT + 3600.0 * hour).what.kind for hour in range(500)} == {Kind.FINE}
+    assert {over.sky(ORIGINS[0], BEGAN_AT + 3600.0 * hour).what.kind for hour in range(500)} == {WeatherKind.FINE}
 
 
 def test_it_clears():
     over = weather(clears_at=BEGAN_AT + 500.0)
     for at in range(500, 500_000, 9999):
         assert over.answer(ORIGINS[1], "/p/1", {}, BEGAN_AT + at).status == 200
-    assert {over.sky(origin, BEGAN_AT + 5e6).what.kind for origin in ORIGINS} == {Kind.FINE}
+    assert {over.sky(origin, BEGAN_AT + 5e6).what.kind for origin in ORIGINS} == {WeatherKind.FINE}
     assert len({weather().sky(origin, BEGAN_AT + 5e6).what.kind for origin in ORIGINS}) > 1
 
 
@@ -131,7 +132,7 @@ def every(made):
 
 def test_robots_txt_flaps_between_all_that_it_can_be():
     said = [text for _, _, text in every(rules())]
-    assert set(Counter(text.said for text in said)) == set(Said)
+    assert set(Counter(text.said for text in said)) == set(RobotsAnswer)
     assert len({text.disallowed for text in said}) == 5
     assert {text.delay_s for text in said} == {0.0, 2.0, 5.0}
     assert [text for _, _, text in every(rules())] == said
@@ -140,15 +141,20 @@ def test_robots_txt_flaps_between_all_that_it_can_be():
 def test_what_is_served_means_what_it_is_said_to_mean():
     made, origin_rules = rules(), 0
     for origin, at, text in every(made)[::7]:
-        if text.said is Said.SILENT:
+        if text.said is RobotsAnswer.SILENT:
             with pytest.raises(NoAnswerError):
                 made.answer(origin, ROBOTS, at)
             continue
         served = made.answer(origin, ROBOTS, at)
-        assert served.status == {Said.RULES: 200, Said.MOVED: 301, Said.ABSENT: 404, Said.TROUBLE: 503}[text.said]
-        if text.said in (Said.RULES, Said.MOVED):
+        assert (
+            served.status
+            == {RobotsAnswer.RULES: 200, RobotsAnswer.MOVED: 301, RobotsAnswer.ABSENT: 404, RobotsAnswer.TROUBLE: 503}[
+                text.said
+            ]
+        )
+        if text.said in (RobotsAnswer.RULES, RobotsAnswer.MOVED):
             origin_rules += 1
-            robots = Robots(made.answer(origin, ELSEWHERE if text.said is Said.MOVED else ROBOTS, at).body)
+            robots = Robots(made.answer(origin, ELSEWHERE if text.said is RobotsAnswer.MOVED else ROBOTS, at).body)
             read = robots.rules("evercrawl")
             for path in ("/", "/p/0", "/p/1", "/p/19", "/private/0", ROBOTS):
                 assert (read is None or read.allowed(path) or path == ROBOTS) == (text.allows(path) or path == ROBOTS)
@@ -159,7 +165,7 @@ def test_what_is_served_means_what_it_is_said_to_mean():
 def test_when_it_clears_the_mildest_rules_hold():
     made = rules(clears_at=BEGAN_AT)
     assert {text.disallowed for _, _, text in every(made)} == {("/private/",)}
-    assert {text.said for _, _, text in every(made)} == {Said.RULES}
+    assert {text.said for _, _, text in every(made)} == {RobotsAnswer.RULES}
 
 
 def test_weather_serves_the_rules_in_place_of_the_web():

@@ -10,7 +10,7 @@ from fastwarc.warc import ArchiveIterator
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.store.archive.archive import Archive, Pointer
 from evercrawl.store.archive.cdxj import index_name, index_segment
-from evercrawl.store.archive.warc import Entry, Kind, Original
+from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.types import Exchange, Request
@@ -24,7 +24,7 @@ def page(number, size=1000):
     wire = random.Random(number).randbytes(size)
     headers = {"content-encoding": "br"}
     sent = b"GET / HTTP/1.1\r\n\r\n"
-    return Entry(
+    return ArchiveEntry(
         Exchange(Request(f"http://example.org/{number}"), AT + number, 0.1, 200, sent, HEAD, wire, b"", headers)
     )
 
@@ -214,10 +214,10 @@ def test_a_revisit_leads_to_its_original(disk):
     read = store.read(first)
     head = b"HTTP/1.1 304 Not Modified\r\n\r\n"
     again = Exchange(Request(read.url), AT + 60, 0.1, 304, b"", head)
-    entry = Entry(again, Kind.NOT_MODIFIED, Original(read.url, read.at, read.digest))
+    entry = ArchiveEntry(again, EntryKind.NOT_MODIFIED, Original(read.url, read.at, read.digest))
     back = store.read(store.append([entry])[0])
     assert back.refers_to == Original(read.url, read.at, read.digest)
-    assert (back.kind, back.status, back.wire) == (Kind.NOT_MODIFIED, 304, b"")
+    assert (back.kind, back.status, back.wire) == (EntryKind.NOT_MODIFIED, 304, b"")
 
 
 def test_crawls_in_one_folder_do_not_mix(disk):

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from evercrawl.store.archive.archive import Archive, Pointer
 from evercrawl.store.archive.cdxj import Capture, captures, index_name, index_segment, line, lines, write
 from evercrawl.store.archive.surt import surt_key
-from evercrawl.store.archive.warc import Entry, Kind, Original
+from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.types import Exchange, Request
 
 AT = 1790000000.9
 
 
-def visit(url, kind=Kind.RESPONSE, original=None, **changed: object):
+def visit(url, kind=EntryKind.RESPONSE, original=None, **changed: object):
     head = b"HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n"
     values = {"request": Request(url), "at": AT, "status": 200, "head": head, "wire": b"page", "sent": b"GET\r\n\r\n"}
-    return Entry(Exchange(**(values | changed)), kind, original)
+    return ArchiveEntry(Exchange(**(values | changed)), kind, original)
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def archive(disk):
             visit("http://example.org/a"),
             visit(
                 "http://example.org/a",
-                Kind.NOT_MODIFIED,
+                EntryKind.NOT_MODIFIED,
                 Original("http://example.org/a", AT, "sha1:ABC"),
                 at=AT + 30,
                 head=b"HTTP/1.1 304 Not Modified\r\n\r\n",
             ),
             visit(
                 "http://example.org/a",
-                Kind.SAME_CONTENT,
+                EntryKind.SAME_CONTENT,
                 Original("http://example.org/a", AT, "sha1:ABC"),
                 at=AT + 60,
             ),

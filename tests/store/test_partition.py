@@ -10,7 +10,7 @@ import pytest
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.store.archive.pointer import Pointer
-from evercrawl.store.archive.warc import Entry
+from evercrawl.store.archive.warc import ArchiveEntry
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Lost, Visit
 from evercrawl.store.partition import COPY, FILE, FORMAT, Partition, is_crawl
 from evercrawl.store.resuming import to_try
@@ -47,7 +47,7 @@ class Crawl:
             exchange = Exchange(
                 request, self.now, 0.1, 200, b"GET / HTTP/1.1\r\n\r\n", head, os.urandom(50) + BODY, BODY
             )
-            archived = tuple(self.partition.archive.append([Entry(exchange)])[0])
+            archived = tuple(self.partition.archive.append([ArchiveEntry(exchange)])[0])
         host = int(self.partition.state.known.row(slot)["host"])
         outcome, status = (Outcome.OK, 200) if answered else (Outcome.ERROR, 0)
         flags, digest = (HAS_LINKS, slot + 1) if answered else (0, 0)

@@ -17,7 +17,7 @@ from warcio.checker import Checker
 
 from evercrawl.store.archive.answer import stored
 from evercrawl.store.archive.member import unpack
-from evercrawl.store.archive.warc import Entry, Kind, Original, payload_digest, visit_records, warcinfo
+from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original, payload_digest, visit_records, warcinfo
 from evercrawl.store.archive.warc_read import parse
 from evercrawl.types import Exchange, Request
 
@@ -89,7 +89,7 @@ def segment(tmp_path_factory):
     path = tmp_path_factory.mktemp("warc") / "cases.warc.gz"
     data, starts = [warcinfo(path.name, "evercrawl 0", "evercrawl", AT, bytes(16))], []
     for number, case in enumerate(CASES.values()):
-        for record in visit_records(Entry(case), bytes([number, *range(31)])):
+        for record in visit_records(ArchiveEntry(case), bytes([number, *range(31)])):
             starts.append(sum(map(len, data)))
             data.append(record)
     path.write_bytes(b"".join(data))
@@ -120,7 +120,7 @@ def test_warcio_check_passes(segment, capsys):
 
 def test_warcio_check_would_fail(segment, tmp_path, capsys):
     """The check above has teeth: a body with one other byte does not pass."""
-    request, response = visit_records(Entry(CASES["plain"]), bytes(32))
+    request, response = visit_records(ArchiveEntry(CASES["plain"]), bytes(32))
     forged = unpack(response).replace(b"<p>page", b"<p>Page", 1)
     (tmp_path / "forged.warc.gz").write_bytes(request + gzip.compress(forged))
     assert Checker(SimpleNamespace(inputs=[str(tmp_path / "forged.warc.gz")], verbose=False)).process_all() == 1
@@ -175,8 +175,8 @@ def test_fields_of_a_response(segment):
     [("too_large", "length"), ("timeout", "time"), ("reset", "disconnect"), ("", "unspecified")],
 )
 def test_a_cut_body_says_why(error, reason):
-    assert answer(Entry(exchange(PAGE, truncated=True, error=error))).truncated == reason
-    assert answer(Entry(exchange(PAGE, error=error))).truncated == ""
+    assert answer(ArchiveEntry(exchange(PAGE, truncated=True, error=error))).truncated == reason
+    assert answer(ArchiveEntry(exchange(PAGE, error=error))).truncated == ""
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_cut_body_says_why(error, reason):
 )
 def test_a_newer_protocol_is_written_as_http_1(status_line, request_line, protocol):
     fields = b"server: x HTTP/2\r\n\r\n"
-    records = visit_records(Entry(exchange(PAGE, status_line + fields, sent=request_line + fields)), bytes(32))
+    records = visit_records(ArchiveEntry(exchange(PAGE, status_line + fields, sent=request_line + fields)), bytes(32))
     request, response = ArchiveIterator(io.BytesIO(b"".join(records)))
     assert response.rec_headers["WARC-Protocol"] == protocol
     request, response = (parse(unpack(record)) for record in records)
@@ -204,7 +204,7 @@ def test_a_newer_protocol_is_written_as_http_1(status_line, request_line, protoc
 def test_a_304_keeps_its_headers_and_names_the_original():
     head = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
     original = Original("http://example.org/a", AT - 60)
-    entry = Entry(exchange(b"", head, status=304), Kind.NOT_MODIFIED, original)
+    entry = ArchiveEntry(exchange(b"", head, status=304), EntryKind.NOT_MODIFIED, original)
     (_, record) = ArchiveIterator(io.BytesIO(b"".join(visit_records(entry, bytes(32)))))
     assert record.rec_type == "revisit"
     assert record.rec_headers["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -212,32 +212,32 @@ def test_a_304_keeps_its_headers_and_names_the_original():
     assert record.rec_headers["WARC-Refers-To-Date"] == "2026-09-21T14:12:20.123456Z"
     assert record.rec_headers["WARC-Payload-Digest"] is None
     back = answer(entry)
-    assert (back.kind, back.status, back.head, back.wire) == (Kind.NOT_MODIFIED, 304, head, b"")
+    assert (back.kind, back.status, back.head, back.wire) == (EntryKind.NOT_MODIFIED, 304, head, b"")
     assert back.refers_to is not None
     assert (back.refers_to.url, back.refers_to.at) == (original.url, pytest.approx(original.at, abs=1e-6))
 
 
 @pytest.mark.parametrize("digest", ["", "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"])
 def test_the_same_content_is_not_kept_twice(digest):
-    entry = Entry(exchange(PAGE), Kind.SAME_CONTENT, Original("http://example.org/b", AT - 60, digest))
+    entry = ArchiveEntry(exchange(PAGE), EntryKind.SAME_CONTENT, Original("http://example.org/b", AT - 60, digest))
     (_, record) = ArchiveIterator(io.BytesIO(b"".join(visit_records(entry, bytes(32)))))
     assert record.rec_headers["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
     assert record.rec_headers["WARC-Payload-Digest"] == (digest or payload_digest(PAGE))
     back = answer(entry)
-    assert (back.kind, back.status, back.wire) == (Kind.SAME_CONTENT, 200, b"")
+    assert (back.kind, back.status, back.wire) == (EntryKind.SAME_CONTENT, 200, b"")
 
 
 def test_without_the_request_s_bytes_there_is_no_request_record():
-    request, response = visit_records(Entry(exchange(PAGE, sent=b"")), bytes(32))
+    request, response = visit_records(ArchiveEntry(exchange(PAGE, sent=b"")), bytes(32))
     assert request == b""
     assert b"Concurrent" not in unpack(response)
 
 
 def test_what_the_server_compressed_is_stored_as_it_is():
     wire = gzip.compress(bytes(range(256)) * 4)
-    entry = Entry(exchange(wire, headers={"content-encoding": "gzip"}))
+    entry = ArchiveEntry(exchange(wire, headers={"content-encoding": "gzip"}))
     assert wire in visit_records(entry, bytes(32))[1]
-    assert len(visit_records(Entry(exchange(PAGE * 100)), bytes(32))[1]) < len(PAGE * 100) / 20
+    assert len(visit_records(ArchiveEntry(exchange(PAGE * 100)), bytes(32))[1]) < len(PAGE * 100) / 20
 
 
 def test_a_line_break_in_the_agent_makes_no_field():
@@ -254,13 +254,13 @@ def test_a_line_break_in_the_agent_makes_no_field():
 )
 def test_any_body_comes_back(wire, at, coding, noise):
     case = exchange(wire, at=at, headers={"content-encoding": coding})
-    record = parse(unpack(visit_records(Entry(case), noise)[1]))
+    record = parse(unpack(visit_records(ArchiveEntry(case), noise)[1]))
     assert record.problems == []
     back = stored(record)
     assert (back.head, back.wire, back.url, back.ip) == (case.head, wire, case.request.url, case.ip)
     assert back.at == pytest.approx(at, abs=1e-6)
     assert back.digest == payload_digest(wire)
-    (other,) = FastIterator(io.BytesIO(visit_records(Entry(case), noise)[1]), parse_http=False)
+    (other,) = FastIterator(io.BytesIO(visit_records(ArchiveEntry(case), noise)[1]), parse_http=False)
     assert other.record_date == datetime.datetime.fromtimestamp(round(at * 1e6) // 10**6, datetime.UTC).replace(
         microsecond=round(at * 1e6) % 10**6
     )

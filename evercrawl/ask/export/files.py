@@ -33,7 +33,7 @@ class Sink(Protocol):
         ...
 
 
-class JsonLines:
+class JsonRows:
     """One JSON object a row; instants as ISO 8601 in UTC."""
 
     def __init__(self, out: Out, columns: dict[str, str]) -> None:
@@ -115,4 +115,4 @@ def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
                 yield parquet
         else:
             with temporary.open("w", encoding="utf-8") as out:
-                yield JsonLines(out, columns)
+                yield JsonRows(out, columns)

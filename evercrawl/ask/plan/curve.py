@@ -75,7 +75,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PlannedPages:
     """Pages that share a budget.
 
     Attributes
@@ -95,7 +95,7 @@ class Held:
     wait_s: Floats
     times: Floats
 
-    def sampled(self, most: int = MOST) -> Held:
+    def sampled(self, most: int = MOST) -> PlannedPages:
         """Return up to `most` that stand for all: half of these are what matters most."""
         count, half = len(self.times), most // 2
         if count <= most:
@@ -104,7 +104,7 @@ class Held:
         rest = order[half:]
         some = rest[np.linspace(0, len(rest) - 1, most - half).astype(np.int64)]
         rows, times = np.concatenate([order[:half], some]), np.repeat([1.0, len(rest) / len(some)], (half, len(some)))
-        return Held(self.pages.take(rows), self.copies[rows], self.wait_s[rows], self.times[rows] * times)
+        return PlannedPages(self.pages.take(rows), self.copies[rows], self.wait_s[rows], self.times[rows] * times)
 
 
 class _Sums(NamedTuple):
@@ -115,7 +115,7 @@ class _Sums(NamedTuple):
     freshness: float
 
 
-class Curve:
+class BudgetCurve:
     """Freshness by budget.
 
     Parameters
@@ -135,12 +135,12 @@ class Curve:
     >>> one, none = np.ones(2), np.zeros(2)
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, np.array([1.0, 0.0]), none, 1e12 * one, 1e12 * one, one,
     ...               none, none)
-    >>> point = Curve(Held(pages, one > 0, none, one), harmonic=0.0).spending(0.5)
+    >>> point = BudgetCurve(PlannedPages(pages, one > 0, none, one), harmonic=0.0).spending(0.5)
     >>> round(point.freshness, 6), round(0.5 * (1 - math.exp(-2.0)), 6)
     (0.432332, 0.432332)
     """
 
-    def __init__(self, held: Held, harmonic: float = HARMONIC, policy: Priced | None = None) -> None:
+    def __init__(self, held: PlannedPages, harmonic: float = HARMONIC, policy: Priced | None = None) -> None:
         self._held = held
         count = len(held.times)
         self._pages = replace(held.pages, visited_at=np.zeros(count), neg_log_unchanged=np.zeros(count))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.ask.plan.curve import Curve, Held, Point
+from evercrawl.ask.plan.curve import BudgetCurve, PlannedPages, Point
 from evercrawl.ask.plan.rates import AtRates, at_rates
 from evercrawl.errors import ConfigError
 from evercrawl.model.columns import HEAD_BYTES
@@ -136,7 +136,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
         where = f"of {view.state.sites[number]} " if number is not None else ""
         raise ConfigError(f"no copies {where}are held yet, so there is nothing to plan; crawl on, and ask again")
     policy, some = policy_of(view.config.policy, view.config.policy_options), held.sampled()
-    curve = Curve(some, 0.0, policy if isinstance(policy, Priced) else None)
+    curve = BudgetCurve(some, 0.0, policy if isinstance(policy, Priced) else None)
     spent = pace(view, held, number)
     now = curve.spending(spent.budget, view.price if view.price > 0 else 1.0) if spent.budget > 0 else None
     pages = len(held.times)
@@ -163,7 +163,7 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
     )
 
 
-def _planned(view: View, held: Held, budget: float) -> AtRates | None:
+def _planned(view: View, held: PlannedPages, budget: float) -> AtRates | None:
     """Return what the rates bring that the policy plans; None where it plans none."""
     if not isinstance(view.policy, Allocates):
         return None
@@ -180,13 +180,13 @@ def _usual(budget: float, round_: float) -> list[float]:
     return [round_ / (days * 86_400.0) for days in (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 1 / 24)]
 
 
-def _polite_per_s(view: View, held: Held) -> float:
+def _polite_per_s(view: View, held: PlannedPages) -> float:
     """Return how many visits a second hosts leave room for, by the crawl's own rest alone."""
     config, hosts = view.config, len(np.unique(view.records(held.pages.slot)[1]["host"]))
     return hosts * config.connections_per_host / config.delay_s if config.delay_s > 0 else math.inf
 
 
-def _again_per_s(held: Held) -> float:
+def _again_per_s(held: PlannedPages) -> float:
     """Return how many visits a second there are where each page is visited as soon as it may be."""
     return float((held.times / held.wait_s).sum()) if (held.wait_s > 0).all() else math.inf
 
@@ -199,7 +199,7 @@ def _site(view: View, name: str) -> int:
     return view.state.sites.index(wanted)
 
 
-def _held(view: View, number: int | None) -> tuple[Held, int, float]:
+def _held(view: View, number: int | None) -> tuple[PlannedPages, int, float]:
     """Return the pages that share the budget, how many were never visited, and how fresh the copies are."""
     pieces, copies, waits, unread, fresh = list[Pages](), list[Any](), list[Any](), 0, 0.0
     for slots in _slots(view, number):
@@ -217,7 +217,11 @@ def _held(view: View, number: int | None) -> tuple[Held, int, float]:
     held = np.concatenate([*copies, np.zeros(0, np.bool_)])
     worth = float(whole.importance[held].sum())
     times = np.ones(len(held))
-    return Held(whole, held, np.concatenate([*waits, np.zeros(0)]), times), unread, fresh / worth if worth > 0 else 0.0
+    return (
+        PlannedPages(whole, held, np.concatenate([*waits, np.zeros(0)]), times),
+        unread,
+        fresh / worth if worth > 0 else 0.0,
+    )
 
 
 def _slots(view: View, number: int | None) -> Iterator[Slots]:
@@ -243,7 +247,7 @@ def joined(pieces: list[Pages]) -> Pages:
     return Pages(**columns)
 
 
-def pace(view: View, held: Held, number: int | None = None) -> Spent:
+def pace(view: View, held: PlannedPages, number: int | None = None) -> Spent:
     """Return how fast the crawl has been going of late, or has visited the site with that number.
 
     Raises
@@ -260,7 +264,7 @@ def pace(view: View, held: Held, number: int | None = None) -> Spent:
     return Spent(within_s, len(again) / within_s, (len(visits) - len(again)) / within_s, spent / within_s, fresh)
 
 
-def freshness_of_late(held: Held, visits: Sequence[Visit], since: float, until: float) -> float:
+def freshness_of_late(held: PlannedPages, visits: Sequence[Visit], since: float, until: float) -> float:
     """Return how fresh copies were in a span of time, as far as visits showed, by what they are worth.
 
     A visit that found no change shows that the copy was fresh since the one before; one that found a change, that it

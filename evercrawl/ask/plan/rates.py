@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evercrawl.ask.plan.curve import SELDOM_S, Held
+from evercrawl.ask.plan.curve import SELDOM_S, PlannedPages
 from evercrawl.schedule.formulas.index import parts, survival
 from evercrawl.types import Floats
 
@@ -31,7 +31,7 @@ class AtRates(NamedTuple):
     left_alone: float
 
 
-def at_rates(held: Held, per_s: Floats, budget: float, *, at_random: bool = False) -> AtRates:
+def at_rates(held: PlannedPages, per_s: Floats, budget: float, *, at_random: bool = False) -> AtRates:
     """Return what visits at some rates bring, all of them longer or shorter in proportion so that the budget is spent.
 
     Parameters
@@ -49,11 +49,11 @@ def at_rates(held: Held, per_s: Floats, budget: float, *, at_random: bool = Fals
     --------
     Two pages that change once a second, one of which gets all visits:
 
-    >>> from evercrawl.ask.plan.curve import Held
+    >>> from evercrawl.ask.plan.curve import PlannedPages
     >>> from evercrawl.schedule import Pages
     >>> one, none = np.ones(2), np.zeros(2)
     >>> pages = Pages(np.arange(2, dtype=np.uint32), none, one, none, 1e12 * one, 1e12 * one, one, none, none)
-    >>> held = Held(pages, one > 0, none, one)
+    >>> held = PlannedPages(pages, one > 0, none, one)
     >>> found = [at_rates(held, np.array([7.0, 0.0]), 0.5, at_random=lots) for lots in (False, True)]
     >>> [round(each.freshness, 4) for each in found], round(float(1 - np.exp(-2.0)) / 4, 4), round(0.5 / 1.5 / 2, 4)
     ([0.2162, 0.1667], 0.2162, 0.1667)

@@ -35,7 +35,7 @@ class Column(NamedTuple):
     meaning: str
 
 
-class Table(NamedTuple):
+class TableDoc(NamedTuple):
     """A table that a policy keeps."""
 
     name: str
@@ -49,7 +49,7 @@ class Described(NamedTuple):
     name: str
     promise: str
     options: list[Option]
-    tables: list[Table]
+    tables: list[TableDoc]
 
     def as_json(self) -> dict[str, Any]:
         """Return it as objects and lists."""
@@ -83,7 +83,7 @@ def options(kind: type[Policy]) -> list[Option]:
     return [Option(name, default, _flat(told.get(name, ""))) for name, default in parameters(kind).items()]
 
 
-def tables(kind: type[Policy]) -> list[Table]:
+def tables(kind: type[Policy]) -> list[TableDoc]:
     """Return the tables that a policy may keep; some are there only once it has planned.
 
     >>> from evercrawl.schedule.policies.uniform import Uniform
@@ -93,7 +93,7 @@ def tables(kind: type[Policy]) -> list[Table]:
     return [_table(name, body) for name, body in _told(kind, "Returns", "tables").items()]
 
 
-def _table(name: str, body: str) -> Table:
+def _table(name: str, body: str) -> TableDoc:
     lines = body.splitlines()
     first = next((i for i, line in enumerate(lines) if _COLUMN.match(line)), len(lines))
     columns = [
@@ -101,7 +101,7 @@ def _table(name: str, body: str) -> Table:
         for names, meaning in _entries("\n".join(lines[first:]))
         for each, unit in _heads(names)
     ]
-    return Table(name, _flat("\n".join(lines[:first])), columns)
+    return TableDoc(name, _flat("\n".join(lines[:first])), columns)
 
 
 def _heads(head: str) -> list[tuple[str, str]]:

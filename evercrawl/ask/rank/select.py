@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 UNITS: Final = ("sites", "pages", "bytes")
 MEASURES: Final = ("importance", "linking", "of_pages")
-"""The fields of `Sites` by which they can be chosen."""
+"""The fields of `SelectableSites` by which they can be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sites:
+class SelectableSites:
     """All sites of a crawl, by their index in its state; shape (sites,) each.
 
     Attributes
@@ -52,7 +52,7 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class SelectedSite:
-    """One site to keep: its rank among all sites, what it is worth, and what it takes; see `Sites`."""
+    """One site to keep: its rank among all sites, what it is worth, and what it takes; see `SelectableSites`."""
 
     rank: int
     site: str
@@ -90,7 +90,7 @@ class Selection:
     spent: int
 
 
-def sites_of(view: View) -> Sites:
+def sites_of(view: View) -> SelectableSites:
     """Return what there is to choose from.
 
     Raises
@@ -100,10 +100,12 @@ def sites_of(view: View) -> Sites:
     """
     state, graph = view.state, SiteGraph(view)
     pages, sizes = _extent(state)
-    return Sites(list(state.sites), graph.importance, graph.links.linking, importance_of_pages(view), pages, sizes)
+    return SelectableSites(
+        list(state.sites), graph.importance, graph.links.linking, importance_of_pages(view), pages, sizes
+    )
 
 
-def select(sites: Sites, budget: int, unit: str = "sites", by: str = "importance") -> Selection:
+def select(sites: SelectableSites, budget: int, unit: str = "sites", by: str = "importance") -> Selection:
     """Return the sites to keep: each whole or not at all, those first that bring most for what they take.
 
     Parameters

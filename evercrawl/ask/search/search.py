@@ -17,7 +17,7 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search import ranking
 from evercrawl.search.index import FOLDER, Index
-from evercrawl.search.lookup import MOST, Candidates
+from evercrawl.search.lookup import MOST, QueryCandidates
 from evercrawl.search.query import Query, parse
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.known import TICKS_PER_S
@@ -52,7 +52,7 @@ class Narrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchAnswer:
     """What a question is answered with.
 
     Attributes
@@ -98,7 +98,7 @@ class Search:
             self._partition.close()
             raise
 
-    def ask(self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0) -> Answer:
+    def ask(self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0) -> SearchAnswer:
         """Return the pages that answer best.
 
         Parameters
@@ -121,7 +121,7 @@ class Search:
         slots, score, forms = self._ranked(_query(words, narrow), narrow, skip + limit)
         chosen = slice(skip, skip + limit)
         found = hits(self.view, slots[chosen], score[chosen], forms, skip + 1)
-        return Answer(tuple(found), len(slots) > skip + limit, time.perf_counter() - began_s)
+        return SearchAnswer(tuple(found), len(slots) > skip + limit, time.perf_counter() - began_s)
 
     def close(self) -> None:
         """Give back what is open."""
@@ -160,7 +160,7 @@ class Search:
         order = ranking.order(passed, score)
         return passed.slot[order], score[order], passed.forms
 
-    def _passing(self, found: Candidates, narrow: Narrow) -> Candidates:
+    def _passing(self, found: QueryCandidates, narrow: Narrow) -> QueryCandidates:
         """Return those candidates that are wanted."""
         view, known_before = self.view, found.slot < self.view.state.known.count
         slots = np.where(known_before, found.slot, 0)

@@ -13,7 +13,7 @@ from evercrawl.store.archive.answer import stored
 from evercrawl.store.archive.archive import COVERED, FOLDER
 from evercrawl.store.archive.cdxj import capture_of, index_name, lines
 from evercrawl.store.archive.member import unpack
-from evercrawl.store.archive.warc import Kind, iso_date, payload_digest
+from evercrawl.store.archive.warc import EntryKind, iso_date, payload_digest
 from evercrawl.store.archive.warc_read import parse, walk
 from evercrawl.types import Outcome
 
@@ -167,12 +167,12 @@ class ArchiveCheck:
             return
         answer = stored(record)
         self._content(event, answer, where)
-        if answer.kind is not Kind.NOT_MODIFIED:
+        if answer.kind is not EntryKind.NOT_MODIFIED:
             self._captures.append(capture_of(answer, offset, length))
 
     def _content(self, event: Visit, answer: Stored, where: str) -> None:
         """See that the content is the one that the event speaks of."""
-        if answer.kind is not Kind.RESPONSE:
+        if answer.kind is not EntryKind.RESPONSE:
             return
         if answer.digest != payload_digest(answer.wire):
             self._blame(f"{where} does not have the content of its own digest")

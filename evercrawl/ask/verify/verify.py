@@ -124,7 +124,7 @@ def _interrupted(directory: Path, disk: Disk) -> bool:
     return begun is not None and newest is not None and (directory / newest).stat().st_mtime < begun
 
 
-def _snapshots(partition: Partition, found: Findings) -> snapshot.Head | None:
+def _snapshots(partition: Partition, found: Findings) -> snapshot.SnapshotHead | None:
     """Check each snapshot and return what the newest is of, if it is whole."""
     newest = None
     for place, name in enumerate(snapshot.names(partition.disk)):

@@ -20,7 +20,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class VisitSummary:
     """What the visits came to: of the last one class, HTTP status, instant and failure; how many there were.
 
     `changed_at` is when the content last changed, as far as is known. Instants are seconds since the epoch.
@@ -37,7 +37,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class Weight:
+class PageWeight:
     """How much a page matters.
 
     Attributes
@@ -230,8 +230,8 @@ class Why:
     reasons: tuple[str, ...]
     alias: str = ""
     found: Origin | None = None
-    history: History | None = None
-    weight: Weight | None = None
+    history: VisitSummary | None = None
+    weight: PageWeight | None = None
     change: Belief | None = None
     worth: Worth | None = None
     weighed: Weighed | None = None

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evercrawl.ask.rank.top import known
-from evercrawl.ask.why.explanation import Announcing, Belief, History, Origin, Weighed, Weight, Why, Worth
+from evercrawl.ask.why.explanation import Announcing, Belief, Origin, PageWeight, VisitSummary, Weighed, Why, Worth
 from evercrawl.ask.why.feeders import Feeder, feeders
 from evercrawl.ask.why.interest import wanted
 from evercrawl.ask.why.outside import outside
 from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.stored.reader import visits
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
@@ -101,19 +101,19 @@ def _origin(view: View, slot: int) -> Origin:
     )
 
 
-def _history(view: View, slot: int, row: Any) -> History:
+def _history(view: View, slot: int, row: Any) -> VisitSummary:
     outcome = Outcome(int(row["outcome"]))
     clean = outcome not in (Outcome.ERROR, Outcome.REFUSED, Outcome.TRUNCATED)
     clean = clean and (outcome != Outcome.GONE or row["status"] >= 400)
     last = None if clean else next(visits(view.partition, slot), None)
     changed_at = view.state.instant(int(row["changed"])) if row["changed"] else None
-    return History(
+    return VisitSummary(
         outcome.label, int(row["status"]), view.state.instant(int(row["visited"])), last.error if last else "",
         int(row["visits"]), int(row["changes"]), int(row["misses"]), changed_at,
     )  # fmt: skip
 
 
-def _reasons(view: View, slot: int, state: str, history: History | None) -> list[str]:
+def _reasons(view: View, slot: int, state: str, history: VisitSummary | None) -> list[str]:
     """Return why a known page is not visited now, and how it comes back."""
     reasons = list[str]()
     if history is not None and history.error:
@@ -124,12 +124,12 @@ def _reasons(view: View, slot: int, state: str, history: History | None) -> list
     return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
 
 
-def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> Weight:
+def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> PageWeight:
     share = float(view.importance[slot])
     back = _back(view, slot)
     giving = [replace(feeder, gives=feeder.gives * back) for feeder in feeders(view, slot)]
     cash = float(pages.cash[0])
-    return Weight(
+    return PageWeight(
         share,
         share * view.counted,
         None if alias else 1 + int(np.count_nonzero(view.importance > share)),
@@ -191,7 +191,7 @@ def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
     true, false = int(row["listed_true"]), int(row["listed_false"])
     if not true + false:
         return None
-    part = Notices(view.state.accounts).part(_site(view, slot))
+    part = AnnouncedDates(view.state.accounts).part(_site(view, slot))
     return Announcing(part, int(row["announced"]), int(row["unannounced"]), true, false)
 
 

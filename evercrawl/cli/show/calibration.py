@@ -11,21 +11,21 @@ from evercrawl.cli.show.words import percent, table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.ask.measured import Measured
+    from evercrawl.ask.measured import MeasuredCopies
     from evercrawl.change.calibration import Bins, Calibration
-    from evercrawl.lab.backtest.rows import Mean, Row
+    from evercrawl.lab.backtest.rows import Mean, ReplayRow
 
 _HEAD: Final = ("said to be fresh", "visits", "mean", "were", "95 % between", "probes", "mean", "were", "95 % between")
 _BELIEVED: Final = (_HEAD[0], "polls", *_HEAD[2:5])
 _NONE: Final = "nothing is known yet: no page of which a copy was held has been visited again"
 
 
-def groups(found: Measured) -> dict[str, Calibration]:
+def groups(found: MeasuredCopies) -> dict[str, Calibration]:
     """Return what there is: all visits, which are no random sample, and the probes, which are one of each kind."""
     return {"visits": found.visits, "probes": found.probes[False], "probes_by_importance": found.probes[True]}
 
 
-def rounded(found: Measured) -> dict[str, Any]:
+def rounded(found: MeasuredCopies) -> dict[str, Any]:
     """Return everything as JSON has it."""
     return {name: _object(of) for name, of in groups(found).items()} | {
         "probes_waiting": found.waiting,
@@ -46,7 +46,7 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def lines(found: Measured) -> list[str]:
+def lines(found: MeasuredCopies) -> list[str]:
     """Return the table, and a line for each kind of visit."""
     visits, probes = found.visits.table(), found.probes[False].table()
     if not found.visits.count:
@@ -59,7 +59,7 @@ def lines(found: Measured) -> list[str]:
     return [*table(_HEAD, rows), "", *(_sum(name, of) for name, of in groups(found).items() if of.count), *_left(found)]
 
 
-def believed(rows: Sequence[Row] | Sequence[Mean]) -> list[str]:
+def believed(rows: Sequence[ReplayRow] | Sequence[Mean]) -> list[str]:
     """Return a table for each policy and budget of a backtest, of the bins in which anything was said."""
     silent, told = dict.fromkeys(row.policy for row in rows if not row.calibration.count), list[str]()
     for row in rows:
@@ -99,7 +99,7 @@ def summary(what: str, of: Calibration) -> str:
     )
 
 
-def _left(found: Measured) -> list[str]:
+def _left(found: MeasuredCopies) -> list[str]:
     """Return what of the probes did not tell."""
     waiting, silent = found.waiting, found.unanswered.total()
     lines = [f"{many(waiting, 'probes')} wait for their hosts, or until their pages may be visited again"]

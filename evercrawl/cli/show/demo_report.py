@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from evercrawl.cli.show.plain import many
 
 if TYPE_CHECKING:
-    from evercrawl.simulate.living.comparison import Comparison
+    from evercrawl.simulate.living.comparison import PolicyComparison
     from evercrawl.simulate.living.learned import Learned
 
 
-def told(found: Learned, comparisons: Sequence[Comparison], real: int) -> list[str]:
+def told(found: Learned, comparisons: Sequence[PolicyComparison], real: int) -> list[str]:
     """Return it all as lines for people; `real` is the seed of the world that was lived in real time."""
     return [*_importance(found), "", *_rates(found), "", *_freshness(comparisons, real)]
 
@@ -45,7 +45,7 @@ def _every(seconds: float) -> str:
     return f"once in {seconds / 60:.2g} min" if seconds < 3600 else f"once in {seconds / 3600:.2g} h"
 
 
-def _freshness(comparisons: Sequence[Comparison], real: int) -> list[str]:
+def _freshness(comparisons: Sequence[PolicyComparison], real: int) -> list[str]:
     lines = [
         "How fresh the copies were: the part of the pages, by importance, that is as on the web (last third):",
         "",
@@ -66,14 +66,14 @@ def _freshness(comparisons: Sequence[Comparison], real: int) -> list[str]:
     ]
 
 
-def _world(one: Comparison, note: str) -> str:
+def _world(one: PolicyComparison, note: str) -> str:
     return (
         f"  {one.seed:8} {one.fetches_per_s:10.0f} {one.price:10.3f} {one.round_robin:12.3f} {one.optimum:9.3f}   "
         f"{'won' if one.gain > 1 else 'LOST'}, {one.gain:.2f}x{note}"
     )
 
 
-def as_json(found: Learned, comparisons: Sequence[Comparison]) -> dict[str, Any]:
+def as_json(found: Learned, comparisons: Sequence[PolicyComparison]) -> dict[str, Any]:
     """Return it all as an object for machines."""
     nan = found.correlation != found.correlation
     return {

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from evercrawl.cli.backtest_asked import Asked
+    from evercrawl.cli.backtest_asked import ReplayRequest
     from evercrawl.cli.show.meter import Meter
     from evercrawl.lab.backtest.report import OfSite
-    from evercrawl.lab.backtest.rows import Mean, Row
+    from evercrawl.lab.backtest.rows import Mean, ReplayRow
     from evercrawl.lab.backtest.runs import Made
 
 _MORE: Final = (
@@ -31,7 +31,7 @@ _MORE: Final = (
 )
 
 
-class Told(NamedTuple):
+class HistorySummary(NamedTuple):
     """What is said of one history, and of its sites where it has several, the largest first; and how many it has."""
 
     name: str
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         for file in files:
             placed(file)
     warm.before_reading("evercrawl.lab.backtest.runs")
-    found = list[Told]()
+    found = list[HistorySummary]()
     for told in _replayed(what, most=None if args.json else SITES):
         found.append(told)
         rows = [each.rows for each in told.parts]
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _replayed(what: Asked, most: int | None) -> Iterator[Told]:
+def _replayed(what: ReplayRequest, most: int | None) -> Iterator[HistorySummary]:
     """Yield what is said of each history, once all its replays are made, and of `most` of its sites, or of all."""
     from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
     from evercrawl.lab.backtest.report import of_site
@@ -132,7 +132,7 @@ def _replayed(what: Asked, most: int | None) -> Iterator[Told]:
             made = list(islice(coming, len(group)))
             runs = [each.replayed for each in made]
             whole = of_site(runs, made[0].cluster, what.setting.seed)
-            told = Told(runs[0].site, whole, *_parts(made, what.setting.seed, most, progress))
+            told = HistorySummary(runs[0].site, whole, *_parts(made, what.setting.seed, most, progress))
             progress.hide()
             yield told
 
@@ -150,7 +150,7 @@ def _parts(made: list[Made], seed: int, most: int | None, progress: Meter) -> tu
     return found, len(sites)
 
 
-def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None:
+def _draw(args: argparse.Namespace, found: list[HistorySummary], mean: list[Mean]) -> None:
     from evercrawl.cli.show.figures import backtest as backtest_figure
     from evercrawl.cli.show.tables.backtest import SITES
     from evercrawl.lab.backtest.rows import MEAN
@@ -158,7 +158,7 @@ def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None
 
     if args.plot:
         with atomic_file(Path(args.plot)) as temporary:
-            panels: dict[str, Sequence[Row | Mean]] = {}
+            panels: dict[str, Sequence[ReplayRow | Mean]] = {}
             for told in found:
                 panels[told.name] = told.site.rows
                 panels |= {f"{told.name}: {each.rows[0].site}": each.rows for each in told.parts[:SITES]}
@@ -168,7 +168,7 @@ def _draw(args: argparse.Namespace, found: list[Told], mean: list[Mean]) -> None
             backtest_figure.calibration(mean or found[0].site.rows, temporary)
 
 
-def _objects(rows: Sequence[Row] | Sequence[Mean]) -> list[str]:
+def _objects(rows: Sequence[ReplayRow] | Sequence[Mean]) -> list[str]:
     from evercrawl.lab.backtest.rows import as_object
 
     return [json.dumps(as_object(row)) for row in rows]

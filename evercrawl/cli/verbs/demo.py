@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import asyncio
 
     from evercrawl.cli.show.lines import Watcher
-    from evercrawl.simulate.living.comparison import Comparison, World
+    from evercrawl.simulate.living.comparison import BenchWorld, PolicyComparison
     from evercrawl.simulate.living.learned import Learned
-    from evercrawl.simulate.living.lives import Life
+    from evercrawl.simulate.living.lives import LivingRequests
 
 HOSTS: Final = 20
 LEAST_PAGES: Final = 6 * HOSTS
@@ -71,15 +71,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _worlds(seed: int, count: int, pages: int, seconds: float) -> list[World]:
-    from evercrawl.simulate.living.comparison import World
+def _worlds(seed: int, count: int, pages: int, seconds: float) -> list[BenchWorld]:
+    from evercrawl.simulate.living.comparison import BenchWorld
 
     cycle_s = seconds / CYCLES
-    first = World(seed, pages, cycle_s, pages / cycle_s, seconds)
+    first = BenchWorld(seed, pages, cycle_s, pages / cycle_s, seconds)
     return [first, *(first._replace(seed=seed + i, seconds=CYCLES_ELSEWHERE * cycle_s) for i in range(1, count))]
 
 
-def _compare(directory: Path, worlds: list[World], watch: Watcher, *, as_json: bool) -> None:
+def _compare(directory: Path, worlds: list[BenchWorld], watch: Watcher, *, as_json: bool) -> None:
     from evercrawl.simulate.living.comparison import beside_round_robin
     from evercrawl.simulate.living.worlds import Worlds
 
@@ -88,7 +88,7 @@ def _compare(directory: Path, worlds: list[World], watch: Watcher, *, as_json: b
     watch(_said(f"{many(first.pages, 'pages')} on {HOSTS} hosts, world {first.seed}; the crawl is in {directory}"))
     with Worlds(worlds[1:]) as others:
         others.begin(processors - 1)
-        lives: list[Life] = []
+        lives: list[LivingRequests] = []
         summary = running.until_stopped(lambda stop: _live(directory, first, watch, stop, lives))
         watch.finish(summary)
         if summary is None or summary.reason == "stopped":
@@ -106,7 +106,9 @@ def _said(message: str) -> Progress:
     return Progress(at=time.time(), message=message)
 
 
-async def _live(directory: Path, world: World, watch: Watcher, stop: asyncio.Event, lives: list[Life]) -> Summary:
+async def _live(
+    directory: Path, world: BenchWorld, watch: Watcher, stop: asyncio.Event, lives: list[LivingRequests]
+) -> Summary:
     """Crawl the world in real time; what happened goes to `lives`."""
     from evercrawl import crawl as engine
     from evercrawl.simulate.living.lives import life
@@ -130,7 +132,7 @@ async def _live(directory: Path, world: World, watch: Watcher, stop: asyncio.Eve
     return summary
 
 
-def _learned(directory: Path, lived: Life) -> Learned:
+def _learned(directory: Path, lived: LivingRequests) -> Learned:
     """Read from the crawl directory what was learned, and hold it against the truth."""
     from evercrawl.model.stored.reader import opened
     from evercrawl.simulate.living.beliefs import beliefs, importance_errors
@@ -149,7 +151,7 @@ def _progress(done: int, count: int, *, as_json: bool) -> None:
         print(f"\rworld {done} of {count}" + (" \n" if done == count else ""), end="", flush=True)
 
 
-def _tell(directory: Path, found: Learned, comparisons: list[Comparison], real: int, *, as_json: bool) -> None:
+def _tell(directory: Path, found: Learned, comparisons: list[PolicyComparison], real: int, *, as_json: bool) -> None:
     from evercrawl.cli.show.demo_report import as_json as as_object
     from evercrawl.cli.show.demo_report import told
 

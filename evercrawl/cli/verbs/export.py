@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         with Meter(sys.stderr) as meter:
             pieces, columns = _pieces(crawl, args.table, meter)
             if args.output == "-":
-                rows = export_file.write(pieces, export_file.JsonLines(Fitted(sys.stdout), columns))
+                rows = export_file.write(pieces, export_file.JsonRows(Fitted(sys.stdout), columns))
             else:
                 with export_file.opened(Path(args.output), columns) as sink:
                     rows = export_file.write(pieces, sink)

@@ -18,7 +18,7 @@ from evercrawl.errors import ConfigError, EvercrawlError
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.ask.content import Content, NotHeldError
+    from evercrawl.ask.content import NotHeldError, StoredPage
 
 _MORE = (
     "Redirects are followed within the crawl. Without --raw, --text or --markdown it is the text on a terminal and the "
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     return renewal.STALE if stale else 0
 
 
-def _look(directory: Path, url: str) -> Content | NotHeldError:
+def _look(directory: Path, url: str) -> StoredPage | NotHeldError:
     """Return what is stored of a page, or why nothing is."""
     from evercrawl.ask.content import NotHeldError, content
     from evercrawl.model.stored.reader import opened
@@ -79,14 +79,14 @@ def _look(directory: Path, url: str) -> Content | NotHeldError:
         crawl.close()
 
 
-def _tell(found: Content) -> None:
+def _tell(found: StoredPage) -> None:
     for note in found.notes:
         _note(note)
     if found.fresh is not None:
         _note(f"the copy is fresh with a probability of {percent(found.fresh)}")
 
 
-def form_of(found: Content, *, for_eyes: bool) -> str:
+def form_of(found: StoredPage, *, for_eyes: bool) -> str:
     """Return what to show of a page when nobody says: what has no text is shown as it is to machines only."""
     return "text" if for_eyes and (_has_text(found) or sys.stdout.isatty()) else "raw"
 
@@ -105,7 +105,7 @@ def _note(sentence: str) -> None:
     print(fit(f"evercrawl: {sentence}", sys.stderr), file=sys.stderr)
 
 
-def as_bytes(found: Content, form: str) -> bytes:
+def as_bytes(found: StoredPage, form: str) -> bytes:
     """Return a page in one of its forms, as it is written: raw, text or markdown."""
     if form == "raw":
         return found.body
@@ -113,7 +113,7 @@ def as_bytes(found: Content, form: str) -> bytes:
     return (text if text.endswith("\n") else f"{text}\n").encode()
 
 
-def _as_text(found: Content, form: str) -> str:
+def _as_text(found: StoredPage, form: str) -> str:
     """Return the visible text, or Markdown, of something that has text.
 
     Raises
@@ -134,14 +134,14 @@ def _as_text(found: Content, form: str) -> str:
     return html.read(found.body, found.final_url, found.content_type).text
 
 
-def _has_text(found: Content) -> bool:
+def _has_text(found: StoredPage) -> bool:
     from evercrawl.model.stored.answers import is_html
 
     texts = ("json", "xml", "javascript")
     return is_html(found.mime, found.body) or found.mime.startswith("text/") or found.mime.endswith(texts)
 
 
-def as_object(found: Content, form: str) -> dict[str, Any]:
+def as_object(found: StoredPage, form: str) -> dict[str, Any]:
     """Return a page in one of its forms as `--json` has it: in base64 where it has no text."""
     from evercrawl.store.archive.warc import iso_date
 

@@ -19,7 +19,7 @@ from evercrawl.config import values
 
 if TYPE_CHECKING:
     from evercrawl.ask.search.hits import Hit
-    from evercrawl.ask.search.search import Answer, Narrow
+    from evercrawl.ask.search.search import Narrow, SearchAnswer
     from evercrawl.search.snippet import Mark
 
 _MORE = (
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if answer.hits else 1
 
 
-def _record(directory: Path, words: str, answer: Answer) -> None:
+def _record(directory: Path, words: str, answer: SearchAnswer) -> None:
     from evercrawl.ask.usage.tell import MOST_CHARS
     from evercrawl.model.worth.usage import Question, UsageWriter
 
@@ -91,7 +91,7 @@ def _narrow(args: argparse.Namespace) -> Narrow:
     return Narrow(args.site, args.lang, fetched_s, changed_s, least)
 
 
-def _lines(answer: Answer, words: str) -> list[str]:
+def _lines(answer: SearchAnswer, words: str) -> list[str]:
     if not answer.hits:
         return [plain(f"nothing was found for {words}")]
     now, terminal = time.time(), sys.stdout.isatty()
@@ -100,7 +100,7 @@ def _lines(answer: Answer, words: str) -> list[str]:
     return [*lines, _rest(answer)]
 
 
-def _rest(answer: Answer) -> str:
+def _rest(answer: SearchAnswer) -> str:
     more = "and there are more: see --limit" if answer.more else "that is all"
     return f"{len(answer.hits)} in {1_000 * answer.took_s:.0f} ms, {more}"
 

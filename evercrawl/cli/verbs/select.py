@@ -19,7 +19,7 @@ from evercrawl.config import values
 if TYPE_CHECKING:
     from evercrawl.ask.rank.agreement import Agreement
     from evercrawl.ask.rank.ratings import Ratings
-    from evercrawl.ask.rank.select import Selection, Sites
+    from evercrawl.ask.rank.select import SelectableSites, Selection
 
 _MORE = (
     "Each site is kept whole or not at all, and those come first that bring most importance, by the links from other "
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _agreement(ratings: Ratings, sites: Sites) -> Agreement:
+def _agreement(ratings: Ratings, sites: SelectableSites) -> Agreement:
     from evercrawl.ask.rank.agreement import agreement
 
     return agreement(ratings, sites.names, {name: getattr(sites, name) for name in _MEASURES})

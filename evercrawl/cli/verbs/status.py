@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from evercrawl.ask.status import Status
-    from evercrawl.change.probed import Measure
+    from evercrawl.change.probed import ProbedMeasure
 
 _AWAY = 10  # hosts left alone that are listed
 _MORE = (
@@ -154,7 +154,7 @@ def _measured(found: Status) -> list[tuple[str, str]]:
     return lines + ([("", _measure(weighted, "copies drawn by importance"))] if weighted else [])
 
 
-def _measure(of: Measure, what: str) -> str:
+def _measure(of: ProbedMeasure, what: str) -> str:
     return (
         f"{percent(of.fresh)} of {of.probes:,} {what} were fresh (95 % between {percent(of.fresh_low)} and "
         f"{percent(of.fresh_high)}; {percent(of.fresh_expected)} expected), mean age {span(of.age_s)} "

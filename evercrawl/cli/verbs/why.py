@@ -16,7 +16,7 @@ from evercrawl.cli.show.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.ask.why.explanation import Announcing, Belief, History, Origin, Weight, Why, Worth
+    from evercrawl.ask.why.explanation import Announcing, Belief, Origin, PageWeight, VisitSummary, Why, Worth
 
 _MORE = (
     "It tells how much the page matters and which pages make it so, how often it seems to change, what a visit is "
@@ -77,7 +77,7 @@ def _found(found: Origin, at: float) -> str:
     return f"{where}{far}, {_when(found.found_at, at)}"
 
 
-def _visited(history: History, at: float) -> str:
+def _visited(history: VisitSummary, at: float) -> str:
     changed = f", the last {_when(history.changed_at, at)}" if history.changes and history.changed_at else ""
     return (
         f"{many(history.visits, 'times')}, last {_when(history.visited_at, at)}: {history.outcome}, "
@@ -85,7 +85,7 @@ def _visited(history: History, at: float) -> str:
     )
 
 
-def _weight(weight: Weight) -> list[tuple[str, str]]:
+def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     more = weight.feeding - len(weight.feeders)
     place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "what it gets goes on to where it leads"
     return [

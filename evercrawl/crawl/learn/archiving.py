@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.store.archive.warc import Entry, Kind, Original, payload_digest
+from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original, payload_digest
 from evercrawl.store.journal.events import Visit
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer |
     return [next(pointers) if reading.exchange.status else None for reading in readings]
 
 
-def _entry(partition: Partition, reading: Reading) -> Entry:
+def _entry(partition: Partition, reading: Reading) -> ArchiveEntry:
     exchange, last = reading.exchange, reading.before.last
     payload = reading.content.payload if reading.content is not None else ""  # "" where nobody has worked it out
-    new = Entry(exchange, digest=payload)
+    new = ArchiveEntry(exchange, digest=payload)
     if last is None or not reading.unchanged:
         return new
     event = partition.journal.read(last.content) if last.content else last
@@ -39,11 +39,11 @@ def _entry(partition: Partition, reading: Reading) -> Entry:
         return new
     url = exchange.request.url
     if exchange.status == 304:
-        return Entry(exchange, Kind.NOT_MODIFIED, Original(url, event.at))
+        return ArchiveEntry(exchange, EntryKind.NOT_MODIFIED, Original(url, event.at))
     original = partition.archive.read(event.archive)
     payload = payload or payload_digest(exchange.wire)
     if original.digest == payload and _coding(original.headers) == _coding(exchange.headers):
-        return Entry(exchange, Kind.SAME_CONTENT, Original(url, event.at, original.digest))
+        return ArchiveEntry(exchange, EntryKind.SAME_CONTENT, Original(url, event.at, original.digest))
     return new
 
 

@@ -24,7 +24,7 @@ from evercrawl.store.state import HELD
 from evercrawl.types import NO_SLOT, Outcome
 
 if TYPE_CHECKING:
-    from evercrawl.model.notices import Notices
+    from evercrawl.model.notices import AnnouncedDates
     from evercrawl.model.stored.reading import Before, Reading
     from evercrawl.store.state import State
 
@@ -77,7 +77,7 @@ class Changes:
         How fast pages vanish; how fast those come back that were found gone.
     """
 
-    def __init__(self, state: State, notices: Notices) -> None:
+    def __init__(self, state: State, notices: AnnouncedDates) -> None:
         self._state = state
         self.notices = notices
         self.priors = priors_of(state)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.ports import Offload
     from evercrawl.model.stored.remembered import Remembered
     from evercrawl.search.anchors import Anchors
-    from evercrawl.search.index import Index, Page
+    from evercrawl.search.index import Index, IndexedPage
     from evercrawl.store.partition import Partition
 
 TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
@@ -64,7 +64,7 @@ class Indexing:
         self._clock, self._offload, self._every_s = clock, offload, every_s
         self.message = ""
         self._told: list[str] = []
-        self._pages: dict[int, Page] = {}
+        self._pages: dict[int, IndexedPage] = {}
         self._words: list[tuple[int, str]] = []
         self._removed: set[int] = set()
         self._bytes = 0
@@ -193,7 +193,7 @@ class Indexing:
         if self._dirty_at is None:
             self._dirty_at = self._clock.now()
 
-    def _take(self, page: Page, words: list[tuple[int, str]]) -> None:
+    def _take(self, page: IndexedPage, words: list[tuple[int, str]]) -> None:
         old = self._pages.get(page.slot)
         self._pages[page.slot] = page
         self._removed.discard(page.slot)

@@ -10,7 +10,7 @@ from evercrawl.crawl.learn.archiving import archive
 from evercrawl.crawl.learn.queueing import Queueing
 from evercrawl.crawl.learn.retirees import Retirees
 from evercrawl.crawl.learn.visit_event import VisitEvents
-from evercrawl.crawl.telling import Tally
+from evercrawl.crawl.telling import ProgressTally
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.parse.digest import keys as keys_of
@@ -78,7 +78,7 @@ class Learner:
         listeners: tuple[VisitListener, ...],
         found: tuple[Callable[[Discovery], None], ...],
         ended: tuple[Callable[[int], None], ...],
-        tally: Tally,
+        tally: ProgressTally,
     ) -> None:
         self._partition, self._state, self._scope = partition, partition.state, scope
         self._admission, self._budgets, self._retirees = admission, budgets, retirees
@@ -206,7 +206,7 @@ def learner_of(
         Least time between two visits of a page; one that is gone waits for multiples of it.
     """
     state = partition.state
-    near, budgets, tally = NearDuplicates(partition), budgets or Budgets(state, Config()), Tally()
+    near, budgets, tally = NearDuplicates(partition), budgets or Budgets(state, Config()), ProgressTally()
     retirees = Retirees(state, frontier, refresh_after_s)
     queueing = Queueing(frontier, retirees, refresh_after_s)
     listeners = (

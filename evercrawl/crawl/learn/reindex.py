@@ -13,7 +13,7 @@ from evercrawl.model.stored.indexed import entry_of, expected
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.search.anchors import Anchors
-from evercrawl.search.index import FOLDER, Index, Page
+from evercrawl.search.index import FOLDER, Index, IndexedPage
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, is_crawl
@@ -88,7 +88,7 @@ def _fill(index: Index, partition: Partition, troubles: list[str], watch: Callab
 
 
 def _put(index: Index, partition: Partition, anchors: Anchors, slots: list[int], troubles: list[str]) -> None:
-    pages, words = list[Page](), list[tuple[int, str]]()
+    pages, words = list[IndexedPage](), list[tuple[int, str]]()
     for slot in slots:
         try:
             entry = entry_of(partition, slot, anchors)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.crawl.ports import Network
-    from evercrawl.crawl.probes.soft404 import Answer
+    from evercrawl.crawl.probes.soft404 import AbsentPathAnswer
     from evercrawl.crawl.probes.soft404_book import Soft404Book
     from evercrawl.crawl.visit.access import Access
     from evercrawl.model.stored.reading import Reading
@@ -50,7 +50,7 @@ class Probe:
     """One folder under suspicion: a page in it, what came of it so far, and when it may be asked."""
 
     suspect: str
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[AbsentPathAnswer, ...] = ()
     next_at: float = 0.0
     failures: int = 0
     busy: bool = False
@@ -206,12 +206,12 @@ class Probes:
         if len(probe.answers) >= ASKED:
             self._settle(folder, probe.answers, now)
 
-    def _settle(self, folder: str, answers: tuple[Answer, ...], now: float) -> None:
+    def _settle(self, folder: str, answers: tuple[AbsentPathAnswer, ...], now: float) -> None:
         self._under_way[origin(self._probes.pop(folder).suspect)] -= 1
         self._book.keep(folder, now, answers)
 
 
-def _answer(exchange: Exchange) -> Answer | None:
+def _answer(exchange: Exchange) -> AbsentPathAnswer | None:
     """Return what there is at a path that cannot exist; None for what says that there is nothing."""
     url = exchange.request.url
     if exchange.status in REDIRECTS:

@@ -34,7 +34,7 @@ _LEAST_SEGMENT: Final = 4  # bytes; a shorter one may be part of any word
 _EXTENSION: Final = re.compile(r"\.[A-Za-z]{1,5}")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class AbsentPathAnswer(msgspec.Struct, frozen=True):
     """What a host answered to a path that cannot exist: a page, or a redirect.
 
     Attributes
@@ -77,7 +77,7 @@ def impossible(url: str, random: Callable[[int], bytes]) -> str:
     return f"{folder_of(url)}{name}{extension}"
 
 
-def page_answer(url: str, body: bytes, content_type: str) -> Answer:
+def page_answer(url: str, body: bytes, content_type: str) -> AbsentPathAnswer:
     """Return what a page says, as it is compared.
 
     Examples
@@ -88,10 +88,10 @@ def page_answer(url: str, body: bytes, content_type: str) -> Answer:
     """
     document = html.read(_without(body, url), url, content_type, "", text=True)
     words = f"{document.title} {document.text}".lower().split(maxsplit=MOST_WORDS)[:MOST_WORDS]
-    return Answer(frozenset(words), digest(body), len(body))
+    return AbsentPathAnswer(frozenset(words), digest(body), len(body))
 
 
-def redirect_answer(url: str, target: str) -> Answer | None:
+def redirect_answer(url: str, target: str) -> AbsentPathAnswer | None:
     """Return where a path that cannot exist leads; None where that follows from the path, as from http to https.
 
     Examples
@@ -105,37 +105,38 @@ def redirect_answer(url: str, target: str) -> Answer | None:
     plain, _, query = target.partition("?")
     if name in plain:
         return None
-    return Answer(target=plain if name in query else target)
+    return AbsentPathAnswer(target=plain if name in query else target)
 
 
-def leads_alike(target: str, answers: Iterable[Answer]) -> str:
+def leads_alike(target: str, answers: Iterable[AbsentPathAnswer]) -> str:
     """Return where `target` is the place that paths lead to that cannot exist; "" where it is not.
 
     Examples
     --------
-    >>> leads_alike("http://a.example/login?next=/y", [Answer(target="http://a.example/login")])
+    >>> leads_alike("http://a.example/login?next=/y", [AbsentPathAnswer(target="http://a.example/login")])
     'http://a.example/login'
     """
     plain = target.partition("?")[0]
     return next((a.target for a in answers if a.target and a.target in (target, plain)), "")
 
 
-def near_in_size(url: str, size_bytes: int, answers: Iterable[Answer]) -> bool:
+def near_in_size(url: str, size_bytes: int, answers: Iterable[AbsentPathAnswer]) -> bool:
     """Whether a page is of a size at which it is worth comparing its words."""
     slack = 256 + 8 * len(url)
     pages = (answer.size_bytes for answer in answers if not answer.target)
     return any(5 * abs(size - size_bytes) <= max(size, size_bytes) + 5 * slack for size in pages)
 
 
-def says_alike(page: Answer, answers: Iterable[Answer]) -> bool:
+def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> bool:
     """Whether a page says what the host says of paths that cannot exist.
 
     Examples
     --------
-    >>> first, second = (Answer(frozenset(f"nothing here at {clock}".split())) for clock in ("12:01", "12:02"))
-    >>> says_alike(Answer(frozenset("nothing here at 12:05".split())), [first, second])
+    >>> texts = "nothing here at 12:01", "nothing here at 12:02"
+    >>> first, second = (AbsentPathAnswer(frozenset(text.split())) for text in texts)
+    >>> says_alike(AbsentPathAnswer(frozenset("nothing here at 12:05".split())), [first, second])
     True
-    >>> says_alike(Answer(frozenset("a page on goats and bees at 12:05".split())), [first, second])
+    >>> says_alike(AbsentPathAnswer(frozenset("a page on goats and bees at 12:05".split())), [first, second])
     False
     """
     pages = [answer for answer in answers if not answer.target]

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.crawl.probes.soft404 import Answer, folder_of, leads_alike, near_in_size, page_answer, says_alike
+from evercrawl.crawl.probes.soft404 import (
+    AbsentPathAnswer,
+    folder_of,
+    leads_alike,
+    near_in_size,
+    page_answer,
+    says_alike,
+)
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.rules import cache_file
 from evercrawl.parse.urls import origin, path_query
@@ -28,7 +35,7 @@ CREATE TABLE IF NOT EXISTS soft404 (
     folder TEXT PRIMARY KEY, asked_at REAL NOT NULL, answers BLOB NOT NULL
 ) WITHOUT ROWID
 """
-_ANSWERS: Final = msgspec.msgpack.Decoder(tuple[Answer, ...])
+_ANSWERS: Final = msgspec.msgpack.Decoder(tuple[AbsentPathAnswer, ...])
 
 
 class Soft404Book:
@@ -42,7 +49,7 @@ class Soft404Book:
 
     def __init__(self, path: str) -> None:
         self._file = cache_file.opened(path, _SCHEMA, "SELECT folder, asked_at, answers FROM soft404 LIMIT 1")
-        self._of: dict[str, dict[str, tuple[float, tuple[Answer, ...]]]] = {}
+        self._of: dict[str, dict[str, tuple[float, tuple[AbsentPathAnswer, ...]]]] = {}
         self._false: set[str] = set()  # origins that do not say honestly that there is nothing
         with contextlib.suppress(sqlite3.Error):
             for folder, asked_at, answers in self._file.execute("SELECT folder, asked_at, answers FROM soft404"):
@@ -58,13 +65,13 @@ class Soft404Book:
         lately = [folder for folder, (asked_at, _) in folders.items() if asked_at + KEPT_S > now]
         return len(lately) + beside < MOST_FOLDERS and folder_of(url) not in lately
 
-    def keep(self, folder: str, now: float, answers: tuple[Answer, ...]) -> None:
+    def keep(self, folder: str, now: float, answers: tuple[AbsentPathAnswer, ...]) -> None:
         """Remember what was answered there."""
         self._learn(folder, now, answers)
         with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
             self._file.execute("REPLACE INTO soft404 VALUES (?, ?, ?)", (folder, now, msgspec.msgpack.encode(answers)))
 
-    def _learn(self, folder: str, asked_at: float, answers: tuple[Answer, ...]) -> None:
+    def _learn(self, folder: str, asked_at: float, answers: tuple[AbsentPathAnswer, ...]) -> None:
         self._of.setdefault(origin(folder), {})[folder] = asked_at, answers
         if answers:
             self._false.add(origin(folder))
@@ -90,7 +97,7 @@ class Soft404Book:
         says = _readable(reading) and self._says(reading, now)
         return "soft 404: it says what a path that cannot exist says" if says else ""
 
-    def _pages(self, url: str, now: float) -> list[tuple[Answer, ...]]:
+    def _pages(self, url: str, now: float) -> list[tuple[AbsentPathAnswer, ...]]:
         """Return what paths of an origin that cannot exist were answered with."""
         folders = self._of.get(origin(url), {}).values()
         return [answers for asked_at, answers in folders if answers and asked_at + KEPT_S > now]

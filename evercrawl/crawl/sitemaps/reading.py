@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evercrawl.crawl.sitemaps.cache import Listing
-    from evercrawl.parse.feed import Entry
+    from evercrawl.parse.feed import FeedEntry
     from evercrawl.types import Exchange
 
 MAX_LEVEL: Final = 2  # a sitemap that an index lists, which an index lists; the protocol has one level
@@ -91,13 +91,13 @@ class SitemapIntakes:
                 self._named(child.url, listing, now)
 
 
-def within(entries: Iterable[Entry], at: str, owners: tuple[str, ...]) -> list[Entry]:
+def within(entries: Iterable[FeedEntry], at: str, owners: tuple[str, ...]) -> list[FeedEntry]:
     """Return the entries that a sitemap at `at` may speak of: those of its owners' hosts, and those in its own folder.
 
     Examples
     --------
-    >>> from evercrawl.parse.feed import Entry
-    >>> entries = [Entry("http://a.example/"), Entry("http://maps.example/a/x"), Entry("http://maps.example/b/x")]
+    >>> from evercrawl.parse.feed import FeedEntry
+    >>> entries = [FeedEntry("http://a.example/"), FeedEntry("http://maps.example/a/x"), FeedEntry("http://maps.example/b/x")]
     >>> [entry.url for entry in within(entries, "http://maps.example/a/sitemap.xml", ("a.example",))]
     ['http://a.example/', 'http://maps.example/a/x']
     """

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 from evercrawl.importance.ledger.network import Event
 
 
-class Batch(NamedTuple):
+class CashBatch(NamedTuple):
     """Cash on its way from one shard to another.
 
     Attributes
@@ -44,14 +44,14 @@ class Ack(NamedTuple):
 class Sent(NamedTuple):
     """Entry: these batches were debited; `spent` is what of the virtual page's cash went to pages of its own."""
 
-    batches: tuple[Batch, ...]
+    batches: tuple[CashBatch, ...]
     spent: float
 
 
 class Applied(NamedTuple):
     """Entry: a batch was applied."""
 
-    batch: Batch
+    batch: CashBatch
 
 
 class Settled(NamedTuple):

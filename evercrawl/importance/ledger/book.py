@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.importance.base import Past
 from evercrawl.importance.ledger.cells import Cells
-from evercrawl.importance.ledger.network import Event, Page, gifts
+from evercrawl.importance.ledger.network import Event, NetworkPage, gifts
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Importance, Links
@@ -83,12 +83,12 @@ class Book:
                 inflow[target] += amount
         return inflow
 
-    def given(self, page: Page, value: float) -> Iterable[tuple[Hashable, float]]:
+    def given(self, page: NetworkPage, value: float) -> Iterable[tuple[Hashable, float]]:
         """Return to whom a page gives what of a value, along its known links; the virtual page gets the rest."""
         links = self.links(page)
         return () if page.held is None or links is None else gifts(page.held, *self.scheme.each(value, links))
 
-    def links(self, page: Page) -> Links | None:
+    def links(self, page: NetworkPage) -> Links | None:
         """Return what a scheme is told of the known links of a page."""
         return None if page.held is None else page.held.counted(self._extra)
 
@@ -108,7 +108,7 @@ class Book:
         cells.virtual += moved.moved - back - paid
         self._remember(page, event)
 
-    def _remember(self, page: Page, event: Event) -> None:
+    def _remember(self, page: NetworkPage, event: Event) -> None:
         moved = event.transfer
         if event.held is not None and event.target is not None:
             self._pass_on(page, self.pages[event.held.external[0]], event.target)
@@ -118,7 +118,7 @@ class Book:
         page.ended = event.ends
         page.past, page.held = Past(moved.history, moved.mark, moved.kept), event.held
 
-    def _pass_on(self, page: Page, target: Page, past: Past) -> None:
+    def _pass_on(self, page: NetworkPage, target: NetworkPage, past: Past) -> None:
         target.past = past
         if self.scheme.handout:  # push gives the value itself
             target.history += page.history

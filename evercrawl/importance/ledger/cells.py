@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 
-from evercrawl.importance.ledger.network import Held, Level, Page, gifts
+from evercrawl.importance.ledger.network import Level, NetworkPage, PageLinks, gifts
 
 
 class Cells:
@@ -26,7 +26,7 @@ class Cells:
     """
 
     def __init__(self) -> None:
-        self.pages: dict[Hashable, Page] = {}
+        self.pages: dict[Hashable, NetworkPage] = {}
         self.names: list[Hashable] = []
         self.level = Level()
         self.weights: float = 0
@@ -35,15 +35,15 @@ class Cells:
         self.watchers: list[Callable[[Hashable], None]] = []
         self._weighted = 0
 
-    def open(self, name: Hashable, total: float = 0) -> Page:
+    def open(self, name: Hashable, total: float = 0) -> NetworkPage:
         """Return a page; one not known yet is known from the clock `total` on, and has nothing: its key is -U."""
         page = self.pages.get(name)
         if page is None:
-            page = self.pages[name] = Page(born=total, level=self.level)
+            page = self.pages[name] = NetworkPage(born=total, level=self.level)
             self.names.append(name)
         return page
 
-    def weigh(self, page: Page, weight: float) -> None:
+    def weigh(self, page: NetworkPage, weight: float) -> None:
         """Let the virtual page have another weight for a page from now on; its cash stays as it is."""
         if weight == page.weight:
             return
@@ -54,10 +54,10 @@ class Cells:
         if not self._weighted:
             self.weights = 0  # not the little that is left of sums of floats
 
-    def pay(self, held: Held | None, internal: float, external: float) -> float:
+    def pay(self, held: PageLinks | None, internal: float, external: float) -> float:
         """Give to each link of a page, and return how much in all; the pages are known."""
         paid: float = 0
-        for target, amount in gifts(held or Held(), internal, external):
+        for target, amount in gifts(held or PageLinks(), internal, external):
             self.pages[target].key += amount
             self.tell(target)
             paid += amount

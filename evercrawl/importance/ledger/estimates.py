@@ -13,7 +13,7 @@ from evercrawl.importance.newcomers import guess as guess_of
 
 if TYPE_CHECKING:
     from evercrawl.importance.ledger.ledger import Ledger
-    from evercrawl.importance.ledger.network import Page
+    from evercrawl.importance.ledger.network import NetworkPage
 
 Estimate: TypeAlias = Literal["history", "paper", "identity", "scheme"]
 
@@ -62,13 +62,13 @@ def shares(
     return {name: worth / whole for name, worth in found.items()}
 
 
-def _worth(page: Page, estimate: str) -> float:
+def _worth(page: NetworkPage, estimate: str) -> float:
     if estimate == "history":
         return page.history
     return page.history + page.cash - (page.put_in if estimate == "identity" else 0)
 
 
-def _of_scheme(ledger: Ledger, pages: list[Page], rule: Rule | None) -> list[float]:
+def _of_scheme(ledger: Ledger, pages: list[NetworkPage], rule: Rule | None) -> list[float]:
     scheme, total = ledger.scheme, float(ledger.total)
     columns = np.array([(page.cash, *page.past[:2], page.born) for page in pages], np.float64)
     cash, history, mark, born = columns.reshape(-1, 4).T

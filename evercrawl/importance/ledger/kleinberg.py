@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Both:
+class HubAndAuthority:
     """What a page has in both its roles.
 
     Attributes
@@ -55,7 +55,7 @@ class Kleinberg:
     """
 
     def __init__(self) -> None:
-        self.pages: dict[Hashable, Both] = {}
+        self.pages: dict[Hashable, HubAndAuthority] = {}
         self._values: float = 0
         self._incoming: float = 0
 
@@ -112,21 +112,21 @@ class Kleinberg:
         """Return each page's share as a hub."""
         return _shares({name: page.as_hub for name, page in self.pages.items()})
 
-    def _open(self, name: Hashable) -> Both:
+    def _open(self, name: Hashable) -> HubAndAuthority:
         """Return a page; one not known yet begins as an authority and hub like any other."""
         if name not in self.pages:
-            self.pages[name] = Both(authority=1, hub=1)
+            self.pages[name] = HubAndAuthority(authority=1, hub=1)
             self._values += 2
         return self.pages[name]
 
-    def _begin(self, page: Both) -> None:
+    def _begin(self, page: HubAndAuthority) -> None:
         """Let a page be a hub that had no part in it: from 0 on both sides of a link nothing would ever come."""
         page.hub = 1
         self._values += 1
         for child, links in page.children.items():
             self._bring(self.pages[child], links, 0)
 
-    def _bring(self, page: Both, as_authority: float, as_hub: float) -> None:
+    def _bring(self, page: HubAndAuthority, as_authority: float, as_hub: float) -> None:
         page.as_authority += as_authority
         page.as_hub += as_hub
         self._incoming += as_authority + as_hub

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evercrawl.importance.base import Account, Importance, Transfer
 from evercrawl.importance.ledger.book import Book
-from evercrawl.importance.ledger.network import Event, Held, Page
+from evercrawl.importance.ledger.network import Event, NetworkPage, PageLinks
 
 if TYPE_CHECKING:
     from evercrawl.importance.base import Past
@@ -102,7 +102,7 @@ class Ledger(Book):
 
     def add(self, page: Hashable, weight: float = 1, cash: float = 0) -> None:
         """Let the virtual page know a page, and put cash in."""
-        known = self.pages.get(page, Page())
+        known = self.pages.get(page, NetworkPage())
         self.fold(Event(page, self.total, weight, cash, known.held, _still(known)))
 
     def visit(self, page: Hashable, targets: Iterable[Hashable]) -> None:
@@ -119,7 +119,7 @@ class Ledger(Book):
         if not known.leads_on:
             left, joined = self.scheme.unite(account, self._account(target), self.total)
             account = Account(account.cash, *left, known.born, known.unmoved)
-        self._visit(page, account, Held((), (target,), through=True), joined)
+        self._visit(page, account, PageLinks((), (target,), through=True), joined)
 
     def relink(self, page: Hashable, targets: Iterable[Hashable]) -> None:
         """Take note of other links; what was given is given anew, but no cash of the page moves."""
@@ -141,7 +141,7 @@ class Ledger(Book):
         """Let the virtual page spend what it has, as a visit that the clock counts."""
         self.fold(Event(None, self.total + self.virtual))
 
-    def _visit(self, name: Hashable, account: Account, held: Held, target: Past | None = None) -> None:
+    def _visit(self, name: Hashable, account: Account, held: PageLinks, target: Past | None = None) -> None:
         page, links = self.pages[name], held.counted(self._extra)
         weight = 0 if held.through else page.weight
         transfer = self.scheme.visit(account, self.links(page), links, self.total, same=held == page.held)
@@ -149,18 +149,18 @@ class Ledger(Book):
 
     def _account(self, name: Hashable, weight: float | None = None) -> Account:
         """Return what a page has, or would have once its weight is `weight`; one not known yet has nothing."""
-        page = self.pages.get(name, Page(born=self.total))
+        page = self.pages.get(name, NetworkPage(born=self.total))
         source = 0 if self.scheme.handout or weight is None else weight - page.weight
         return Account(page.cash + source, *page.past, page.born, page.unmoved)
 
-    def _held(self, page: Hashable, targets: Iterable[Hashable]) -> Held:
+    def _held(self, page: Hashable, targets: Iterable[Hashable]) -> PageLinks:
         if self._matrix is not None:
             row = self._matrix.row(page, targets)
-            return Held((), tuple(row.weights), weights=tuple(row.weights.values()), whole=row.whole)
+            return PageLinks((), tuple(row.weights), weights=tuple(row.weights.values()), whole=row.whole)
         links = tuple(targets) if self._raw else tuple(dict.fromkeys(t for t in targets if t != page))
         internal = tuple(target for target in links if self._site(target) == self._site(page))
-        return Held(internal, tuple(target for target in links if self._site(target) != self._site(page)))
+        return PageLinks(internal, tuple(target for target in links if self._site(target) != self._site(page)))
 
 
-def _still(page: Page) -> Transfer:
+def _still(page: NetworkPage) -> Transfer:
     return Transfer(0, page.past.history, page.past.mark, kept=page.past.kept)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 
-class Row(NamedTuple):
+class MatrixRow(NamedTuple):
     """What a page gives of `whole` to whom: numbers above 0; the virtual page gets what is left."""
 
     weights: dict[Hashable, float]
@@ -21,7 +21,7 @@ class Matrix(ABC):
     """A matrix without negative entries, whose row is read when its page is visited."""
 
     @abstractmethod
-    def row(self, page: Hashable, links: Iterable[Hashable]) -> Row:
+    def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
         """Return the row of a page that has these links."""
 
 
@@ -38,29 +38,29 @@ class Weighted(Matrix):
     Links are given with their weights; without, each time that one stands there counts 1:
 
     >>> Weighted().row("a", {"b": 3, "c": 1, "d": 0})
-    Row(weights={'b': 3, 'c': 1}, whole=4)
+    MatrixRow(weights={'b': 3, 'c': 1}, whole=4)
     >>> Weighted(spare=1).row("a", ["b", "c", "b"])
-    Row(weights={'b': 2, 'c': 1}, whole=4)
+    MatrixRow(weights={'b': 2, 'c': 1}, whole=4)
     """
 
     def __init__(self, spare: float = 0) -> None:
         self.spare = spare
 
-    def row(self, page: Hashable, links: Iterable[Hashable]) -> Row:
+    def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
         """Return the weights above 0, and their sum."""
         weights = _weights(links)
         assert all(weight >= 0 for weight in weights.values()), "a link cannot take cash away"
-        return Row({to: weight for to, weight in weights.items() if weight}, sum(weights.values()) + self.spare)
+        return MatrixRow({to: weight for to, weight in weights.items() if weight}, sum(weights.values()) + self.spare)
 
 
 class Google(Weighted):
     """1 / out for each other page that is linked to, however often.
 
     >>> Google().row("a", ["b", "c", "a", "b"])
-    Row(weights={'b': 1, 'c': 1}, whole=2)
+    MatrixRow(weights={'b': 1, 'c': 1}, whole=2)
     """
 
-    def row(self, page: Hashable, links: Iterable[Hashable]) -> Row:
+    def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
         """Return 1 for each."""
         return super().row(page, [to for to in dict.fromkeys(links) if to != page])
 
@@ -80,18 +80,18 @@ class Internal(Matrix):
     Examples
     --------
     >>> Internal(lambda page, to: page[0] == to[0], weight=0.1).row("a1", ["a2", "b1"])
-    Row(weights={'a2': 0.1, 'b1': 1}, whole=2)
+    MatrixRow(weights={'a2': 0.1, 'b1': 1}, whole=2)
     """
 
     def __init__(self, doubtful: Callable[[Hashable, Hashable], bool], weight: float = 0.1) -> None:
         self.doubtful = doubtful
         self.weight = weight
 
-    def row(self, page: Hashable, links: Iterable[Hashable]) -> Row:
+    def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
         """Return `weight` for doubtful links, 1 for others, of as many as there are."""
         targets = [to for to in dict.fromkeys(links) if to != page]
         weights = {to: self.weight if self.doubtful(page, to) else 1 for to in targets}
-        return Row({to: weight for to, weight in weights.items() if weight}, len(targets))
+        return MatrixRow({to: weight for to, weight in weights.items() if weight}, len(targets))
 
 
 class Lazy(Matrix):
@@ -104,17 +104,17 @@ class Lazy(Matrix):
     Examples
     --------
     >>> Lazy(Google()).row("a", ["b", "c"])
-    Row(weights={'b': 1, 'c': 1, 'a': 2}, whole=4)
+    MatrixRow(weights={'b': 1, 'c': 1, 'a': 2}, whole=4)
     """
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
 
-    def row(self, page: Hashable, links: Iterable[Hashable]) -> Row:
+    def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
         """Return the other's row, and as much again to the page itself."""
         weights, whole = self.matrix.row(page, links)
         whole = whole or 1  # without links, half goes to the virtual page
-        return Row({**weights, page: weights.get(page, 0) + whole}, 2 * whole)
+        return MatrixRow({**weights, page: weights.get(page, 0) + whole}, 2 * whole)
 
 
 def tax_of_small_edges(size: float) -> float:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from evercrawl.importance.base import Links, Past, Transfer
 
 
-class Held(NamedTuple):
+class PageLinks(NamedTuple):
     """The links of a page, by kind, in order.
 
     Attributes
@@ -34,7 +34,7 @@ class Held(NamedTuple):
     def counted(self, extra: int = 0) -> Links:
         """Return what a scheme is told of them; `extra` links more lead to the virtual page.
 
-        >>> Held(("b",), ("c", "d")).counted(extra=1)
+        >>> PageLinks(("b",), ("c", "d")).counted(extra=1)
         Links(internal=1, external=2, out=4, through=False)
         """
         internal, external = len(self.internal), len(self.external)
@@ -54,7 +54,7 @@ class Level:
 
 
 @dataclass(slots=True)
-class Page:
+class NetworkPage:
     """One page: its account, its links (None where it was never read), and what the virtual page has for it.
 
     Attributes
@@ -80,7 +80,7 @@ class Page:
     weight: float = 0
     put_in: float = 0
     unmoved: float = 0
-    held: Held | None = None
+    held: PageLinks | None = None
     past: Past = _NEW
     born: float = 0
     ended: bool = False
@@ -125,18 +125,18 @@ class Event(NamedTuple):
     total: float
     weight: float = 0
     put_in: float = 0
-    held: Held | None = None
+    held: PageLinks | None = None
     transfer: Transfer = Transfer(0, 0)
     ends: bool = False
     target: Past | None = None
 
 
-def gifts(held: Held, internal: float, external: float) -> Iterator[tuple[Hashable, float]]:
+def gifts(held: PageLinks, internal: float, external: float) -> Iterator[tuple[Hashable, float]]:
     """Yield to whom how much is given along links.
 
-    >>> list(gifts(Held(("b",), ("c", "d")), 1, 2))
+    >>> list(gifts(PageLinks(("b",), ("c", "d")), 1, 2))
     [('b', 1), ('c', 2), ('d', 2)]
-    >>> list(gifts(Held((), ("c", "d"), weights=(3, 1), whole=4), 0, 2))
+    >>> list(gifts(PageLinks((), ("c", "d"), weights=(3, 1), whole=4), 0, 2))
     [('c', 6), ('d', 2)]
     """
     if internal:

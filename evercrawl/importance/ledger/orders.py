@@ -23,7 +23,7 @@ class Order(ABC):
         """Return the page that should be visited now; there is one."""
 
 
-class Cycle(Order):
+class CycleOrder(Order):
     """One after the other, as they became known; those found meanwhile come at the end of the round."""
 
     _turn = -1
@@ -35,7 +35,7 @@ class Cycle(Order):
         return names[self._turn]
 
 
-class Random(Order):
+class RandomOrder(Order):
     """Any page, as likely as another."""
 
     def __init__(self, ledger: Ledger, seed: int = 0) -> None:
@@ -47,7 +47,7 @@ class Random(Order):
         return self._draw.choice(self.ledger.cells.names)
 
 
-class Greedy(Order):
+class GreedyOrder(Order):
     """The page with the most cash; the first known of several. Under push, the largest residual of either sign.
 
     There is a heap for each weight that the virtual page has for pages, ordered by keys, which stay as they are when it
@@ -59,7 +59,7 @@ class Greedy(Order):
     >>> ledger = Ledger(AOPIC(tax=0.5))
     >>> ledger.add("a", cash=0.25), ledger.add("b", cash=0.75)
     (None, None)
-    >>> greedy = Greedy(ledger)
+    >>> greedy = GreedyOrder(ledger)
     >>> for _ in range(4):
     ...     page = greedy.next()
     ...     print(page, ledger.pages[page].cash)
@@ -123,4 +123,4 @@ class Greedy(Order):
         return bool(heap)
 
 
-ORDERS: dict[str, type[Order]] = {"cycle": Cycle, "greedy": Greedy, "random": Random}
+ORDERS: dict[str, type[Order]] = {"cycle": CycleOrder, "greedy": GreedyOrder, "random": RandomOrder}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
-from evercrawl.importance.ledger.batches import Ack, Applied, Batch, Entry, Sent, Settled
+from evercrawl.importance.ledger.batches import Ack, Applied, CashBatch, Entry, Sent, Settled
 from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.ledger.network import Event
 
@@ -75,7 +75,7 @@ class Shard(Ledger):
         self.number, self.owner, self.parts, self.epoch = number, owner, parts, epoch
         self.entries: list[Entry] = []
         self.synced = 0
-        self.outbox: dict[tuple[int, int], Batch] = {}
+        self.outbox: dict[tuple[int, int], CashBatch] = {}
         self.applied = dict.fromkeys(range(parts), 0)
         self.moved: float = 0
         self.left: float = 0
@@ -96,7 +96,7 @@ class Shard(Ledger):
         if wanted or spent:
             self.enter(Sent(wanted, spent))
 
-    def receive(self, batch: Batch) -> bool:
+    def receive(self, batch: CashBatch) -> bool:
         """Apply a batch if it is the next from its sender; return whether it was."""
         assert batch.to == self.number, "a batch is for one shard only"
         wanted = batch.epoch == self.epoch and batch.number == self.applied[batch.sender] + 1
@@ -109,7 +109,7 @@ class Shard(Ledger):
         if ack.epoch == self.epoch and any(key <= (ack.sender, ack.number) for key in self._kept_for(ack.sender)):
             self.enter(Settled(ack.sender, ack.number))
 
-    def sync(self) -> tuple[list[Batch], list[Ack]]:
+    def sync(self) -> tuple[list[CashBatch], list[Ack]]:
         """Make everything so far safe from crashes; return all that others should have, new or not."""
         self.synced = len(self.entries)
         acks = [Ack(self.number, to, self.epoch, number) for to, number in self.applied.items() if number]
@@ -169,12 +169,12 @@ class Shard(Ledger):
         whole = sum(weights.values())
         return self.virtual * weights[shard] / whole if self.scheme.handout and self.virtual and whole else 0
 
-    def _batch(self, to: int, weights: dict[int, float]) -> Batch:
+    def _batch(self, to: int, weights: dict[int, float]) -> CashBatch:
         amounts = [(page, self.pages[page].cash) for page in self._owing[to] if self.pages[page].cash]
         if given := self._part(to, weights):
             amounts.append((None, given))
         number = self._numbers[to] + 1
-        return Batch(self.number, to, self.epoch, number, tuple(amounts), self.moved, self.cells.weights)
+        return CashBatch(self.number, to, self.epoch, number, tuple(amounts), self.moved, self.cells.weights)
 
     def _send(self, entry: Sent) -> None:
         for batch in entry.batches:
@@ -186,7 +186,7 @@ class Shard(Ledger):
         self._spend(entry.spent)
         self.cells.virtual -= entry.spent
 
-    def _apply(self, batch: Batch) -> None:
+    def _apply(self, batch: CashBatch) -> None:
         self.applied[batch.sender] = batch.number
         self.total += batch.moved - self._heard[batch.sender][0]
         self._heard[batch.sender] = (batch.moved, batch.weight)

@@ -20,7 +20,7 @@ _STEADY: Final = 0.02  # by how much the paces of two sweeps differ, at most, if
 _QUICK: Final = 0.5  # a pace at which nothing need be done
 
 
-class State(NamedTuple):
+class ResidualState(NamedTuple):
     """Values, residuals, and the part of the source that is left."""
 
     x: Floats
@@ -74,7 +74,7 @@ class Residuals:
         """
         patience, paces = _PATIENCE, [0.0, 1.0]
         for _ in range(_SWEEPS):
-            before = State(self.x.copy(), self.r.copy(), self._left) if _steady(paces) else None
+            before = ResidualState(self.x.copy(), self.r.copy(), self._left) if _steady(paces) else None
             size = self.size
             self._sweep()
             self._withdraw(self._excess() if patience else 0.0)
@@ -103,7 +103,7 @@ class Residuals:
         self._left -= part
         self.size = _KERNELS["withdraw"](pointer(self.r), pointer(self._source), self._graph.pages, part)
 
-    def _carry_on(self, before: State, paces: list[float]) -> None:
+    def _carry_on(self, before: ResidualState, paces: list[float]) -> None:
         """Add the geometric series of which the last sweep's change is a term, if that makes residuals less."""
         pace = paces[-1]
         if _steady(paces):

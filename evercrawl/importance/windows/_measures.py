@@ -30,14 +30,14 @@ class Measure(NamedTuple):
     at: float
 
 
-class Held(NamedTuple):
+class HeldMeasures(NamedTuple):
     """The measures held of a page, the oldest first, and when the interval of the oldest began."""
 
     start: float
     measures: tuple[Measure, ...]
 
 
-class Columns(NamedTuple):
+class MeasureColumns(NamedTuple):
     """The measures held of many pages: `start` of shape (n,), `cash` and `at` of shape (n, places)."""
 
     start: Floats
@@ -45,7 +45,7 @@ class Columns(NamedTuple):
     at: Floats
 
 
-class Measured(Window):
+class MeasureWindow(Window):
     """A window of measures.
 
     Parameters
@@ -66,7 +66,7 @@ class Measured(Window):
         return 1 + 2 * self.places
 
     @abstractmethod
-    def hold(self, held: Held, now: float) -> Held:
+    def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
         """Return which measures are kept of those there are after a visit."""
 
     def begun(self, now: float) -> Past:
@@ -80,47 +80,47 @@ class Measured(Window):
         came, at = earned(page), max(now, before.mark)
         if measures and measures[-1].at >= at:
             measures, came = measures[:-1], measures[-1].cash + came
-        return self._past(self.hold(Held(start, (*measures, Measure(came, at))), at), now)
+        return self._past(self.hold(HeldMeasures(start, (*measures, Measure(came, at))), at), now)
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:
         """Hold what visits now would tell; the cash, which waits, is taken off again: it comes with the next one."""
         one, more = (unpack(self._visited(each, now).kept) for each in (page, other))
         start, (*measures, last) = self.hold(united(one, more), now)
         waiting = last._replace(cash=last.cash - earned(page, other))
-        return self._past(Held(start, (*measures, waiting)), now)
+        return self._past(HeldMeasures(start, (*measures, waiting)), now)
 
-    def _past(self, held: Held, now: float) -> Past:
+    def _past(self, held: HeldMeasures, now: float) -> Past:
         return Past(sum(measure.cash for measure in held.measures), now, self._pack(held))
 
-    def _pack(self, held: Held) -> tuple[float, ...]:
+    def _pack(self, held: HeldMeasures) -> tuple[float, ...]:
         free = (0,) * 2 * (self.places - len(held.measures))
         return (held.start, *free, *(number for measure in held.measures for number in measure))
 
-    def _columns(self, page: Pasts, total: float) -> Columns:
+    def _columns(self, page: Pasts, total: float) -> MeasureColumns:
         start = np.where(page.mark > 0, page.kept[:, 0], self._since(page, total))
-        return Columns(start, page.kept[:, 1::2], page.kept[:, 2::2])
+        return MeasureColumns(start, page.kept[:, 1::2], page.kept[:, 2::2])
 
 
-def unpack(kept: tuple[float, ...]) -> Held:
+def unpack(kept: tuple[float, ...]) -> HeldMeasures:
     """Return the measures that are kept.
 
     >>> unpack((1.0, 0, 0, 0.5, 2.0))
-    Held(start=1.0, measures=(Measure(cash=0.5, at=2.0),))
+    HeldMeasures(start=1.0, measures=(Measure(cash=0.5, at=2.0),))
     """
     pairs = zip(kept[1::2], kept[2::2], strict=True)
-    return Held(kept[0], tuple(Measure(cash, at) for cash, at in pairs if at))
+    return HeldMeasures(kept[0], tuple(Measure(cash, at) for cash, at in pairs if at))
 
 
-def without_oldest(held: Held) -> Held:
+def without_oldest(held: HeldMeasures) -> HeldMeasures:
     """Return what is left without the oldest measure, which from now on says only when the next interval began.
 
-    >>> without_oldest(Held(1.0, (Measure(0.5, 2.0), Measure(0.25, 3.0))))
-    Held(start=2.0, measures=(Measure(cash=0.25, at=3.0),))
+    >>> without_oldest(HeldMeasures(1.0, (Measure(0.5, 2.0), Measure(0.25, 3.0))))
+    HeldMeasures(start=2.0, measures=(Measure(cash=0.25, at=3.0),))
     """
-    return Held(held.measures[0].at, held.measures[1:])
+    return HeldMeasures(held.measures[0].at, held.measures[1:])
 
 
-def united(held: Held, other: Held) -> Held:
+def united(held: HeldMeasures, other: HeldMeasures) -> HeldMeasures:
     """Return one page's measures for two: of each interval between visits to either what came to both.
 
     The cash of a measure is taken to have come evenly in its interval. When the first interval of the page whose
@@ -128,17 +128,18 @@ def united(held: Held, other: Held) -> Held:
 
     Examples
     --------
-    >>> united(Held(0.0, (Measure(4.0, 4.0),)), Held(2.0, (Measure(1.0, 3.0), Measure(1.0, 5.0)))).measures
+    >>> other = HeldMeasures(2.0, (Measure(1.0, 3.0), Measure(1.0, 5.0)))
+    >>> united(HeldMeasures(0.0, (Measure(4.0, 4.0),)), other).measures
     (Measure(cash=2.0, at=2.0), Measure(cash=2.0, at=3.0), Measure(cash=1.5, at=4.0), Measure(cash=0.5, at=5.0))
     """
     start = min(held.start, other.start)
     clocks = {measure.at for each in (held, other) for measure in each.measures}
     clocks |= {each.start for each in (held, other) if each.measures and each.start > start}
     intervals = pairwise((start, *sorted(clocks)))
-    return Held(start, tuple(Measure(_came(held, *at) + _came(other, *at), at[1]) for at in intervals))
+    return HeldMeasures(start, tuple(Measure(_came(held, *at) + _came(other, *at), at[1]) for at in intervals))
 
 
-def _came(held: Held, since: float, until: float) -> float:
+def _came(held: HeldMeasures, since: float, until: float) -> float:
     """Return what came after `since` and up to `until`, between which no interval begins or ends."""
     begins = (held.start, *(measure.at for measure in held.measures))
     for begin, (cash, end) in zip(begins, held.measures, strict=False):
@@ -147,7 +148,7 @@ def _came(held: Held, since: float, until: float) -> float:
     return 0
 
 
-def merged(held: Held, places: int) -> Held:
+def merged(held: HeldMeasures, places: int) -> HeldMeasures:
     """Return measures for as many places as there are, two that follow each other made one where there are more.
 
     One measure stands for both at the mean of their clocks, by cash, so that what leaves the window too late is as much
@@ -157,18 +158,18 @@ def merged(held: Held, places: int) -> Held:
     Examples
     --------
     >>> old = Measure(1.0, 1.0), Measure(0.25, 2.0), Measure(0.75, 3.0)
-    >>> merged(Held(0.0, (*old, *(Measure(0.1, at) for at in (4.0, 5.0, 6.0, 7.0)))), 6).measures[:3]
+    >>> merged(HeldMeasures(0.0, (*old, *(Measure(0.1, at) for at in (4.0, 5.0, 6.0, 7.0)))), 6).measures[:3]
     (Measure(cash=1.0, at=1.0), Measure(cash=1.0, at=2.75), Measure(cash=0.1, at=4.0))
     """
     measures = list(held.measures)
     while len(measures) > places:
-        pairs = [Pair(*pair) for pair in pairwise(measures[: -WHOLE - 1])]
+        pairs = [MeasurePair(*pair) for pair in pairwise(measures[: -WHOLE - 1])]
         first = min(range(len(pairs)), key=lambda index: pairs[index].wrong)
         measures[first : first + 2] = [pairs[first].one]
-    return Held(held.start, tuple(measures))
+    return HeldMeasures(held.start, tuple(measures))
 
 
-class Pair(NamedTuple):
+class MeasurePair(NamedTuple):
     """Two measures that may become one."""
 
     older: Measure

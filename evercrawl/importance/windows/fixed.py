@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from evercrawl.importance.windows._measures import WHOLE, Held, Measured, merged, without_oldest
+from evercrawl.importance.windows._measures import WHOLE, HeldMeasures, MeasureWindow, merged, without_oldest
 from evercrawl.importance.windows.base import Pasts, weighed
 from evercrawl.types import Floats
 
 
-class Fixed(Measured):
+class Fixed(MeasureWindow):
     """The cash of all measures of the last T, over T, or over the page's age where that is less.
 
     The first of them came in an interval that began before the window, so a page that is seldom visited is thought too
@@ -46,7 +46,7 @@ class Fixed(Measured):
         assert places > WHOLE + 1, "the newest measures are never merged, so there has to be place for older ones"
         super().__init__(length, places)
 
-    def hold(self, held: Held, now: float) -> Held:
+    def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
         """Hold those of the window."""
         while held.measures[0].at < now - self.length:
             held = without_oldest(held)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evercrawl.importance.windows._measures import WHOLE, Held, merged, without_oldest
+from evercrawl.importance.windows._measures import WHOLE, HeldMeasures, merged, without_oldest
 from evercrawl.importance.windows.base import LEAST, Pasts, weighed
 from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.types import Floats
@@ -36,7 +36,7 @@ class Improved(Fixed):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4.
     """
 
-    def hold(self, held: Held, now: float) -> Held:
+    def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
         """Hold those of the window, and the last three."""
         while len(held.measures) > WHOLE and held.measures[0].at < now - self.length:
             held = without_oldest(held)

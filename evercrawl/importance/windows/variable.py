@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from evercrawl.importance.windows._measures import Held, Measured, without_oldest
+from evercrawl.importance.windows._measures import HeldMeasures, MeasureWindow, without_oldest
 from evercrawl.importance.windows.base import LEAST, Pasts, weighed
 from evercrawl.types import Floats
 
 
-class Variable(Measured):
+class Variable(MeasureWindow):
     """The last k measures: their cash, but for the oldest, over the time since that.
 
     Fewer than k: all cash, over the time since the page became known. Pages that are visited often have a short window,
@@ -42,7 +42,7 @@ class Variable(Measured):
         assert measures > 1, "one measure has no beginning"
         super().__init__(length, measures - 1)
 
-    def hold(self, held: Held, now: float) -> Held:
+    def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
         """Hold k - 1, and the clock at the one before."""
         while len(held.measures) > self.places:
             held = without_oldest(held)

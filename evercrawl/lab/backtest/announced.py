@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.lab.polling.changing import Signals
+from evercrawl.lab.polling.changing import AnnouncedSignals
 
 if TYPE_CHECKING:
-    from evercrawl.lab.backtest.setting import Setting
+    from evercrawl.lab.backtest.setting import ReplaySetting
     from evercrawl.lab.backtest.truth import Truth
     from evercrawl.schedule.base import InvalidatedBy, Policy
 
 
-class Looks(NamedTuple):
+class ReplayLooks(NamedTuple):
     """How a policy is replayed.
 
     Attributes
@@ -40,22 +40,22 @@ class Looks(NamedTuple):
     stirred: bool = False
 
 
-_LOOKS: Final[dict[InvalidatedBy, Looks]] = {
-    "everything": Looks(1, 0.0),
-    "nothing": Looks(15, 1.0, steady=True),
-    "plans": Looks(6, 2.0),
-    "batches": Looks(4, 1.5, stirred=True),
+_LOOKS: Final[dict[InvalidatedBy, ReplayLooks]] = {
+    "everything": ReplayLooks(1, 0.0),
+    "nothing": ReplayLooks(15, 1.0, steady=True),
+    "plans": ReplayLooks(6, 2.0),
+    "batches": ReplayLooks(4, 1.5, stirred=True),
 }
 
 
-def looks(policy: Policy, setting: Setting) -> Looks:
+def looks(policy: Policy, setting: ReplaySetting) -> ReplayLooks:
     """Return how a policy is replayed, by what sways it; tick by tick where something is told meanwhile.
 
     Examples
     --------
-    >>> from evercrawl.lab.backtest.setting import Setting
+    >>> from evercrawl.lab.backtest.setting import ReplaySetting
     >>> from evercrawl.schedule.policies.uniform import Uniform
-    >>> looks(Uniform(), Setting(0.1)).steady, looks(Uniform(), Setting(0.1, discovery="links")).steady
+    >>> looks(Uniform(), ReplaySetting(0.1)).steady, looks(Uniform(), ReplaySetting(0.1, discovery="links")).steady
     (True, False)
     """
     if policy.clairvoyant or setting.lastmod > 0:
@@ -87,10 +87,10 @@ class Announced:
         self._at, self._page = pages.at[told], page[told]
         self._pages, self._passed = len(pages), 0
 
-    def pass_to(self, now: float) -> Signals | None:
+    def pass_to(self, now: float) -> AnnouncedSignals | None:
         """Return what was announced up to `now` and not returned yet; None for nothing."""
         before, self._passed = self._passed, int(np.searchsorted(self._at, now, "right"))
         if before == self._passed:
             return None
         right = np.bincount(self._page[before : self._passed], minlength=self._pages)
-        return Signals(right, np.zeros(self._pages, np.int64))
+        return AnnouncedSignals(right, np.zeros(self._pages, np.int64))

@@ -15,7 +15,7 @@ from evercrawl.schedule.abilities import Follows, Plans
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.lab.polling.polled import Held
+    from evercrawl.lab.polling.polled import HeldColumns
     from evercrawl.schedule.base import Context, Policy
     from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats, Ints, Slots
@@ -45,7 +45,7 @@ class Candidates:
         How many pages are known, and how many of them were never polled.
     """
 
-    def __init__(self, policy: Policy, held: Held, *, plans: bool = True) -> None:
+    def __init__(self, policy: Policy, held: HeldColumns, *, plans: bool = True) -> None:
         self._policy, self._held = policy, held
         self._known = np.zeros(len(held.visited_at), np.bool_)
         self._plan_at = -math.inf if isinstance(policy, Plans) and plans else math.inf

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evercrawl.lab.backtest.recorded import Recorded
     from evercrawl.lab.backtest.shown import Shows
     from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.lab.polling.changing import Seen
-    from evercrawl.lab.polling.polled import Held
+    from evercrawl.lab.polling.changing import SeenChanges
+    from evercrawl.lab.polling.polled import HeldColumns
     from evercrawl.schedule.base import Policy
     from evercrawl.types import Floats, Ints
 
@@ -47,7 +47,7 @@ class Polls:
     """
 
     def __init__(
-        self, policy: Policy, world: Recorded, held: Held, pages: Truth, *, learns: bool, shows: Shows
+        self, policy: Policy, world: Recorded, held: HeldColumns, pages: Truth, *, learns: bool, shows: Shows
     ) -> None:
         self._policy, self._world, self._held, self._pages = policy, world, held, pages
         self._learns, self._shows = learns, shows
@@ -55,7 +55,7 @@ class Polls:
         self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
         self.calibrations = Calibrations(pages.site.astype(np.int64))
 
-    def make(self, rows: Ints, at: Floats) -> Seen:
+    def make(self, rows: Ints, at: Floats) -> SeenChanges:
         """Poll pages, each at its instant; return what was found. Who learns polls all at one instant."""
         if not self._learns:
             seen = self._world.visit_at(rows, at)
@@ -75,7 +75,7 @@ class Polls:
             self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, shown, found, now))
         return seen
 
-    def _found(self, rows: Ints, seen: Seen, now: float) -> Ints:
+    def _found(self, rows: Ints, seen: SeenChanges, now: float) -> Ints:
         """Return how many pages each poll names first, and take note of facts."""
         linked, _, facts = self._shows
         if facts is not None:
@@ -85,7 +85,7 @@ class Polls:
             self.named, counts[~seen.gone] = linked.polled(rows[~seen.gone], now)
         return counts
 
-    def _shown(self, rows: Ints, seen: Seen, first: NDArray[np.bool_], now: float) -> Shown:
+    def _shown(self, rows: Ints, seen: SeenChanges, first: NDArray[np.bool_], now: float) -> Shown:
         links = self._shows.links
         if links is not None:
             return links.polled(rows, self._world.held["version"][rows], ~seen.gone, first, now)
@@ -100,7 +100,7 @@ class Polls:
         return said
 
     def _visits(
-        self, rows: Ints, interval_s: Floats, seen: Seen, age_s: Floats, said: Floats, shown: Shown, found: Ints,
+        self, rows: Ints, interval_s: Floats, seen: SeenChanges, age_s: Floats, said: Floats, shown: Shown, found: Ints,
         now: float,
     ) -> Visits:  # fmt: skip
         received, site = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0), self._pages.site[rows]

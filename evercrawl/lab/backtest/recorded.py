@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.lab.backtest._replay_layout import HELD, NEVER
-from evercrawl.lab.polling.changing import Seen, Signals, World
+from evercrawl.lab.polling.changing import AnnouncedSignals, ChangingWorld, SeenChanges
 from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 
 
-class Recorded(World):
+class Recorded(ChangingWorld):
     """Pages of a history, and how fresh the copies are that are taken of them.
 
     Parameters
@@ -51,11 +51,11 @@ class Recorded(World):
         self._columns = address_table(pages.first, pages.at, pages.state, pages.simhash, pages.modified_at)
         self._numbers = len(pages.at), len(pages), pointer(self.held)
 
-    def visit(self, rows: Ints, now: float) -> Seen:
+    def visit(self, rows: Ints, now: float) -> SeenChanges:
         """Take copies of some pages, and say what was found; `fresh` tells which copies were good."""
         return self.visit_at(rows, np.full(len(rows), now))
 
-    def visit_at(self, rows: Ints, at: Floats) -> Seen:
+    def visit_at(self, rows: Ints, at: Floats) -> SeenChanges:
         """Take copies of some pages, each at an instant of its own, later than its last; no page twice."""
         changed, gone, fresh = (np.empty(len(rows), np.bool_) for _ in range(3))
         age_s, rows = np.empty(len(rows)), np.ascontiguousarray(rows, np.int64)
@@ -64,9 +64,9 @@ class Recorded(World):
             address_table(changed, gone, fresh, age_s),
         )  # fmt: skip
         self.fresh = fresh
-        return Seen(changed, age_s, gone)
+        return SeenChanges(changed, age_s, gone)
 
-    def pass_to(self, now: float) -> Signals | None:
+    def pass_to(self, now: float) -> AnnouncedSignals | None:
         """Let time go on; return what was announced."""
         return None if self._announced is None else self._announced.pass_to(now)
 

@@ -21,12 +21,12 @@ from evercrawl.lab.backtest.spending import Spending
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.backtest.weights import weights
 from evercrawl.lab.polling.conditions import Conditions
-from evercrawl.lab.polling.polled import Held
+from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.schedule.base import Policy
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.lab.backtest.setting import Setting
+    from evercrawl.lab.backtest.setting import ReplaySetting
     from evercrawl.lab.histories import History
 
 __all__ = ["Replay", "Replayed", "replay"]
@@ -36,7 +36,7 @@ _TOLD: Final = 64  # turns between two words on how far it has come
 def replay(
     history: History,
     policy: str,
-    setting: Setting,
+    setting: ReplaySetting,
     options: Mapping[str, float | str] | None = None,
     tell: Callable[[float], object] | None = None,
 ) -> Replayed:
@@ -81,7 +81,7 @@ class Replay:
         What the policy is told of them.
     """
 
-    def __init__(self, history: History, policy: Policy, setting: Setting) -> None:
+    def __init__(self, history: History, policy: Policy, setting: ReplaySetting) -> None:
         self._pages = pages = truth(history, setting)
         self._setting, self._looks = setting, looks(policy, setting)
         announced = Announced(pages, setting.lastmod, setting.seed) if setting.lastmod > 0 else None
@@ -89,7 +89,7 @@ class Replay:
         self._births = Births(pages)
         self._spending = Spending(pages, self._births, setting.budget)
         dated = Conditions(dated=1.0 if setting.validators else 0.0)
-        self.held = Held(self.world, policy, dated, self._spending.cycle_s, setting.seed)
+        self.held = HeldColumns(self.world, policy, dated, self._spending.cycle_s, setting.seed)
         self._candidates = Candidates(policy, self.held, plans=not self._looks.steady)
         shown = shows(history, pages, policy, setting)
         if shown.facts is not None:

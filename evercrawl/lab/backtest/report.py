@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evercrawl.change.calibration import Calibration
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.bootstrap import interval, medians, over_sites, resampled
-from evercrawl.lab.backtest.rows import Mean, Row
+from evercrawl.lab.backtest.rows import Mean, ReplayRow
 from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class OfSite(NamedTuple):
     `others` are content freshness, age and wasted part, shape (draws, replays, 3).
     """
 
-    rows: list[Row]
+    rows: list[ReplayRow]
     freshness: Floats
     gap_closed: Floats
     others: Floats
@@ -121,13 +121,13 @@ def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:
 def _row(
     run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clusters_drawn: int, others: Floats,
     sights_drawn: Floats,
-) -> Row:  # fmt: skip
+) -> ReplayRow:  # fmt: skip
     """Return a row; the first of `less` is the difference itself, the others are drawn."""
     alive_s = float(run.weight @ run.alive_s)
     every = np.ones(len(run.weight), np.bool_)
     sights, _ = _sights(run, every, np.zeros(len(run.weight), np.int64))
     polls, unchanged = int(run.polls.sum()), int(run.unchanged.sum())
-    return Row(
+    return ReplayRow(
         run.site, run.policy, run.budget,
         float(run.weight @ run.fresh_s) / alive_s,
         float(run.weight @ run.content_fresh_s) / alive_s,
@@ -142,7 +142,7 @@ def _row(
     )  # fmt: skip
 
 
-def _mean(rows: Sequence[Row], freshness: Floats, less: Floats, gaps: Floats, others: Floats) -> Mean:
+def _mean(rows: Sequence[ReplayRow], freshness: Floats, less: Floats, gaps: Floats, others: Floats) -> Mean:
     def mean(name: str) -> float:
         values = np.array([getattr(row, name) for row in rows], np.float64)
         return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else math.nan
@@ -179,7 +179,7 @@ def _parts(sums: Floats) -> Floats:
     return np.asarray(np.divide(sums[:, 1::2], there, out=np.full(there.shape, math.nan), where=there > 0))
 
 
-def _first(runs: Iterable[Replayed | Row]) -> Ints:
+def _first(runs: Iterable[Replayed | ReplayRow]) -> Ints:
     """Return for each run where the first at the same budget is."""
     first = dict[float, int]()
     return np.array([first.setdefault(run.budget, at) for at, run in enumerate(runs)])

@@ -12,7 +12,7 @@ MEAN: Final = "mean"
 """What stands for the site's name where something is said of the mean over sites."""
 
 
-class Row(NamedTuple):
+class ReplayRow(NamedTuple):
     """What came of one policy at one budget on one history.
 
     Attributes
@@ -93,7 +93,7 @@ class Mean(NamedTuple):
     Attributes
     ----------
     policy, budget
-        As in `Row`.
+        As in `ReplayRow`.
     freshness, low, high, difference, difference_low, difference_high, content_freshness, age_s
         Means of those of the sites.
     gap_closed, gap_low, gap_high
@@ -103,11 +103,11 @@ class Mean(NamedTuple):
     sites
         How many there are.
     polls, unchanged
-        As in `Row`, of all sites together.
+        As in `ReplayRow`, of all sites together.
     calibration
         Likewise.
     content_low, content_high, age_low_s, age_high_s, wasted, wasted_low, wasted_high
-        As in `Row`: the mean over the sites of the wasted part, and intervals of means.
+        As in `ReplayRow`: the mean over the sites of the wasted part, and intervals of means.
     """
 
     policy: str
@@ -137,7 +137,7 @@ class Mean(NamedTuple):
     wasted_high: float
 
 
-def as_object(row: Row | Mean) -> dict[str, Any]:
+def as_object(row: ReplayRow | Mean) -> dict[str, Any]:
     """Return a row as JSON has it, which knows no nan and no infinity: None stands for both.
 
     What both kinds of rows have comes first, and in one order; in place of the calibration are its `bins`.
@@ -145,7 +145,7 @@ def as_object(row: Row | Mean) -> dict[str, Any]:
     values = row._asdict()
     of = values.pop("calibration")
     if isinstance(row, Mean):
-        values = {"site": MEAN} | {name: values[name] for name in Row._fields if name in values} | values
+        values = {"site": MEAN} | {name: values[name] for name in ReplayRow._fields if name in values} | values
     return {name: _finite(value) for name, value in values.items()} | {"bins": of.table().objects() if of.count else []}
 
 

@@ -20,7 +20,7 @@ from evercrawl.types import Ints
 
 if TYPE_CHECKING:
     from evercrawl.lab.backtest.replayed import Replayed
-    from evercrawl.lab.backtest.setting import Setting
+    from evercrawl.lab.backtest.setting import ReplaySetting
 
     Tell = Callable[[str, float, int], None]
     """Called now and then with what is being done, how much is done, and of how much, in replays."""
@@ -45,7 +45,7 @@ class Run:
 
     histories: tuple[Path, ...]
     policy: str
-    setting: Setting
+    setting: ReplaySetting
     options: Mapping[str, float | str] = field(default_factory=dict[str, float | str])
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ def planned(
     groups: Sequence[tuple[Path, ...]],
     policies: Mapping[str, Mapping[str, float | str]],
     budgets: Sequence[float],
-    setting: Setting,
+    setting: ReplaySetting,
 ) -> list[list[Run]]:
     """Return the replays of each group of histories: all policies at the first budget, then at the next."""
     return [

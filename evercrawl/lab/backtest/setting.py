@@ -78,7 +78,7 @@ Discovery: TypeAlias = Literal["born", "links"]
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ReplaySetting:
     """What a replay spends, what it is told, and of which part of a history.
 
     Attributes

@@ -16,7 +16,7 @@ from evercrawl.types import Ints
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evercrawl.lab.backtest.setting import Setting
+    from evercrawl.lab.backtest.setting import ReplaySetting
     from evercrawl.lab.backtest.truth import Truth
     from evercrawl.lab.histories import History
     from evercrawl.schedule.base import Policy
@@ -38,7 +38,7 @@ class Shown(NamedTuple):
     relinked: NDArray[np.bool_]
 
 
-class Links:
+class PolledLinks:
     """The links that polls find, and which of them are new.
 
     Parameters
@@ -93,7 +93,7 @@ class KnownFacts:
         self.facts = Facts(depth, url_bytes, dynamic, *(np.zeros(len(pages)) for _ in range(5)))
 
     def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], now: float) -> None:
-        """Take note of what polls of some pages found; see `Links.polled`."""
+        """Take note of what polls of some pages found; see `PolledLinks.polled`."""
         facts, text_bytes = self.facts, sizes(self._pages.size_bytes, version, read)
         words = np.where(read, self._pages.words[np.where(read, version, 0)], 0)
         facts.text_bytes[rows] = facts.abstract_bytes[rows] = text_bytes
@@ -136,13 +136,13 @@ class Shows(NamedTuple):
     """
 
     linked: LinkedFirst | None = None
-    links: Links | None = None
+    links: PolledLinks | None = None
     facts: KnownFacts | None = None
 
 
-def shows(history: History, pages: Truth, policy: Policy, setting: Setting) -> Shows:
+def shows(history: History, pages: Truth, policy: Policy, setting: ReplaySetting) -> Shows:
     """Return what polls are to show under a policy, beside changes: what costs time is done for those that ask."""
     counts_links = isinstance(policy, Learns) and policy.counts_links
     linked = LinkedFirst(history, pages) if counts_links or setting.discovery == "links" else None
-    links = Links(history, pages) if counts_links else None
+    links = PolledLinks(history, pages) if counts_links else None
     return Shows(linked, links, KnownFacts(history, pages) if "facts" in policy.needs else None)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.places import folders, names
-from evercrawl.lab.backtest.setting import DAY_S, Setting
+from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting
 from evercrawl.lab.histories import REMOVED, TECHNICAL, History
 from evercrawl.types import Floats, Ints, Keys, Slots
 
@@ -68,7 +68,7 @@ class Truth:
         return len(self.row)
 
 
-def window(history: History, setting: Setting) -> tuple[float, float, float]:
+def window(history: History, setting: ReplaySetting) -> tuple[float, float, float]:
     """Return when the replay begins, begins to count, and ends.
 
     Raises
@@ -88,7 +88,7 @@ def window(history: History, setting: Setting) -> tuple[float, float, float]:
     return start, start + setting.warming * (end - start), end
 
 
-def truth(history: History, setting: Setting) -> Truth:
+def truth(history: History, setting: ReplaySetting) -> Truth:
     """Lay out the part of a history that is replayed, of the pages that were there in it."""
     start, measured_at, end = window(history, setting)
     rows = np.flatnonzero(history.at <= end)
@@ -143,7 +143,7 @@ def _modified_at(page: Ints, at: Floats, state: Ints) -> Floats:
     return at[np.maximum.accumulate(np.where(same, 0, np.arange(len(at))))]
 
 
-def _sampled(history: History, pages: Ints, setting: Setting) -> Ints:
+def _sampled(history: History, pages: Ints, setting: ReplaySetting) -> Ints:
     """Return the pages that are drawn, `setting.sample` of each site, sorted."""
     if setting.sample is None:
         return pages

@@ -12,7 +12,7 @@ from evercrawl.lab.contests.comparison import TURNS, Comparison, closed_form
 from evercrawl.lab.contests.contest import abandons_none, whole
 from evercrawl.lab.contests.contestants import Contestant
 from evercrawl.lab.polling.conditions import TICKS
-from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.polling import Conditions, PollingRun
 from evercrawl.lab.polling.population import HOSTS
 from evercrawl.lab.tables import at_least, listed, mean, near, ours
 from evercrawl.schedule.formulas import allocation
@@ -94,7 +94,7 @@ class Caps(Comparison[HostLimited]):
         ticks = TICKS if kind.frontier else _TICKS
         conditions = Conditions(known=kind.known, cap_per_day=limit.cap, frontier=kind.frontier, ticks=ticks)
         one = Contestant(kind.label, kind.policy, {}, conditions)
-        polling = Polling(one.made(case.budget), pages, case.budget, case.seed, conditions)
+        polling = PollingRun(one.made(case.budget), pages, case.budget, case.seed, conditions)
         end = polling.run(case.cycles, case.cycles / 2)
         waiting = int((np.isnan(polling.held.visited_at) & limit.full[pages.host]).sum())
         return limit.row(kind.times, end.value) | {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evercrawl.lab.base import Claim
 from evercrawl.lab.contests.comparison import Comparison
 from evercrawl.lab.polling.flickering import Flickering, flickering, in_closed_form
-from evercrawl.lab.polling.polling import Polling
+from evercrawl.lab.polling.polling import PollingRun
 from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.policies.price.price import Price
 
@@ -90,7 +90,7 @@ class Flickers(Comparison[Flicker]):
             value, spent = best if heeded else alike, math.nan
         else:
             world = Flickering(pages, flickers, case.seed, each_look=each_look, heeded=heeded)
-            polling = Polling(Price(), pages, case.budget, case.seed, world=world)
+            polling = PollingRun(Price(), pages, case.budget, case.seed, world=world)
             found = polling.run(case.cycles, case.cycles / 2)
             value, best, spent = found.value, found.optimum, world.wasted / world.visits
         return {"ratio": value / best, "value": value, "optimum": best, "flickered": spent}

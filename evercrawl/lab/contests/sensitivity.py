@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evercrawl.lab.base import Claim
 from evercrawl.lab.contests.comparison import Comparison
 from evercrawl.lab.contests.wrong import FixedPrior, Patient, prior_of
-from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.polling import Conditions, PollingRun
 from evercrawl.lab.polling.population import DAY_S
 from evercrawl.lab.tables import along, listed
 from evercrawl.schedule.policies.price_gamma import PriceGamma
@@ -85,7 +85,7 @@ class Sensitivity(Comparison[PriorSetting]):
         """Run it; `second` is the part of the optimum that is reached in the second cycle."""
         shape, times, patience = case.setting
         policy = Patient(patience * DAY_S / case.budget) if patience else PriceGamma()
-        polling = Polling(policy, pages, case.budget, case.seed, _CONDITIONS)
+        polling = PollingRun(policy, pages, case.budget, case.seed, _CONDITIONS)
         if shape:
             prior = prior_of(pages.lam_per_s, shape, times)
             polling.held.beliefs = FixedPrior(pages.host, prior, forget=_CONDITIONS.forget, cycle_s=polling.cycle_s)

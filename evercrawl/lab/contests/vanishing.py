@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.lab.base import Claim
 from evercrawl.lab.contests.comparison import Comparison
-from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.polling import Conditions, PollingRun
 from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.policies.price.price import Price
 
@@ -73,7 +73,7 @@ class Vanishing(Comparison[Vanish]):
         """Run it; `gone` and `again` are shares of visits, to pages that are gone and that were found so before."""
         known, returns, told = case.setting
         conditions = Conditions(known=known, deaths=DEATHS, returns=returns, told_deaths=told, steps=_STEPS)
-        found = Polling(Price(), pages, case.budget, case.seed, conditions).run(case.cycles, case.cycles / 2)
+        found = PollingRun(Price(), pages, case.budget, case.seed, conditions).run(case.cycles, case.cycles / 2)
         return {
             "ratio": found.ratio, "value": found.value, "optimum": found.optimum, "gone": found.gone,
             "again": found.again, "abandoned": found.abandoned, "left": found.left,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evercrawl.change.special import digamma
-from evercrawl.lab.polling.beliefs import Beliefs
+from evercrawl.lab.polling.beliefs import PollingBeliefs
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 
-class FixedPrior(Beliefs):
+class FixedPrior(PollingBeliefs):
     """Gamma posteriors of rates under one prior for all pages, which nothing changes.
 
     Parameters
@@ -25,7 +25,7 @@ class FixedPrior(Beliefs):
     prior
         Shape and scale, in seconds.
     forget, cycle_s
-        As for `Beliefs`.
+        As for `PollingBeliefs`.
     """
 
     def __init__(self, host: Ints, prior: tuple[float, float], *, forget: float, cycle_s: float) -> None:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats, Ints
 
-__all__ = ["Engine", "Moves", "Opic", "Push", "VisitWatcher"]
+__all__ = ["Engine", "Moves", "OpicEngine", "PushEngine", "VisitWatcher"]
 
 _OPIC: Final = Library("evercrawl.lab.engine._opic_kernel")
 _PUSH: Final = Library("evercrawl.lab.engine._push_kernel")
 _ROOM: Final = 1 << 16
 
 
-class Opic(Engine):
+class OpicEngine(Engine):
     """OPIC with the virtual page as one number: what it spends is part of every page's cash without being paid out.
 
     Parameters
@@ -44,8 +44,8 @@ class Opic(Engine):
     Two pages that link to each other, visited in turn:
 
     >>> from evercrawl.simulate.graphs import Web
-    >>> from evercrawl.lab.engine.picking import Cycle
-    >>> opic = Opic(Web.of(2, np.array([0, 1]), np.array([1, 0])), Cycle(), tax=0.5)
+    >>> from evercrawl.lab.engine.picking import CyclePicker
+    >>> opic = OpicEngine(Web.of(2, np.array([0, 1]), np.array([1, 0])), CyclePicker(), tax=0.5)
     >>> opic.run(2)
     >>> opic.total, float(opic.cash.sum())
     (1.375, 1.0)
@@ -120,7 +120,7 @@ class Opic(Engine):
             self._state[0] = 0.0
 
 
-class Push(Engine):
+class PushEngine(Engine):
     """The residual push, for webs whose pages may have other links at the next visit.
 
     Parameters

@@ -12,7 +12,7 @@ GREEDY: Final = -1
 """In place of a page: the one that has most to pass on at that moment."""
 
 
-class Estimator(Protocol):
+class PickingView(Protocol):
     """What an order may ask of the one who visits."""
 
     @property
@@ -32,39 +32,39 @@ class Picker(ABC):
     """Whether some visits are left to greed."""
 
     @abstractmethod
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Return the pages of the next visits, shape (visits,); or `GREEDY` in their place."""
 
 
-class Greedy(Picker):
+class GreedyPicker(Picker):
     """Always the page with most cash."""
 
     greedy = True
 
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Leave each visit to greed."""
         return np.full(visits, GREEDY)
 
 
-class Random(Picker):
+class RandomPicker(Picker):
     """Any page, each visit anew."""
 
     def __init__(self, seed: int = 0) -> None:
         self._random = np.random.default_rng((seed, 11))
 
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Draw from all pages."""
         return self._random.integers(at.pages, size=visits)
 
 
-class Cycle(Picker):
+class CyclePicker(Picker):
     """One page after the other, in an order that has nothing to do with their numbers, and again.
 
     Examples
     --------
     >>> class Three:
     ...     pages = 3
-    >>> cycle = Cycle(seed=1)
+    >>> cycle = CyclePicker(seed=1)
     >>> picked = cycle.next(4, Three())
     >>> sorted(picked[:3].tolist()), bool(picked[3] == picked[0])
     ([0, 1, 2], True)
@@ -75,7 +75,7 @@ class Cycle(Picker):
         self._order = np.empty(0, np.int64)
         self._at = 0
 
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Go on where the last visit ended."""
         if len(self._order) != at.pages:
             self._order = np.random.default_rng((self._seed, 13)).permutation(at.pages)
@@ -90,7 +90,7 @@ class Sampled(Picker):
     def __init__(self, seed: int = 0) -> None:
         self._random = np.random.default_rng((seed, 17))
 
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Draw by importance; from all pages alike while there is none."""
         below: Floats = np.cumsum(np.maximum(at.estimate(), 0.0))
         if not below[-1] > 0:
@@ -119,7 +119,7 @@ class Mixed(Picker):
         """Whether one of them is greedy."""
         return any(part.greedy for part, _ in self._parts)
 
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Ask each for its visits."""
         shares = np.array([share for _, share in self._parts])
         whose = self._random.choice(len(shares), size=visits, p=shares / shares.sum())
@@ -131,9 +131,9 @@ class Mixed(Picker):
 
 def xyleme(seed: int = 0) -> Picker:
     """Return the mixture that keeps greed from starving pages: four visits in five to greed, one to the cycle."""
-    return Mixed([(Greedy(), 0.8), (Cycle(seed), 0.2)], seed)
+    return Mixed([(GreedyPicker(), 0.8), (CyclePicker(seed), 0.2)], seed)
 
 
 def fresh(seed: int = 0) -> Picker:
     """Return the mixture for webs that change: half in cycle order, half sampled by importance."""
-    return Mixed([(Cycle(seed), 0.5), (Sampled(seed), 0.5)], seed)
+    return Mixed([(CyclePicker(seed), 0.5), (Sampled(seed), 0.5)], seed)

@@ -9,7 +9,7 @@ import numpy as np
 
 from evercrawl.kernels import pointer
 from evercrawl.lab.engine.living import ChangingWeb
-from evercrawl.lab.engine.picking import Greedy
+from evercrawl.lab.engine.picking import GreedyPicker
 
 if TYPE_CHECKING:
     from evercrawl.lab.engine.picking import Picker
@@ -64,7 +64,7 @@ class Engine(ABC):
 
     def __init__(self, web: ChangingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
         self.web = web if isinstance(web, ChangingWeb) else ChangingWeb(web)
-        self.picker = picker or Greedy()
+        self.picker = picker or GreedyPicker()
         self.tax = tax
         self.visits = 0
         heaped = self.pages if self.picker.greedy else 0

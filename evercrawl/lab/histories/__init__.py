@@ -1,7 +1,7 @@
 """Recorded histories of change: what real pages did, read from tables or from the journal of a crawl."""
 
 from evercrawl.lab.histories.find import find, load, read, shipped
-from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, LinkLog, Seen
+from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, CrawlSeen, History, LinkLog
 from evercrawl.lab.histories.journal import history_of_crawl
 from evercrawl.lab.histories.pooling import pooled
 from evercrawl.lab.histories.tables import read_history
@@ -11,9 +11,9 @@ __all__ = [
     "CHANGED",
     "REMOVED",
     "TECHNICAL",
+    "CrawlSeen",
     "History",
     "LinkLog",
-    "Seen",
     "find",
     "history_of_crawl",
     "load",

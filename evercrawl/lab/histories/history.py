@@ -40,7 +40,7 @@ class LinkLog:
 
 
 @dataclass(frozen=True)
-class Seen:
+class CrawlSeen:
     """What only a crawl can tell of its pages beside their history, for it knows when it looked.
 
     Attributes
@@ -111,7 +111,7 @@ class History:
     site: Ints
     sites: tuple[str, ...]
     links: LinkLog = NO_LINKS
-    seen: Seen | None = None
+    seen: CrawlSeen | None = None
 
     def __len__(self) -> int:
         """Return how many pages there are."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.change.extent import changed
-from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, History, LinkLog, Seen
+from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, CrawlSeen, History, LinkLog
 from evercrawl.model.stored.reader import Tell, events, opened
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, PARTIAL, UNCHANGED, Lost, Visit
@@ -183,7 +183,7 @@ class _Fold:
             self._seen(slots),
         )  # fmt: skip
 
-    def _seen(self, slots: Ints) -> Seen:
+    def _seen(self, slots: Ints) -> CrawlSeen:
         look, at = np.array(self._look, np.int64), np.array(self._look_at, np.int64)
         order = np.argsort(at, kind="stable")
         look, at = np.searchsorted(slots, look)[order], at[order]
@@ -191,4 +191,4 @@ class _Fold:
         np.maximum.at(until, look, at)
         pages = [self._pages[slot] for slot in slots.tolist()]
         born = np.isin(slots, np.fromiter(self._born, np.int64, len(self._born)))
-        return Seen(until, born, tuple(page.mime for page in pages), tuple(page.title for page in pages), look, at)
+        return CrawlSeen(until, born, tuple(page.mime for page in pages), tuple(page.title for page in pages), look, at)

@@ -12,7 +12,7 @@ from evercrawl.model.stored.answers import answer_of
 from evercrawl.model.stored.indexed import content_of
 from evercrawl.model.stored.reader import events, opened
 from evercrawl.parse.digest import keys
-from evercrawl.store.archive.warc import Kind
+from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.journal.events import UNCHANGED, Visit
 from evercrawl.types import Keys, Outcome
 
@@ -124,6 +124,6 @@ def _runs(crawl: Partition, look: _Look, url: str) -> Keys | None:
     event = crawl.journal.read(look.pointer)
     if not look.words or not isinstance(event, Visit) or event.archive is None:
         return None
-    if not event.content and answer_of(crawl, event).kind is not Kind.RESPONSE:
+    if not event.content and answer_of(crawl, event).kind is not EntryKind.RESPONSE:
         return None
     return shingles(word_keys(content_of(crawl, event, url).text.decode("utf-8", "replace")))

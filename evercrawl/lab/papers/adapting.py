@@ -11,7 +11,7 @@ from evercrawl.importance.windows.base import TURN
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
 from evercrawl.lab.base import Panel, PanelCurve
-from evercrawl.lab.engine.engine import Engine, Opic, Push
+from evercrawl.lab.engine.engine import Engine, OpicEngine, PushEngine
 from evercrawl.lab.engine.living import ChangingWeb
 from evercrawl.lab.engine.picking import fresh
 from evercrawl.lab.engine.windows import Printed, looking_on
@@ -75,8 +75,8 @@ def adapt(
 
 def _at(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> Iterator[Row]:
     watchers = {name: _looking_on(name, window, living.pages) for name, window in windows.items()}
-    opic = Opic(living, watchers=list(watchers.values()))
-    push, settled = (Push(living, fresh(seed)) for _ in range(2))
+    opic = OpicEngine(living, watchers=list(watchers.values()))
+    push, settled = (PushEngine(living, fresh(seed)) for _ in range(2))
     said = {name: _watched(opic, watcher) for name, watcher in watchers.items()}
     said |= {PUSH: Onlooker(push.estimate, lambda: 1.0), SETTLED: Onlooker(settled.estimate, lambda: 1.0)}
     said |= {OFF_LINE: Onlooker(lambda: _solved(push), lambda: 1.0)}
@@ -95,18 +95,18 @@ def _looking_on(name: str, window: Window, pages: int) -> Smooth | BothWindows |
     return Printed(watcher, pages) if name.endswith(PRINTED) else watcher
 
 
-def _watched(opic: Opic, watcher: Smooth | BothWindows | Measures | Printed) -> Onlooker:
+def _watched(opic: OpicEngine, watcher: Smooth | BothWindows | Measures | Printed) -> Onlooker:
     return Onlooker(lambda: watcher.estimate(opic.earned, opic.total), watcher.held)
 
 
-def _solved(push: Push) -> Floats:
+def _solved(push: PushEngine) -> Floats:
     """Return the importance of each page by the links that it had at its last visit, shape (n,)."""
     start = np.concatenate([[0], np.cumsum(np.maximum(push.known.count, 0), dtype=np.int64)])
     graph = Graph(start, push.known.all().view(np.uint32), start[:-1])
     return solve(graph, push.tax, tolerance=_SOLVED, start=push.value)
 
 
-def _turn(living: ChangingWeb, rate: float, engines: list[Engine], settled: Push) -> None:
+def _turn(living: ChangingWeb, rate: float, engines: list[Engine], settled: PushEngine) -> None:
     """Let all visit as many pages as there are, and the web change meanwhile."""
     steps = np.diff(np.linspace(0, living.pages, _STEPS + 1).astype(int))
     for visits in steps.tolist():

@@ -9,8 +9,8 @@ import numpy as np
 from evercrawl.importance.offline import damped
 from evercrawl.importance.windows.two_windows import TwoWindows
 from evercrawl.lab.base import Panel, PanelCurve
-from evercrawl.lab.engine.engine import Opic, Push
-from evercrawl.lab.engine.picking import Cycle, Greedy, Random, xyleme
+from evercrawl.lab.engine.engine import OpicEngine, PushEngine
+from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, RandomPicker, xyleme
 from evercrawl.lab.engine.windows import looking_on
 from evercrawl.lab.papers.accuracy import MEASURES, RANKED, TrueImportance, graph_of, importance
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 ORDERS: Final[dict[str, Callable[[int], Picker]]] = {
-    "random": Random, "cycle": Cycle, "greedy": lambda _: Greedy(), "80/20": xyleme,
+    "random": RandomPicker, "cycle": CyclePicker, "greedy": lambda _: GreedyPicker(), "80/20": xyleme,
 }  # fmt: skip
 _WATCHED: Final = "greedy"
 _CURVES: Final = {
@@ -58,7 +58,7 @@ def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] =
 
 def _opic(web: Web, turns: int, order: str, picker: Picker, truth: TrueImportance) -> Iterator[Row]:
     two = looking_on(TwoWindows(), web.pages)
-    opic = Opic(web, picker, watchers=[two] if order == _WATCHED else ())
+    opic = OpicEngine(web, picker, watchers=[two] if order == _WATCHED else ())
     for turn in range(1, turns + 1):
         opic.run(web.pages)
         off = np.abs(opic.cash - 1 / web.pages)
@@ -71,7 +71,7 @@ def _opic(web: Web, turns: int, order: str, picker: Picker, truth: TrueImportanc
 
 
 def _push(web: Web, turns: int, order: str, picker: Picker, truth: TrueImportance) -> Iterator[Row]:
-    push = Push(web, picker)
+    push = PushEngine(web, picker)
     for turn in range(1, turns + 1):
         push.run(web.pages)
         yield _row(web, "push", order, "residual", turn, truth, push.estimate())

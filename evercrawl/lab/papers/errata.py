@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
-from evercrawl.lab.engine.engine import Moves, Opic, VisitWatcher
-from evercrawl.lab.engine.picking import Cycle, Greedy, Random
+from evercrawl.lab.engine.engine import Moves, OpicEngine, VisitWatcher
+from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, RandomPicker
 from evercrawl.lab.papers.accuracy import importance
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, percent
@@ -79,9 +79,9 @@ def self_links(seed: int) -> tuple[list[Row], list[Claim]]:
 def _moved(web: Web, turns: int, seed: int) -> tuple[list[Row], list[Claim]]:
     rows: list[Row] = []
     clock, most, total = dict[str, float](), 0.0, 0.0
-    pickers: dict[str, Picker] = {"random": Random(seed), "cycle": Cycle(seed), "greedy": Greedy()}
+    pickers: dict[str, Picker] = {"random": RandomPicker(seed), "cycle": CyclePicker(seed), "greedy": GreedyPicker()}
     for name, picker in pickers.items():
-        opic = Opic(web, picker)
+        opic = OpicEngine(web, picker)
         for turn in range(1, turns + 1):
             opic.run(web.pages)
             off = np.abs(opic.cash - opic.given)
@@ -124,7 +124,7 @@ def _newcomers(web: Web, seed: int) -> tuple[list[Row], list[Claim]]:
     given = np.full(web.pages, 1 / (web.pages - len(new)))
     given[new] = 0.0
     first = _First(new, web.pages)
-    opic = Opic(web, Greedy(), watchers=[first], given=given)
+    opic = OpicEngine(web, GreedyPicker(), watchers=[first], given=given)
     opic.run(web.pages)
     true = importance(web)
     seen, waiting = new[~np.isnan(first.rate[new])], new[np.isnan(first.rate[new])]

@@ -8,8 +8,8 @@ import numpy as np
 
 from evercrawl.importance.offline import solve
 from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
-from evercrawl.lab.engine.engine import Opic
-from evercrawl.lab.engine.picking import Cycle, Picker
+from evercrawl.lab.engine.engine import OpicEngine
+from evercrawl.lab.engine.picking import CyclePicker, Picker
 from evercrawl.lab.papers.accuracy import MEASURES, among, importance, ranks_of, told_of
 from evercrawl.lab.papers.collecting import collect, known_links
 from evercrawl.lab.papers.orders import seeds_of
@@ -18,7 +18,7 @@ from evercrawl.lab.tables import column, listed
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.engine.picking import Estimator
+    from evercrawl.lab.engine.picking import PickingView
     from evercrawl.simulate.graphs.base import Web
     from evercrawl.types import Floats, Ints
 
@@ -85,14 +85,14 @@ class Among(Picker):
     """Some pages only: first as they are listed, and then round and round."""
 
     def __init__(self, pages: Ints, seed: int = 0) -> None:
-        self._pages, self._first, self._cycle = pages, len(pages), Cycle(seed)
+        self._pages, self._first, self._cycle = pages, len(pages), CyclePicker(seed)
 
     @property
     def pages(self) -> int:
         """How many they are."""
         return len(self._pages)
 
-    def next(self, visits: int, at: Estimator) -> Ints:
+    def next(self, visits: int, at: PickingView) -> Ints:
         """Go on in the list, and then in the cycle."""
         begun = self.pages - self._first
         listed = self._pages[begun : begun + visits]
@@ -114,7 +114,7 @@ class _Few:
 
 def _opic(web: Web, read: Ints, seed: int) -> tuple[Floats, Floats]:
     """Return the cash of each page that it did not begin with, after one visit to each page read, and after ten."""
-    opic = Opic(web, Among(read, seed))
+    opic = OpicEngine(web, Among(read, seed))
     opic.run(len(read))
     once = opic.earned.copy()
     opic.run(9 * len(read))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SURE: Final = 1e12  # the shape of a belief that knows the rate
 
 
-class Beliefs:
+class PollingBeliefs:
     """Gamma posteriors of the rates of pages, the prior learned host by host.
 
     Parameters
@@ -96,7 +96,7 @@ class Beliefs:
             self._priors.learn_many(self._host[rows], before, (self._shape[rows], self._scale_s[rows]))
 
 
-class Trust:
+class AnnouncementTrust:
     """How far announcements of changes are believed, host by host, and what they say of each page.
 
     Attributes
@@ -138,7 +138,9 @@ class Trust:
         likely = self._share()[host] >= dates.LIKELY
         return evidence.intervals(interval_s, changed, age_s, announced_s, self._recall.of(host), likely)
 
-    def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], beliefs: Beliefs, now: float) -> None:
+    def learn(
+        self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], beliefs: PollingBeliefs, now: float
+    ) -> None:
         """Compare with what visits found of pages that were there before, and of which all that was announced."""
         host, announced_s = self._host[rows], self.announced_s(rows, now)
         told = ~np.isnan(announced_s)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats, Ints
 
 
-class Seen(NamedTuple):
+class SeenChanges(NamedTuple):
     """What visits find; row i is a visit.
 
     Attributes
@@ -30,14 +30,14 @@ class Seen(NamedTuple):
     gone: NDArray[np.bool_]
 
 
-class Signals(NamedTuple):
+class AnnouncedSignals(NamedTuple):
     """What was announced of pages since the last time: how often, rightly or not, shape (n,) each."""
 
     right: Ints
     wrong: Ints
 
 
-class World(ABC):
+class ChangingWorld(ABC):
     """Pages that change, and what copies of them are worth. Made-up ones change at random; others as was recorded.
 
     Attributes
@@ -55,11 +55,11 @@ class World(ABC):
     host: Ints
 
     @abstractmethod
-    def visit(self, rows: Ints, now: float) -> Seen:
+    def visit(self, rows: Ints, now: float) -> SeenChanges:
         """Take copies of some pages, each at most once a call, and say what was found."""
 
     @abstractmethod
-    def pass_to(self, now: float) -> Signals | None:
+    def pass_to(self, now: float) -> AnnouncedSignals | None:
         """Let time go on; return what was announced meanwhile, None where nobody announces anything."""
 
     @abstractmethod

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.lab.polling.changing import Seen, Signals, World
+from evercrawl.lab.polling.changing import AnnouncedSignals, ChangingWorld, SeenChanges
 from evercrawl.lab.polling.poisson import Poisson
 from evercrawl.lab.polling.population import Population
 from evercrawl.model.worth.lasting_weight import counted
@@ -16,7 +16,7 @@ from evercrawl.types import Floats, Ints
 _HASHES: Final = 1 << lasting.BITS
 
 
-class Flickering(World):
+class Flickering(ChangingWorld):
     """Pages that change by Poisson processes: of those that flicker only what does not last, of others all of them.
 
     What counts is the freshness of the others alone: of what lasts on a page that flickers, a copy that was taken once
@@ -53,7 +53,7 @@ class Flickering(World):
         self._kept: list[tuple[int, int]] = [(lasting.START, 0)] * n
         self.visits = self.wasted = 0
 
-    def visit(self, rows: Ints, now: float) -> Seen:
+    def visit(self, rows: Ints, now: float) -> SeenChanges:
         """Take copies, and say what was found."""
         seen, before = self._others.visit(rows, now), self._hash[rows]
         new = before == 0
@@ -69,9 +69,9 @@ class Flickering(World):
                 self._kept[row] = lasting.learn(mean, earlier, int(before[i]), int(after[i]), changed=bool(changed[i]))
             stays = lasting.part(np.array([self._kept[row][0] for row in places]))
             self.weight[rows] = self._importance[rows] * counted(stays)
-        return Seen(changed, seen.age_s, seen.gone)
+        return SeenChanges(changed, seen.age_s, seen.gone)
 
-    def pass_to(self, now: float) -> Signals | None:
+    def pass_to(self, now: float) -> AnnouncedSignals | None:
         """Let time go on; nothing is announced."""
         return self._others.pass_to(now)
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.lab.polling.changing import Seen, Signals, World
+from evercrawl.lab.polling.changing import AnnouncedSignals, ChangingWorld, SeenChanges
 from evercrawl.lab.polling.population import DAY_S, Population
 from evercrawl.schedule.formulas import allocation
 from evercrawl.types import Floats, Ints
@@ -14,7 +14,7 @@ from evercrawl.types import Floats, Ints
 _STILL: Final = 1e-300  # a rate that stands for none, so that nothing is divided by zero
 
 
-class Poisson(World):
+class Poisson(ChangingWorld):
     """Pages that change by Poisson processes: freshness is counted as it is *expected*, given when visits were.
 
     No change is drawn before somebody looks, so a run of a million visits draws a million numbers. Where changes are
@@ -85,16 +85,16 @@ class Poisson(World):
         self._earned = self._passed = 0.0
         self._now = math.nan
 
-    def visit(self, rows: Ints, now: float) -> Seen:
+    def visit(self, rows: Ints, now: float) -> SeenChanges:
         """Take copies, and say what was found."""
         self._settle(rows, now)
         alive = self.alive[rows]
         changed = (self._changed_at[rows] > self._read_at[rows]) & alive
         self._fresh[rows], self._counted[rows] = alive, alive
         self._read_at[rows[alive]] = now
-        return Seen(changed, now - self._changed_at[rows], ~alive)
+        return SeenChanges(changed, now - self._changed_at[rows], ~alive)
 
-    def pass_to(self, now: float) -> Signals | None:
+    def pass_to(self, now: float) -> AnnouncedSignals | None:
         """Let rates and importance drift, and draw what is announced."""
         begun = math.isnan(self._now)
         passed_s, self._now = 0.0 if begun else now - self._now, now
@@ -140,7 +140,7 @@ class Poisson(World):
             return float(self.weight.sum())
         return max(float(self.weight[self._counted].sum()), _STILL)
 
-    def _announce(self, passed_s: float) -> Signals:
+    def _announce(self, passed_s: float) -> AnnouncedSignals:
         """Draw the changes of the time that passed which are announced, and false alarms."""
         right = self._draw.poisson(self.rate_per_s * self._told * passed_s)
         rows = np.flatnonzero(right)
@@ -151,7 +151,7 @@ class Poisson(World):
             self._settle(rows, self._now - passed_s * (1.0 - first))
             self._fresh[rows] = 0.0
             self._changed_at[rows] = np.maximum(self._changed_at[rows], self._now - passed_s * (1.0 - last))
-        return Signals(right, self._draw.poisson(self.rate_per_s * self._false * passed_s))
+        return AnnouncedSignals(right, self._draw.poisson(self.rate_per_s * self._false * passed_s))
 
     def _drift(self, passed_s: float) -> None:
         for each, change, draw in (

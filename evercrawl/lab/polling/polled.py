@@ -9,7 +9,7 @@ import numpy as np
 
 from evercrawl.change.comebacks import Comebacks, scale_s
 from evercrawl.change.deaths import RETURNS, Deaths
-from evercrawl.lab.polling.beliefs import Beliefs, Trust
+from evercrawl.lab.polling.beliefs import AnnouncementTrust, PollingBeliefs
 from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.pages import Facts, Pages
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evercrawl.lab.polling.changing import Seen, World
+    from evercrawl.lab.polling.changing import ChangingWorld, SeenChanges
     from evercrawl.lab.polling.conditions import Conditions
     from evercrawl.schedule.base import Policy
     from evercrawl.types import Floats, Ints, Slots
@@ -28,7 +28,7 @@ _CLICKED: Final = 0.3  # of those in which it is followed
 _CHANGED_COST: Final = 0.5  # of what a changed page costs more, where nobody knows yet how many change
 
 
-class Held:
+class HeldColumns:
     """The columns of all pages, kept up to date.
 
     Parameters
@@ -54,14 +54,16 @@ class Held:
         What was learned of how fast pages that were gone come back.
     """
 
-    def __init__(self, world: World, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
+    def __init__(self, world: ChangingWorld, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
         n = len(world.weight)
         self._world, self._policy, self._cycle_s = world, policy, cycle_s
         self.visited_at = np.full(n, math.nan)
         known = getattr(world, "rate_per_s", None) if conditions.known else None
-        self.beliefs = Beliefs(world.host, known, forget=conditions.forget, cycle_s=cycle_s, by_host=conditions.by_host)
+        self.beliefs = PollingBeliefs(
+            world.host, known, forget=conditions.forget, cycle_s=cycle_s, by_host=conditions.by_host
+        )
         self._dated = np.random.default_rng([seed, 1]).random(n) < conditions.dated
-        self._trust = Trust(world.host)
+        self._trust = AnnouncementTrust(world.host)
         self._slot = np.arange(n, dtype=np.uint32)
         self._site = world.host.astype(np.uint32)
         self._cost = np.ones(n) if conditions.cost is None else conditions.cost
@@ -131,7 +133,7 @@ class Held:
         gone_s: Floats = self.visited_at[rows] - np.where(np.isnan(read_at), self._found_at[rows], read_at)
         return gone_s
 
-    def learn(self, rows: Ints, interval_s: Floats, seen: Seen, now: float) -> tuple[Floats, Floats]:
+    def learn(self, rows: Ints, interval_s: Floats, seen: SeenChanges, now: float) -> tuple[Floats, Floats]:
         """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.
 
         Of a page that is new it is the age of what was found. Rates are learned from the time since a page was there,
@@ -197,15 +199,15 @@ class Held:
         return self.facts.take(rows)
 
 
-MADE_UP: Final[dict[str, Callable[[Held, Any], Any]]] = {
-    "in_links": Held.in_links,
-    "rank": Held.in_links,
-    "backlog": Held.backlog,
-    "host_backlog": Held.backlog,
-    "site": Held.site,
-    "host": Held.site,
-    "retrieved": Held.shown,
-    "clicked": Held.clicked,
-    "facts": Held.facts_of,
+MADE_UP: Final[dict[str, Callable[[HeldColumns, Any], Any]]] = {
+    "in_links": HeldColumns.in_links,
+    "rank": HeldColumns.in_links,
+    "backlog": HeldColumns.backlog,
+    "host_backlog": HeldColumns.backlog,
+    "site": HeldColumns.site,
+    "host": HeldColumns.site,
+    "retrieved": HeldColumns.shown,
+    "clicked": HeldColumns.clicked,
+    "facts": HeldColumns.facts_of,
 }
 """How each column that `Pages` has on demand is made up."""

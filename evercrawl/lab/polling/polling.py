@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
-from evercrawl.lab.polling.run import Polling
+from evercrawl.lab.polling.run import PollingRun
 
 if TYPE_CHECKING:
     from evercrawl.lab.polling.population import Population
     from evercrawl.schedule.base import Policy
 
-__all__ = ["BEGAN_AT", "USUAL", "Conditions", "Polled", "Polling", "poll"]
+__all__ = ["BEGAN_AT", "USUAL", "Conditions", "Polled", "PollingRun", "poll"]
 
 
 def poll(
@@ -55,4 +55,4 @@ def poll(
     >>> round(found.value - expected, 3), found.unused, found.abandoned
     (0.0, 0.0, 0)
     """
-    return Polling(policy, pages, budget, seed, conditions).run(cycles, measured_from)
+    return PollingRun(policy, pages, budget, seed, conditions).run(cycles, measured_from)

@@ -10,13 +10,13 @@ import numpy as np
 from evercrawl.lab.polling.choosing import Capped, Exhaustive, ThroughFrontier
 from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
 from evercrawl.lab.polling.poisson import Poisson
-from evercrawl.lab.polling.polled import Held
+from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.lab.polling.population import DAY_S
 from evercrawl.schedule.abilities import Learns, Plans
 from evercrawl.schedule.pages import Visits
 
 if TYPE_CHECKING:
-    from evercrawl.lab.polling.changing import World
+    from evercrawl.lab.polling.changing import ChangingWorld
     from evercrawl.lab.polling.choosing import Chooser
     from evercrawl.lab.polling.population import Population
     from evercrawl.schedule.base import Policy
@@ -47,7 +47,7 @@ def world_of(pages: Population, budget: float, seed: int, conditions: Conditions
     )
 
 
-class Polling:
+class PollingRun:
     """One run: a policy, a world, what is held of it, and a budget.
 
     Parameters
@@ -65,13 +65,13 @@ class Polling:
         budget: float,
         seed: int = 1,
         conditions: Conditions = USUAL,
-        world: World | None = None,
+        world: ChangingWorld | None = None,
     ) -> None:
         self._policy, self._budget, self._conditions = policy, budget, conditions
         self._pages = len(pages)
         self.world = world or world_of(pages, budget, seed, conditions, clairvoyant=policy.clairvoyant)
         self.cycle_s = DAY_S / budget
-        self.held = Held(self.world, policy, conditions, self.cycle_s, seed)
+        self.held = HeldColumns(self.world, policy, conditions, self.cycle_s, seed)
         self._steps = self._make_steps(conditions, _WARMING)
         self._chooser = self._make_chooser(conditions)
         self._now, self._plan_at = BEGAN_AT, -math.inf

@@ -41,7 +41,7 @@ class _Array(msgspec.Struct, array_like=True):
     shape: tuple[int, ...]
 
 
-class Head(msgspec.Struct, array_like=True):
+class LessonsHead(msgspec.Struct, array_like=True):
     """What a file is of; its first piece.
 
     Attributes
@@ -73,16 +73,16 @@ class Kept(NamedTuple):
     memory: dict[str, NDArray[Any]]
 
 
-def head_of(partition: Partition, policy: Learns, memory: dict[str, NDArray[Any]]) -> Head:
+def head_of(partition: Partition, policy: Learns, memory: dict[str, NDArray[Any]]) -> LessonsHead:
     """Return what to say of that which a policy has learned from the journal as it is now."""
     journal, state = partition.journal, partition.state
-    return Head(
+    return LessonsHead(
         VERSION, type(policy).__name__, state.epoch, len(state.sites), _digest(state.sites), journal.sequence,
         journal.position, [_Array(name, repr(_described(rows.dtype)), rows.shape) for name, rows in memory.items()],
     )  # fmt: skip
 
 
-def file_of(head: Head, memory: dict[str, NDArray[Any]]) -> list[bytes]:
+def file_of(head: LessonsHead, memory: dict[str, NDArray[Any]]) -> list[bytes]:
     """Return the file that keeps what a policy has learned, in parts: pressed, it takes a quarter of the room."""
     file = [MAGIC, packed(msgspec.msgpack.encode(head))]
     press = zstandard.ZstdCompressor(level=_LEVEL).compress
@@ -123,12 +123,12 @@ def kept_of(partition: Partition, policy: Learns, upto: int) -> tuple[Kept | Non
     return None, troubles
 
 
-def _read(disk: Disk, name: str) -> tuple[Head, Iterator[memoryview]]:
+def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
     found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
-    return msgspec.msgpack.decode(found[0], type=Head), iter(found[1:])
+    return msgspec.msgpack.decode(found[0], type=LessonsHead), iter(found[1:])
 
 
-def _fits(head: Head, partition: Partition, policy: Learns) -> bool:
+def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
     """Whether that is what this version's policy learned in this crawl, from this very journal."""
     state = partition.state
     if (head.version, head.policy, head.epoch) != (VERSION, type(policy).__name__, state.epoch):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.fetch.answer import unwrap
-from evercrawl.store.archive.warc import Kind
+from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.journal.events import Visit
 from evercrawl.types import Exchange, Request
 
@@ -28,7 +28,7 @@ def answer_of(partition: Partition, event: Visit) -> Stored:
     """
     assert event.archive is not None, "a visit without an answer has no content"
     found = partition.archive.read(event.archive)
-    if found.kind is Kind.RESPONSE or not event.content:
+    if found.kind is EntryKind.RESPONSE or not event.content:
         return found
     earlier = partition.journal.read(event.content)
     assert isinstance(earlier, Visit), "content lies with a visit"

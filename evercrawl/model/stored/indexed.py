@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.model.stored.contents import Body, Content, contents, spans
 from evercrawl.parse.digest import keys as keys_of
-from evercrawl.search.index import Page
+from evercrawl.search.index import IndexedPage
 from evercrawl.store.journal.events import NOINDEX, Visit
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.types import NO_SLOT
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _AGENT: Final = "evercrawl"  # directives for robots are in the event's flags already
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A page as the index takes it in, and the words of its links: slot of the target, words."""
 
-    page: Page
+    page: IndexedPage
     anchors: list[tuple[int, str]]
 
 
@@ -60,7 +60,7 @@ def difference(state: State, index: Index) -> Difference:
     return Difference(np.union1d(slots[~same], twice[np.isin(twice, slots)]), pages[~np.isin(pages, slots)])
 
 
-def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:
+def entry_of(partition: Partition, slot: int, anchors: Anchors) -> IndexEntry | None:
     """Return what the archive says of a page; None where it has no content that should be found.
 
     Raises
@@ -80,24 +80,24 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> Entry | None:
     content = content_of(partition, event, url)
     page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
     slots = state.table.find(keys_of(content.targets)) if content.targets else np.zeros(0, np.uint32)
-    return Entry(page, anchors.new(spans(content), slots, content.text))
+    return IndexEntry(page, anchors.new(spans(content), slots, content.text))
 
 
-def unread(state: State, slot: int) -> Entry:
+def unread(state: State, slot: int) -> IndexEntry:
     """Return a page whose content is not at hand: it is in the index, and never found."""
     number = state.record_of(slot)
     digest = int(state.records.rows["digest"][number]) if number is not None else 0
-    return Entry(page_of(state, slot, "", digest, Content(), hidden=True), [])
+    return IndexEntry(page_of(state, slot, "", digest, Content(), hidden=True), [])
 
 
-def page_of(state: State, slot: int, url: str, digest: int, content: Content, *, hidden: bool) -> Page:
+def page_of(state: State, slot: int, url: str, digest: int, content: Content, *, hidden: bool) -> IndexedPage:
     """Return a page as the index takes it in; one that is `hidden` is there without a word, and never found."""
     record = state.record_of(slot)
     host = int(state.records.rows["host"][record]) if record is not None else int(state.known.row(slot)["host"])
     site, name = state.sites[int(state.site_of[host])], state.hosts[host]
     if hidden or not (content.text or content.title):
-        return Page(slot, digest, "", site, name, "", "", "")
-    return Page(slot, digest, url, site, name, content.title, content.indexed or content.text, content.language)
+        return IndexedPage(slot, digest, "", site, name, "", "", "")
+    return IndexedPage(slot, digest, url, site, name, content.title, content.indexed or content.text, content.language)
 
 
 def content_of(partition: Partition, event: Visit, url: str) -> Content:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.model.web.link_counts import Backlog, Column, InLinks, Sites
+from evercrawl.model.web.link_counts import Backlog, InLinks, KnownColumn, PageSites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,7 +32,7 @@ class KnownGraph:
     """
 
     def __init__(self, partition: Partition, needs: Iterable[str]) -> None:
-        self._columns: dict[str, Column] = {name: KEPT_BY[name](partition) for name in sorted(needs)}
+        self._columns: dict[str, KnownColumn] = {name: KEPT_BY[name](partition) for name in sorted(needs)}
 
     @property
     def words(self) -> bool:
@@ -57,33 +57,33 @@ class KnownGraph:
         return {name: column.of(slots) for name, column in self._columns.items()}
 
 
-def _ranks(partition: Partition) -> Column:
+def _ranks(partition: Partition) -> KnownColumn:
     from evercrawl.model.web.known_ranks import Ranks  # with kernels that no other crawl has a use for
 
     return Ranks(partition)
 
 
-def _facts(partition: Partition) -> Column:
+def _facts(partition: Partition) -> KnownColumn:
     from evercrawl.model.web.page_facts import PageFacts
 
     return PageFacts(partition)
 
 
-def _used(partition: Partition, *, clicks: bool) -> Column:
-    from evercrawl.model.worth.usage_counts import Used
+def _used(partition: Partition, *, clicks: bool) -> KnownColumn:
+    from evercrawl.model.worth.usage_counts import UsageColumns
 
-    return Used(partition, clicks=clicks)
+    return UsageColumns(partition, clicks=clicks)
 
 
-KEPT_BY: Final[dict[str, Callable[[Partition], Column]]] = {
+KEPT_BY: Final[dict[str, Callable[[Partition], KnownColumn]]] = {
     "in_links": InLinks,
     "rank": _ranks,
     "backlog": Backlog,
-    "site": Sites,
+    "site": PageSites,
     "retrieved": partial(_used, clicks=False),
     "clicked": partial(_used, clicks=True),
     "facts": _facts,
-    "host": partial(Sites, hosts=True),
+    "host": partial(PageSites, hosts=True),
     "host_backlog": partial(Backlog, hosts=True),
 }
 """Who keeps each column that `Pages` has on demand."""

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 
-class Rows:
+class ReadLinks:
     """The links of each page as they were last read, one behind the other in memory.
 
     Examples
     --------
-    >>> rows = Rows()
+    >>> rows = ReadLinks()
     >>> for page, targets in ((2, [0, 1]), (0, [2]), (2, [1])):
     ...     rows.put(page, np.array(targets, np.uint32))
     >>> rows.whole(4)
@@ -78,7 +78,7 @@ class Ranks:
     def __init__(self, partition: Partition) -> None:
         self._known = self._visits = self._solved = 0
         self._rank: Floats = np.zeros(0)
-        self._rows = Rows()
+        self._rows = ReadLinks()
         self._due = last_due(partition.state.visits)
         for _, _, event in events(partition, partition.journal.sequence):
             if isinstance(event, Visit | Found) and event.found is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 
-class Column(Protocol):
+class KnownColumn(Protocol):
     """One of them, of all known pages."""
 
     def learned(self, event: Visit, held: Visit | None) -> None:
@@ -34,7 +34,7 @@ class Column(Protocol):
         ...
 
 
-class Sites:
+class PageSites:
     """Which site each page is on, or which host; 4 bytes a page."""
 
     def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
@@ -70,7 +70,7 @@ class Backlog:
 
     def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
         state = partition.state
-        self._sites = Sites(partition, hosts=hosts)
+        self._sites = PageSites(partition, hosts=hosts)
         known = state.known.rows()["host"]
         self._of_site: Ints = np.zeros(0, np.int64)
         self._add(self._sites.sites(known))

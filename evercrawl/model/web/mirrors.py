@@ -56,7 +56,7 @@ _RECALLED: Final = 256  # pairs of hosts that are compared then, those with most
 
 
 @dataclass(slots=True, eq=False)
-class Pair:
+class HostPair:
     """Two hosts that have been found to say the same under one path, at least.
 
     Attributes
@@ -72,7 +72,7 @@ class Pair:
 
     Examples
     --------
-    >>> pair = Pair("http://b.example", "http://a.example", host=1)
+    >>> pair = HostPair("http://b.example", "http://a.example", host=1)
     >>> for _ in range(6):
     ...     pair.observe(agrees=True)
     >>> pair.holds, round(pair.same, 1)
@@ -101,7 +101,7 @@ class Pair:
         return self.compared >= LEAST and self.same >= AGREE * self.compared
 
 
-class Said(NamedTuple):
+class PageLikeness(NamedTuple):
     """What two pages are compared by: digests of content and of text, similarity hash, and size."""
 
     digest: int
@@ -110,15 +110,17 @@ class Said(NamedTuple):
     size_bytes: int
 
     @classmethod
-    def by(cls, row: Any) -> Said:
+    def by(cls, row: Any) -> PageLikeness:
         """Return that of a record."""
         return cls(*(int(row[name]) for name in cls._fields))
 
-    def agrees(self, other: Said) -> bool:
+    def agrees(self, other: PageLikeness) -> bool:
         """Whether both say the same, but for a line perhaps.
 
-        >>> Said(1, 2, 0b1011, 1000).agrees(Said(3, 4, 0b1000, 1040)), Said(1, 0, 0, 9).agrees(Said(3, 0, 0, 9))
-        (True, False)
+        >>> PageLikeness(1, 2, 0b1011, 1000).agrees(PageLikeness(3, 4, 0b1000, 1040))
+        True
+        >>> PageLikeness(1, 0, 0, 9).agrees(PageLikeness(3, 0, 0, 9))
+        False
         """
         if self.digest == other.digest or (self.words and self.words == other.words):
             return True
@@ -137,15 +139,15 @@ class Mirrors:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._pairs: dict[str, list[Pair]] = {}  # by where either is
-        self._mirrors: dict[int, Pair] = {}  # by the number of the copy
-        self._twins: dict[int, tuple[Pair, int]] = {}  # by slot: the key of its URL on the original
-        self._freed: list[Pair] = []
+        self._pairs: dict[str, list[HostPair]] = {}  # by where either is
+        self._mirrors: dict[int, HostPair] = {}  # by the number of the copy
+        self._twins: dict[int, tuple[HostPair, int]] = {}  # by slot: the key of its URL on the original
+        self._freed: list[HostPair] = []
         self._seeds: set[int] | None = None  # hosts of seeds, once somebody wants to know
         self._recall()
 
     @property
-    def hosts(self) -> dict[int, Pair]:
+    def hosts(self) -> dict[int, HostPair]:
         """The mirrors, by the number of the host."""
         return {number: pair for number, pair in self._mirrors.items() if pair.mirror}
 
@@ -155,7 +157,7 @@ class Mirrors:
         if event.outcome not in HELD or event.flags & KEEP or event.size_bytes < SLIGHT_BYTES:
             return
         self._meet(event.host, url, event.alias if event.outcome == Outcome.DUPLICATE else event.near)
-        said = Said(event.digest, event.words, event.simhash, event.size_bytes)
+        said = PageLikeness(event.digest, event.words, event.simhash, event.size_bytes)
         for pair in self._pairs.get(origin(url), ()) if self._pairs else ():
             self._compare(pair, url, said)
 
@@ -205,7 +207,7 @@ class Mirrors:
         if self._seeded(host) and self._seeded(number):
             return
         later = self._seeded(number) or (host > number and not self._seeded(host))
-        pair = Pair(here, there, host) if later else Pair(there, here, number)
+        pair = HostPair(here, there, host) if later else HostPair(there, here, number)
         mine.append(pair)
         others.append(pair)
 
@@ -216,7 +218,7 @@ class Mirrors:
             self._seeds = set(rows["host"][rows["depth"] == 0].tolist())
         return host in self._seeds
 
-    def _compare(self, pair: Pair, url: str, said: Said) -> None:
+    def _compare(self, pair: HostPair, url: str, said: PageLikeness) -> None:
         """Compare what a page says with that of the same path on the other host, where that was read."""
         elsewhere = pair.original if origin(url) == pair.copy else pair.copy
         slot = self._slot(key(elsewhere + path_query(url)))
@@ -226,11 +228,11 @@ class Mirrors:
         row = self._state.records.rows[index]
         if row["outcome"] not in HELD or row["size_bytes"] < SLIGHT_BYTES:
             return
-        pair.observe(agrees=said.agrees(Said.by(row)))
+        pair.observe(agrees=said.agrees(PageLikeness.by(row)))
         if pair.holds != pair.mirror:
             self._judged(pair)
 
-    def _judged(self, pair: Pair) -> None:
+    def _judged(self, pair: HostPair) -> None:
         pair.mirror = pair.holds
         if not pair.mirror:
             self._freed.append(pair)
@@ -238,7 +240,7 @@ class Mirrors:
             self._mirrors[pair.host] = pair
             self._note_all(pair)
 
-    def _note_all(self, pair: Pair) -> None:
+    def _note_all(self, pair: HostPair) -> None:
         """Take note of the unread pages of a mirror."""
         state = self._state
         slots = np.flatnonzero(state.known.rows()["host"] == pair.host)
@@ -246,7 +248,7 @@ class Mirrors:
         for slot, url in zip(unread, state.urls.get_many(unread), strict=True):
             self._note(slot, url, pair)
 
-    def _note(self, slot: int, url: str, pair: Pair) -> None:
+    def _note(self, slot: int, url: str, pair: HostPair) -> None:
         if origin(url) == pair.copy and self._state.known.row(slot)["depth"]:
             self._twins[slot] = pair, key(pair.original + path_query(url))
 
@@ -276,4 +278,4 @@ class Mirrors:
         some = read[:: max(len(read) // _SAMPLE, 1)]
         for row, url in zip(some, state.urls.get_many(some["slot"].tolist()), strict=True):
             for pair in self._pairs.get(origin(url), ()):
-                self._compare(pair, url, Said.by(row))
+                self._compare(pair, url, PageLikeness.by(row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.model.worth.weights import Access, Embarrassment, Weight
+from evercrawl.model.worth.weights import AccessWeight, Embarrassment, Weight
 
 if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
@@ -16,12 +16,12 @@ def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weig
     With `lasting`, pages count less of which changes leave next to nothing; see `lasting_weight`.
     """
     if lasting:
-        from evercrawl.model.worth.lasting_weight import Lasting
+        from evercrawl.model.worth.lasting_weight import LastingWeight
 
-        return Lasting(partition, weight_of(name, partition))
+        return LastingWeight(partition, weight_of(name, partition))
     match name:
         case "access":
-            return Access(partition)
+            return AccessWeight(partition)
         case "embarrassment":
             return Embarrassment(partition)
         case "query_match":
@@ -29,9 +29,9 @@ def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weig
 
             return QueryMatch(partition)
         case "learned":
-            from evercrawl.model.worth.learned_weight import Learned
+            from evercrawl.model.worth.learned_weight import LearnedWeight
 
-            return Learned(partition)
+            return LearnedWeight(partition)
         case "quality":
             from evercrawl.model.worth.quality_weight import Quality
 

@@ -33,7 +33,7 @@ LEAST: Final = 0.01
 """That a page counts of its worth, however little stays: it may come to bring what does."""
 
 
-class Lasting(Weight):
+class LastingWeight(Weight):
     """What another weight says, or importance, times how much pages count by what lasts of their changes.
 
     Parameters

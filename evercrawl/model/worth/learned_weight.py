@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
 from evercrawl.model.worth import regression
-from evercrawl.model.worth.page_features import NAMES, Exposure, exposure_of, features
-from evercrawl.model.worth.weights import FLOOR, MEASURELESS, Used
+from evercrawl.model.worth.page_features import NAMES, ReaderExposure, exposure_of, features
+from evercrawl.model.worth.weights import FLOOR, MEASURELESS, DemandWeight
 from evercrawl.store.records import media_kind
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Floats, Ints, Slots
@@ -53,7 +53,7 @@ _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
 _OF_OTHERS: Final = (0.0, 4.0)  # and with nothing else, until they are seen to
 
 
-class Learned(Used):
+class LearnedWeight(DemandWeight):
     """Expected openings, by a Poisson regression on importance, address and kind, drawn to its own number of them.
 
     The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
@@ -70,7 +70,7 @@ class Learned(Used):
         self._theta: Floats = np.zeros(0)
         self._mean = self._spread = self._sum = self._most = 1.0
         self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
-        self._exposure: Exposure | None = None  # None: not asked since there were more questions
+        self._exposure: ReaderExposure | None = None  # None: not asked since there were more questions
         self._plain: Callable[[Slots], Pages] | None = None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
@@ -131,7 +131,7 @@ class Learned(Used):
     def _exposures(self, slots: Slots) -> Floats:
         """Return which openings are usual at the places where pages stood, shape (n,); 1 where nobody tells of places.
 
-        Of pages that were never shown it is what `Exposure` says.
+        Of pages that were never shown it is what `ReaderExposure` says.
         """
         if not self._answered:
             return np.ones(len(slots))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 
-class Exposure(NamedTuple):
+class ReaderExposure(NamedTuple):
     """How much opportunity to be opened pages had, in openings that are usual at the places where they stood.
 
     Attributes
@@ -47,7 +47,7 @@ class Exposure(NamedTuple):
     hidden: float
 
 
-def exposure_of(counts: UsageCounts, state: State) -> Exposure:
+def exposure_of(counts: UsageCounts, state: State) -> ReaderExposure:
     """Return it, as far as people told, by what the crawl has read until now."""
     shown_at = counts.shown_at
     column = shown_at @ click_chances(counts.clicks_at, shown_at.sum(0, dtype=np.int64))
@@ -57,7 +57,7 @@ def exposure_of(counts: UsageCounts, state: State) -> Exposure:
     read = int(np.count_nonzero(state.table.record.take(known) < NO_RECORD))
     total, could = float(counts.of(column, known).sum()), state.records.count + len(known) - read
     mean, unseen = total / max(could, 1), (float(np.count_nonzero(times == 1)) + 1.0) / (float(times.sum()) + 1.0)
-    return Exposure(column, mean, min(unseen * total / max(state.records.count - read, 1), mean))
+    return ReaderExposure(column, mean, min(unseen * total / max(state.records.count - read, 1), mean))
 
 
 NAMES: Final = (

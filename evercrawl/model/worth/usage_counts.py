@@ -128,7 +128,7 @@ class UsageCounts:
         return row
 
 
-class Learner(Protocol):
+class QuestionLearner(Protocol):
     """Learns from questions."""
 
     def learn(self, questions: Iterable[Question]) -> None:
@@ -151,7 +151,7 @@ class Following:
         Who is told of questions.
     """
 
-    def __init__(self, partition: Partition, *learners: Learner) -> None:
+    def __init__(self, partition: Partition, *learners: QuestionLearner) -> None:
         self._tail = Tail(partition.directory / USAGE_FILE)
         self._learners = learners
         while self.renew():
@@ -173,7 +173,7 @@ class Following:
         return anew or self._tail.size != before
 
 
-class Used:
+class UsageColumns:
     """The columns `retrieved` and `clicked` of `Pages`."""
 
     def __init__(self, partition: Partition, *, clicks: bool) -> None:

@@ -27,7 +27,7 @@ from evercrawl.model.worth.usage_counts import PLACES, Following, UsageCounts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.model.worth.usage_counts import Learner
+    from evercrawl.model.worth.usage_counts import QuestionLearner
     from evercrawl.schedule.pages import Pages
     from evercrawl.store.partition import Partition
     from evercrawl.types import Floats, Ints, Slots
@@ -116,10 +116,10 @@ class Total:
         return self._last
 
 
-class Used(Weight):
+class DemandWeight(Weight):
     """A weight that follows what people do: each names a demand for pages, and u."""
 
-    def __init__(self, partition: Partition, *learners: Learner) -> None:
+    def __init__(self, partition: Partition, *learners: QuestionLearner) -> None:
         self.partition = partition
         self.counts = UsageCounts(partition.state)
         self._following = Following(partition, self.counts, *learners)
@@ -163,7 +163,7 @@ class Used(Weight):
         """Return which share of the demand goes to the page of each row of `counts`, shape (rows,), and u."""
 
 
-class Access(Used):
+class AccessWeight(DemandWeight):
     """How often pages were opened; how often they were shown, where nobody told of anything opened."""
 
     def demand(self) -> tuple[Floats, float]:
@@ -179,7 +179,7 @@ class Access(Used):
         return {"shown": self.count(self.counts.shown, slot)}
 
 
-class Embarrassment(Used):
+class Embarrassment(DemandWeight):
     """How often somebody opens the page from an answer, so that a stale copy would embarrass: w = d sum_j c_j b_j.
 
     b_j counts how often the page stood at place j of an answer, c_j is the chance that what stands there is opened,

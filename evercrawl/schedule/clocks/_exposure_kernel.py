@@ -136,7 +136,7 @@ class Tables(NamedTuple):
     rings: Rings
 
 
-class Told(NamedTuple):
+class CopyBelief(NamedTuple):
     """What is thought of a copy; `exposure` tells of each.
 
     `mates` is how many others of its folder its next visit tells of, and `jump` by how much their exposure grows if it
@@ -179,13 +179,13 @@ def _jump(site: Any, rate: float, s: Any) -> float:
 
 
 @compiled
-def by_age(visited_at: float, shape: float, scale: float, now: float) -> Told:
+def by_age(visited_at: float, shape: float, scale: float, now: float) -> CopyBelief:
     """Return what time alone tells of a copy; its exposure is nan where there is none."""
-    return Told(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0, 0.0, 0.0)
+    return CopyBelief(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @compiled
-def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> Told:
+def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> CopyBelief:
     """Return what the clock of its folder tells of a copy; what time does where clocks are not believed, or unknown."""
     plain = by_age(visited_at, shape, scale, now)
     if slot >= len(t.pages) or not visited_at <= now:
@@ -198,7 +198,7 @@ def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: floa
     s, level, slope = t.settings, site[LEVEL], 1.0 + site[SLOPE]
     renew_site(site, now, s)
     if not clocked(site, s):
-        return Told(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0)
+        return CopyBelief(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0)
     renew(folder, site, now, s, t.rings)
     found = exposed(page, folder, site, t.cohorts, t.siblings, visited_at, now, s, t.rings)
     speed = 1.0
@@ -208,7 +208,7 @@ def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: floa
     unit = seconds(site)
     mates = folder.pages - 1.0 if folder.scout == slot and folder.pages > 1.0 else 0.0
     jump = _jump(site, found.shape / found.scale, s) * unit if mates > 0.0 else 0.0
-    return Told(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
+    return CopyBelief(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
 
 
 @entry(i64, pointer(np.uint32), _FLOATS, i64, f64, WORDS, _FLOATS)

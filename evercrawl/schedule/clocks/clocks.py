@@ -74,10 +74,10 @@ from evercrawl.schedule.clocks._layout import (
 )
 from evercrawl.schedule.clocks.cohorts import Cohorts
 from evercrawl.schedule.clocks.exposure import Exposure, by_age
-from evercrawl.schedule.clocks.places import Places
+from evercrawl.schedule.clocks.places import FolderTables
 from evercrawl.schedule.clocks.rings import ClockRings
 from evercrawl.schedule.clocks.stretches import Stretches
-from evercrawl.schedule.clocks.trust import Trust, trust
+from evercrawl.schedule.clocks.trust import ClockTrust, trust
 
 if TYPE_CHECKING:
     from evercrawl.arrays.numbering import Numbering
@@ -137,7 +137,7 @@ class Clocks:
         self._stretches = Stretches()
         self._pages = Rows(PAGE, _NEW_PAGE)
         self._rings = ClockRings(cycle_s / _TICKS)
-        self._places, self._cohorts = Places(self._rings), Cohorts()
+        self._places, self._cohorts = FolderTables(self._rings), Cohorts()
         settings = Rows("f8", rows=np.zeros(SETTINGS))
         self._settings = settings.all()
         self._addresses = Addresses(
@@ -203,7 +203,7 @@ class Clocks:
         self._jumped_at, self._settings[SURPRISE], self._settings[SURPRISE_VARIES] = now, 0.0, 0.0
         return True
 
-    def trust(self, slot: int) -> Trust | None:
+    def trust(self, slot: int) -> ClockTrust | None:
         """Return whether clocks tell how a page's copy ages, and how far they are ahead; None of one not seen yet."""
         rows = self._pages.upto(slot + 1)
         if rows["known"][slot] != KNOWN:

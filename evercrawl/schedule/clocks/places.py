@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # sites as keys, far from each other
 
 
-class Places:
+class FolderTables:
     """Tables of folders, sites and names; folder 0 is that of pages which have none yet.
 
     Parameters

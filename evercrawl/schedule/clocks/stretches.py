@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from evercrawl.schedule.shared.pacing import Pace
+from evercrawl.schedule.shared.pacing import MeasuredPace
 
 _EARLY: Final = 256  # visits, up to which stretches are short
 _SHORT: Final = 16
@@ -24,7 +24,7 @@ class Stretches:
     """
 
     def __init__(self) -> None:
-        self._pace = Pace()
+        self._pace = MeasuredPace()
         self._visits = self._paced = 0
         self.known = 0
         """How many pages share the visits."""

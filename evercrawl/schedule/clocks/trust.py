@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 
-class Trust(NamedTuple):
+class ClockTrust(NamedTuple):
     """How much clocks are ahead of time on a site.
 
     Attributes
@@ -26,7 +26,7 @@ class Trust(NamedTuple):
     believed: bool
 
 
-def trust(site: Floats, settings: Floats) -> Trust:
+def trust(site: Floats, settings: Floats) -> ClockTrust:
     """Return it for the columns of a site and the numbers of the crawl, as the kernels work it out (`clocked`).
 
     Examples
@@ -38,11 +38,11 @@ def trust(site: Floats, settings: Floats) -> Trust:
     >>> site, crawl = np.zeros(SITE_COLUMNS), np.zeros(SETTINGS)
     >>> crawl[ALL_ADVANTAGE], crawl[ALL_VISITS] = 900.0, 1000.0
     >>> trust(site, crawl)
-    Trust(nats=10.0, believed=False)
+    ClockTrust(nats=10.0, believed=False)
     >>> site[ADVANTAGE] = 8.0
     >>> trust(site, crawl)
-    Trust(nats=18.0, believed=True)
+    ClockTrust(nats=18.0, believed=True)
     """
     everywhere = GAINED * settings[ALL_ADVANTAGE] / max(settings[ALL_VISITS], GAINED)
     nats = float(site[ADVANTAGE] + min(max(everywhere, -GAIN_MOST), GAIN_MOST))
-    return Trust(nats, nats > MARGIN)
+    return ClockTrust(nats, nats > MARGIN)

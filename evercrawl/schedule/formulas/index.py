@@ -20,7 +20,7 @@ NEVER_S: Final = 1e11
 _SMALL: Final = 0.01  # below it differences of nearly equal numbers are taken as series
 
 
-class Parts(NamedTuple):
+class IntervalParts(NamedTuple):
     """What an interval is worth, for a weight of 1 (s), and the probability of what costs more (see `parts`)."""
 
     fresh: Floats
@@ -40,7 +40,7 @@ def survival(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Floats:
     return np.exp(-shape * np.log1p(age_s / scale_s))
 
 
-def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Parts:
+def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> IntervalParts:
     """Return `fresh` = int S - t S, `harmonic` = t - int S, and `p_changed` = 1 - S + t S'.
 
     The last is the marginal cost of a change.
@@ -59,7 +59,7 @@ def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Parts:
     fresh, harmonic = whole - t * fresh_yet, t - whole
     small = (a + 1) * x < _SMALL
     fresh, harmonic = np.where(small, _series(a, b, x, fresh=True), fresh), np.where(small, _series(a, b, x), harmonic)
-    return Parts(fresh, harmonic, np.maximum(1 - fresh_yet - t * a * fresh_yet / (b + t), 0.0))
+    return IntervalParts(fresh, harmonic, np.maximum(1 - fresh_yet - t * a * fresh_yet / (b + t), 0.0))
 
 
 def heard(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayLike) -> Floats:

@@ -21,7 +21,7 @@ _LEVELS: Final = 4000
 _HALVINGS: Final = 100
 
 
-class Signals(NamedTuple):
+class PageSignals(NamedTuple):
     """How a page changes, and what is said of it.
 
     Attributes
@@ -39,7 +39,7 @@ class Signals(NamedTuple):
     kappa: float
 
 
-def signals(lam: float, recall: float, false_rate: float) -> Signals:
+def signals(lam: float, recall: float, false_rate: float) -> PageSignals:
     """Return what announcements are like, by the rate of change, the part that is announced, and false alarms.
 
     Examples
@@ -47,11 +47,11 @@ def signals(lam: float, recall: float, false_rate: float) -> Signals:
     Half of all changes are announced, and every other announcement is false:
 
     >>> signals(1.0, 0.5, 0.5)
-    Signals(announced=1.0, silent=0.5, kappa=0.6931471805599453)
+    PageSignals(announced=1.0, silent=0.5, kappa=0.6931471805599453)
     """
     announced = lam * recall + false_rate
     precision = min(lam * recall / announced, 1.0 - _SMALL) if announced > 0 else 0.0
-    return Signals(announced, lam * (1.0 - recall), float(-np.log1p(-precision)))
+    return PageSignals(announced, lam * (1.0 - recall), float(-np.log1p(-precision)))
 
 
 def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision: float) -> float:
@@ -95,7 +95,7 @@ def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision
     return float(np.dot(weight, kept) / weight.sum())
 
 
-def times(of: Signals, at: Floats) -> tuple[Floats, Floats]:
+def times(of: PageSignals, at: Floats) -> tuple[Floats, Floats]:
     """Return ET and EF by level, in seconds.
 
     References

@@ -16,7 +16,7 @@ from evercrawl.schedule.frontier._layout import ADDED, AGAIN, AWAKE, SHORT, WOKE
 from evercrawl.schedule.frontier._memory import asleep, awake, short
 
 if TYPE_CHECKING:
-    from evercrawl.schedule.frontier._rows import Rows
+    from evercrawl.schedule.frontier._rows import CandidateRows
 
 
 @compiled
@@ -53,7 +53,7 @@ def see_bed(s: Store, h: int) -> None:
 
 
 @compiled
-def see_rows(s: Store, r: Rows, chosen: Any, n: int) -> None:
+def see_rows(s: Store, r: CandidateRows, chosen: Any, n: int) -> None:
     """Ask for what rows that are settled will need: what takes a chosen one's place, and where the others come."""
     for i in chosen:
         h = whole(r.of[i])

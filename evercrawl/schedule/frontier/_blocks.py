@@ -9,7 +9,7 @@ more is used, to whom ever; nothing is copied but tables, and what a first block
 from typing import Any, Final, NamedTuple
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule.frontier._heaps import Order, whole
+from evercrawl.schedule.frontier._heaps import HostHeap, whole
 from evercrawl.schedule.frontier._layout import BITS, BLOCK, FREE, FREE_TABLE, TABLED, TOP
 
 LARGEST: Final = BITS - 2
@@ -23,9 +23,9 @@ class Store(NamedTuple):
     """All memory there is."""
 
     lots: Any
-    resting: Order
-    dues: Order
-    news: Order
+    resting: HostHeap
+    dues: HostHeap
+    news: HostHeap
     keys: Any
     slots: Any
     tables: Any

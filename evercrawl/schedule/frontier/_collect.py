@@ -31,7 +31,7 @@ from evercrawl.schedule.frontier._memory import asleep, awake, bag_out, empty_sh
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
-    from evercrawl.schedule.frontier._rows import Rows
+    from evercrawl.schedule.frontier._rows import CandidateRows
 
 BELOW: Final = 2  # entries of a heap below the first, one of which is the second
 POOL: Final = 15  # at most so many pages of a host are compared
@@ -42,7 +42,7 @@ REFILL: Final = 32  # pages that move from the bag to the short list at once whe
 
 
 @compiled
-def consider(s: Store, r: Rows, h: int) -> None:
+def consider(s: Store, r: CandidateRows, h: int) -> None:
     """Let a host take part in this choice."""
     lot = s.lots[h]
     if lot.stamp == s.control[STAMP] or lot.out:
@@ -55,7 +55,7 @@ def consider(s: Store, r: Rows, h: int) -> None:
 
 
 @compiled
-def _row(r: Rows, n: int, h: int, slot: int, kind: int, place: int) -> int:
+def _row(r: CandidateRows, n: int, h: int, slot: int, kind: int, place: int) -> int:
     r.slots[n], r.of[n], r.kinds[n], r.places[n] = slot, h, kind, place
     return n + 1
 
@@ -73,7 +73,7 @@ def _arrive(s: Store, h: int) -> None:
 
 
 @compiled
-def gather_hosts(s: Store, r: Rows, now: float, most: int, wide: int, in_order: int) -> None:
+def gather_hosts(s: Store, r: CandidateRows, now: float, most: int, wide: int, in_order: int) -> None:
     """See which hosts have rested, at most `most` at once, and choose whose pages to look at: `wide` of each order.
 
     Where new pages come as they were found their keys cannot be compared, so all hosts are looked at that come to rest.
@@ -110,7 +110,7 @@ def _stale(s: Store, h: int) -> Any:
 
 
 @compiled
-def _unrank(s: Store, r: Rows, n: int, h: int) -> int:
+def _unrank(s: Store, r: CandidateRows, n: int, h: int) -> int:
     """Make rows of a host's short list, and of what was longest in its bag."""
     lot = s.lots[h]
     heap = short(s, h)
@@ -124,7 +124,7 @@ def _unrank(s: Store, r: Rows, n: int, h: int) -> int:
 
 
 @compiled
-def review(s: Store, r: Rows, n: int, chosen: int) -> int:
+def review(s: Store, r: CandidateRows, n: int, chosen: int) -> int:
     """Rank the next hosts anew, round all, a row for each page `chosen` of late; return where the rows end."""
     hosts, tries = s.control[HOSTS], 16
     s.control[CREDIT] = min(s.control[CREDIT] + chosen, WINDOW)
@@ -156,7 +156,7 @@ def _refill(s: Store, h: int) -> None:
 
 
 @compiled
-def gather_pages(s: Store, r: Rows, n: int, now: float, depth: int, in_order: int) -> int:
+def gather_pages(s: Store, r: CandidateRows, n: int, now: float, depth: int, in_order: int) -> int:
     """Make rows of the pages that the hosts offer, up to `depth` of each kind; return where they end.
 
     Where more are overdue than that, one more: what had to wait tells how dear visits to the host are.
@@ -185,7 +185,7 @@ def gather_pages(s: Store, r: Rows, n: int, now: float, depth: int, in_order: in
 
 
 @compiled
-def wake(s: Store, r: Rows, n: int, now: float) -> int:
+def wake(s: Store, r: CandidateRows, n: int, now: float) -> int:
     """Make rows of the pages that may be refreshed from now on; return where they end."""
     for i in range(1, r.counts[3] + 1):
         h = whole(r.hosts[len(r.hosts) - i])
@@ -195,7 +195,7 @@ def wake(s: Store, r: Rows, n: int, now: float) -> int:
 
 
 @compiled
-def price_rows(s: Store, r: Rows, n: int) -> None:
+def price_rows(s: Store, r: CandidateRows, n: int) -> None:
     """Write how dear visits to the hosts of the first `n` rows are."""
     for i in range(n):
         dear = s.lots[whole(r.of[i])].dear
@@ -203,7 +203,7 @@ def price_rows(s: Store, r: Rows, n: int) -> None:
 
 
 @compiled
-def gather_again(s: Store, r: Rows, n: int, most: int) -> int:
+def gather_again(s: Store, r: CandidateRows, n: int, most: int) -> int:
     """Make rows of the next `most` pages whose keys are to be made anew, round all hosts; return where they end."""
     hosts, until, tries = s.control[HOSTS], n + most, 4 * most + 16
     while n < until and tries and hosts:

@@ -12,9 +12,9 @@ from evercrawl.schedule.frontier import _collect as collecting
 from evercrawl.schedule.frontier import _layout as layout
 from evercrawl.schedule.frontier import _settle as settling
 from evercrawl.schedule.frontier._blocks import Store
-from evercrawl.schedule.frontier._heaps import Order, whole
+from evercrawl.schedule.frontier._heaps import HostHeap, whole
 from evercrawl.schedule.frontier._layout import ADDED, CONTROL, DUES, MOST_HOSTS, MOST_ROWS, NEWS, PLACES, RESTING
-from evercrawl.schedule.frontier._rows import Rows
+from evercrawl.schedule.frontier._rows import CandidateRows
 
 _FLOATS, _INTS, _SLOTS, _BYTES = (pointer(kind) for kind in (np.float64, np.int64, np.uint32, np.uint8))
 _lots_at: Final = pointer_at(layout.LOT)
@@ -32,18 +32,18 @@ def _store(memory: Any) -> Store:
     first, second, third = orders[:n], orders[n : 2 * n], orders[2 * n :]
     return Store(
         hosts,
-        Order(first["key"], first["slot"], hosts["rest"], sizes, RESTING),
-        Order(second["key"], second["slot"], hosts["due"], sizes, DUES),
-        Order(third["key"], third["slot"], hosts["new"], sizes, NEWS),
+        HostHeap(first["key"], first["slot"], hosts["rest"], sizes, RESTING),
+        HostHeap(second["key"], second["slot"], hosts["due"], sizes, DUES),
+        HostHeap(third["key"], third["slot"], hosts["new"], sizes, NEWS),
         entries["key"], entries["slot"], view(_slots_at(at[layout.AT_TABLES]), layout.WORDS_OF_TABLES * n),
         view(_slots_at(at[layout.AT_ENTRIES]), 3 * PLACES * n), sizes,
     )  # fmt: skip
 
 
 @compiled
-def _rows(memory: Any) -> Rows:
+def _rows(memory: Any) -> CandidateRows:
     at, n, m = view(memory, layout.MEMORY), MOST_ROWS, MOST_HOSTS
-    return Rows(
+    return CandidateRows(
         view(_slots_at(at[layout.AT_SLOTS]), n), view(_slots_at(at[layout.AT_OF]), n),
         view(_slots_at(at[layout.AT_PLACES]), n), view(_bytes_at(at[layout.AT_KINDS]), n),
         view(_slots_at(at[layout.AT_HOSTS]), m), view(floats_at(at[layout.AT_BEST]), m),

@@ -124,7 +124,7 @@ def heapify(heap: Heap, n: int) -> None:
         _sink(heap, n, i, key_at(heap, i), slot_at(heap, i))
 
 
-class Order(NamedTuple):
+class HostHeap(NamedTuple):
     """A heap of hosts: keys and hosts by place, place + 1 by host (0: not in it), and how many, in `size[at]`."""
 
     keys: Any
@@ -135,13 +135,13 @@ class Order(NamedTuple):
 
 
 @compiled
-def _stand(order: Order, i: int, key: float, host: int) -> None:
+def _stand(order: HostHeap, i: int, key: float, host: int) -> None:
     order.keys[i], order.hosts[i] = key, host
     order.places[host] = i + 1
 
 
 @compiled
-def _move(order: Order, i: int, key: float, host: int) -> None:
+def _move(order: HostHeap, i: int, key: float, host: int) -> None:
     """Stand `host` at `i`, or above or below, where it belongs."""
     n, start = order.size[order.at], i
     while i > 0:
@@ -164,13 +164,13 @@ def _move(order: Order, i: int, key: float, host: int) -> None:
 
 
 @compiled
-def place_of(order: Order, host: int) -> Any:
+def place_of(order: HostHeap, host: int) -> Any:
     """Return a host's place, -1 if it is not in the order."""
     return whole(order.places[host]) - 1
 
 
 @compiled
-def enter(order: Order, host: int, key: float) -> None:
+def enter(order: HostHeap, host: int, key: float) -> None:
     """Stand a host in the order, or move it there, by its key."""
     place = whole(order.places[host])
     if place == 0:
@@ -182,7 +182,7 @@ def enter(order: Order, host: int, key: float) -> None:
 
 
 @compiled
-def leave(order: Order, host: int) -> None:
+def leave(order: HostHeap, host: int) -> None:
     """Take a host out of the order, if it is there."""
     place = whole(order.places[host])
     if place == 0:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 
-class Rows(NamedTuple):
+class CandidateRows(NamedTuple):
     """The candidates of one choice, and the hosts that they are of, each with its best row."""
 
     slots: Any

@@ -32,7 +32,7 @@ from evercrawl.schedule.frontier._memory import (
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
-    from evercrawl.schedule.frontier._rows import Rows
+    from evercrawl.schedule.frontier._rows import CandidateRows
 
 _STEP: Final = 0.1  # how much of what a visit shows a host's price takes in
 _SURPRISE: Final = 3.0  # at most, in the logarithm
@@ -43,7 +43,7 @@ SHORT_MOST: Final = 1 << 13
 
 
 @compiled
-def rank(s: Store, r: Rows, values: Any) -> None:
+def rank(s: Store, r: CandidateRows, values: Any) -> None:
     """Find the best row of each host, its value, and that of the second best."""
     for i in range(len(values)):
         lot = s.lots[r.of[i]]
@@ -57,7 +57,7 @@ def rank(s: Store, r: Rows, values: Any) -> None:
 
 
 @compiled
-def price_hosts(s: Store, r: Rows, chosen: Any, busy: Any, values: Any, price: float) -> None:
+def price_hosts(s: Store, r: CandidateRows, chosen: Any, busy: Any, values: Any, price: float) -> None:
     """Let the prices of the hosts of chosen rows follow what was chosen, and what had to wait.
 
     The price at which a host's pages want as many visits as it allows lies between the two; of all such prices the one
@@ -77,7 +77,7 @@ def price_hosts(s: Store, r: Rows, chosen: Any, busy: Any, values: Any, price: f
 
 
 @compiled
-def line_up(r: Rows, least: float, keys: Any, spots: Any, lined: Any) -> int:
+def line_up(r: CandidateRows, least: float, keys: Any, spots: Any, lined: Any) -> int:
     """Write the hosts whose best value is `least` or more, the best first; return how many.
 
     Of each is written its number, the row, its slot, and 1 where that is a new page.
@@ -113,7 +113,7 @@ def _sort(keys: Any, spots: Any, n: int) -> None:
 
 
 @compiled
-def take_rows(s: Store, r: Rows, chosen: Any) -> None:
+def take_rows(s: Store, r: CandidateRows, chosen: Any) -> None:
     """Take the pages of rows away, each of another host, and the hosts with them."""
     for i in chosen:
         h = whole(r.of[i])
@@ -137,7 +137,7 @@ def _add(s: Store, h: int, key: float, slot: int) -> None:
 
 
 @compiled
-def _rank_anew(s: Store, r: Rows, values: Any, i: int) -> int:
+def _rank_anew(s: Store, r: CandidateRows, values: Any, i: int) -> int:
     """Fill the short list of a host with the best quarter of its rows from `i` on; return where they end."""
     h, end = whole(r.of[i]), i
     while end < len(values) and r.of[end] == h and (r.kinds[end] == RANKED or r.kinds[end] == DONE):
@@ -159,7 +159,7 @@ def _rank_anew(s: Store, r: Rows, values: Any, i: int) -> int:
 
 
 @compiled
-def place_ranked(s: Store, r: Rows, values: Any) -> None:
+def place_ranked(s: Store, r: CandidateRows, values: Any) -> None:
     """Fill the short lists that were ranked anew."""
     i = 0
     while i < len(values):
@@ -167,7 +167,7 @@ def place_ranked(s: Store, r: Rows, values: Any) -> None:
 
 
 @compiled
-def place_new(s: Store, r: Rows, values: Any) -> None:
+def place_new(s: Store, r: CandidateRows, values: Any) -> None:
     """Place new pages by their values, and tell the order of rested hosts of it."""
     for i in range(len(values)):
         h, slot, key = whole(r.of[i]), whole(r.slots[i]), -values[i]
@@ -185,7 +185,7 @@ def place_new(s: Store, r: Rows, values: Any) -> None:
 
 
 @compiled
-def place_seen(s: Store, r: Rows, first: int, last: int, keys: Any) -> None:
+def place_seen(s: Store, r: CandidateRows, first: int, last: int, keys: Any) -> None:
     """Place the pages of rows `first` to `last` by when they fall due."""
     for i in range(first, last):
         h, key = whole(r.of[i]), keys[i - first]
@@ -200,7 +200,7 @@ def place_seen(s: Store, r: Rows, first: int, last: int, keys: Any) -> None:
 
 
 @compiled
-def stand_hosts(s: Store, r: Rows, in_order: int) -> None:
+def stand_hosts(s: Store, r: CandidateRows, in_order: int) -> None:
     """Stand the hosts that took part, and were not chosen, where they belong."""
     for spot in range(r.counts[0]):
         h = whole(r.hosts[spot])

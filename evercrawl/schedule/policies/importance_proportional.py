@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
-class ImportanceProportional(Planned):
+class ImportanceProportional(PlannedRates):
     """Visit pages in proportion to what they matter: what is best without knowing how pages change.
 
     Parameters
     ----------
     new_share, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.schedule.shared.discovery import Discovery, counted
+from evercrawl.schedule.shared.discovery import UnreadFirst, counted
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
-class InDegree(Discovery):
+class InDegree(UnreadFirst):
     """Visit the page never read to which most pages link that were; of equal ones the one found first.
 
     A count is kept of each known URL, 4 bytes, and counted anew from the journal at each start. Where the crawl weighs

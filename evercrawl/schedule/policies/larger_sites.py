@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from evercrawl.schedule.shared.discovery import Discovery, among_equals, counted
+from evercrawl.schedule.shared.discovery import UnreadFirst, among_equals, counted
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
-class LargerSites(Discovery):
+class LargerSites(UnreadFirst):
     """Visit a page never read of the site that has most of them, so that no site is left over at the end.
 
     A site may be asked once in a while only, so what is left of the largest one decides when a crawl is done. Its pages

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.schedule.shared.discovery import Discovery
+from evercrawl.schedule.shared.discovery import UnreadFirst
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
-class Opic(Discovery):
+class Opic(UnreadFirst):
     """Visit the page with most cash among those never read; `greedy` would look at all pages, and read some again.
 
     Examples

@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.formulas.objectives import FRESHNESS, OBJECTIVES
 from evercrawl.schedule.parameters import Annotated, bounded, choice
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Context
@@ -23,7 +23,7 @@ _FETCHES: Final = (
 )
 
 
-class Optimal(Planned):
+class Optimal(PlannedRates):
     """Allocate visits by Lagrange's method, as if the estimated rates of change were known.
 
     One more visit a second is worth the same on every page that is visited. By freshness, pages that change too often
@@ -35,7 +35,7 @@ class Optimal(Planned):
         What is made best: freshness; harmonic, the cost of missed changes; age; or bytes: freshness where a page that
         changed costs more than one that did not, as the crawl's budget counts.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from evercrawl.schedule.shared.discovery import Discovery
+from evercrawl.schedule.shared.discovery import UnreadFirst
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _TIE: Final = 2.0**-50  # a page found 2^32 pages later counts for four millionths less, and less than one solves for
 
 
-class Pagerank(Discovery):
+class Pagerank(UnreadFirst):
     """Visit the page never read with the highest PageRank in the graph of all known pages and links.
 
     It is solved anew when a fifth more visits were made, which holds the crawl up for about a second for ten million

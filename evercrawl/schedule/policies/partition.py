@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.parameters import Annotated, bounded, choice, number
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ KEYS: Final = ("p", "lam", "p_over_lam", "pf")
 of visits that is the same for all."""
 
 
-class Groups(NamedTuple):
+class GroupRates(NamedTuple):
     """Pages in groups, and the rates that are best for their representatives.
 
     Attributes
@@ -45,7 +45,7 @@ class Groups(NamedTuple):
     rate: Floats
 
 
-class Partition(Planned):
+class Partitioned(PlannedRates):
     """Sort pages into groups of one size, solve for one representative of each, and visit all pages of a group alike.
 
     Parameters
@@ -59,14 +59,14 @@ class Partition(Planned):
         How often, at most, pages move to the group whose centre is nearest, by the roots of importance and rate, before
         the groups are solved; 0 leaves them as they were sorted.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------
     >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(4), np.ones(4), np.array([1.0, 4.0, 1.0, 4.0])
     >>> pages = Pages(np.arange(4, dtype=np.uint32), none, one, none, 1e9 * one, 4e9 / lam, one, none, none)
-    >>> policy = Partition(grouping="lam", groups=2)
+    >>> policy = Partitioned(grouping="lam", groups=2)
     >>> later = policy.plan(pages, 0, Context(0.0))
     >>> policy.rates(pages.slot).round(3)
     array([0.273, 0.227, 0.273, 0.227])
@@ -91,7 +91,7 @@ class Partition(Planned):
         self.grouping = grouping
         self.groups = groups
         self.steps = steps
-        self._planned: Groups | None = None
+        self._planned: GroupRates | None = None
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the rates of the groups, page by page."""
@@ -104,7 +104,7 @@ class Partition(Planned):
         Returns
         -------
         plan
-            See `Planned`.
+            See `PlannedRates`.
         groups
             The groups of the last plan; once there was one.
 
@@ -129,7 +129,7 @@ class Partition(Planned):
         return {**super().tables(context), "groups": groups}
 
 
-def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> Groups:
+def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> GroupRates:
     """Return groups of pages and their rates: the largest sum of T w F(f, lam) over groups of T pages, by Lagrange.
 
     Parameters
@@ -139,7 +139,7 @@ def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, s
     budget
         Visits a second.
     key, groups, steps
-        As for `Partition`.
+        As for `Partitioned`.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, s
     size = np.bincount(label)
     centre_w, centre_lam = (np.bincount(label, column) / size for column in (weight, lam))
     used = allocation.optimum(size * centre_w, size * centre_lam, budget).rate  # T w F(f, lam) = T w F(T f, T lam)
-    return Groups(label, centre_w, centre_lam, size, used / size)
+    return GroupRates(label, centre_w, centre_lam, size, used / size)
 
 
 def keys(weight: Floats, lam: Floats, budget: float, key: str) -> Floats:

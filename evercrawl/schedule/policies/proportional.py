@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from evercrawl.schedule.pages import Pages
     from evercrawl.types import Floats
 
 
-class Proportional(Planned):
+class Proportional(PlannedRates):
     """Visit pages in proportion to their rates of change.
 
     The yardstick that looks right and is not: pages that change faster than they could be visited take the most.
@@ -19,7 +19,7 @@ class Proportional(Planned):
     Parameters
     ----------
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

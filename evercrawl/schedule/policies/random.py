@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.schedule.abilities import Follows
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.shared.pacing import Pace
+from evercrawl.schedule.shared.pacing import MeasuredPace
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Context
@@ -42,7 +42,7 @@ class Random(Follows, Policy):
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
-        self._pace, self._known = Pace(), 1
+        self._pace, self._known = MeasuredPace(), 1
 
     def value(self, pages: Pages, context: Context) -> Floats:
         """Return a number from 0 to 1 that depends on seed, page and instant only."""

@@ -10,7 +10,7 @@ from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.formulas import probing
 from evercrawl.schedule.formulas.site_shares import fit
 from evercrawl.schedule.parameters import Annotated, bounded, choice, number
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 from evercrawl.schedule.shared.site_tallies import SiteTallies
 from evercrawl.schedule.shared.spaced import drawn
 
@@ -40,7 +40,7 @@ class _Sites(NamedTuple):
     pages: Floats
 
 
-class Sampling(Planned):
+class Sampling(PlannedRates):
     """In each period probe some pages of every site; what is left of its visits goes where most probes had changed.
 
     A period has `part` times as many visits as there are pages. Small sites are joined where there are fewer probes
@@ -59,7 +59,7 @@ class Sampling(Planned):
     split
         greedy: the site with the largest share first; or proportional to the changed pages that are expected.
     new_share
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

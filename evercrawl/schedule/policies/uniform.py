@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import InvalidatedBy
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 
-class Uniform(Planned):
+class Uniform(PlannedRates):
     """Visit all pages equally often, whatever they matter and however they change.
 
     Where all matter the same it is better than visits in proportion to rates of change, by freshness and by age. New
@@ -24,7 +24,7 @@ class Uniform(Planned):
     Parameters
     ----------
     new_share, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from evercrawl.schedule.abilities import Follows, Resumes
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.formulas.index import survival
 from evercrawl.schedule.parameters import Annotated, bounded, number
-from evercrawl.schedule.shared.pacing import Pace
+from evercrawl.schedule.shared.pacing import MeasuredPace
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Context
@@ -76,7 +76,7 @@ class Xyleme(Follows, Resumes, Policy):
         self._cycle = cycle
         self.cycle_s = math.inf
         self._rounds = 1 / cycle
-        self._pace = Pace()
+        self._pace = MeasuredPace()
 
     def value(self, pages: Pages, context: Context) -> Floats:
         """Return cash x (0.5 + P(changed)) of each page, in whichever direction the cash moves; more of the cycle's."""

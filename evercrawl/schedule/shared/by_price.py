@@ -14,7 +14,7 @@ from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
 from evercrawl.schedule.parameters import Share, bounded
 from evercrawl.schedule.shared._price_layout import TERMS, THETA, WEIGHED
-from evercrawl.schedule.shared.pacing import Pace
+from evercrawl.schedule.shared.pacing import MeasuredPace
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         self.price = math.nan
         self.patience = _PATIENCE_S[0]
         self._visits = 0
-        self._pace, self._known = Pace(), 0
+        self._pace, self._known = MeasuredPace(), 0
         self._terms = np.zeros(TERMS)
         self._terms[THETA:WEIGHED] = self._harmonic, self._new_harmonic, NEVER_S, self._given, _WEIGHED_PAGES
         self.weight_ratio = self._terms[WEIGHED:]

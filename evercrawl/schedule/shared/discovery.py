@@ -21,7 +21,7 @@ _LEAST, _MOST = 2.0**-_BITS, 2.0**_BITS
 _TIE: Final = 2.0**-33  # a slot counts for less than half of what tells two pages apart
 
 
-class Discovery(Places, Policy):
+class UnreadFirst(Places, Policy):
     """Visit pages never read in an order of their own; when there is none, the one whose last visit is longest ago.
 
     What a page promises changes with every page that is read. So of those that wait, many are ranked anew at each

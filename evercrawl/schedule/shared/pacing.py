@@ -12,12 +12,12 @@ _MEMORY_S: Final = 86_400.0  # the pace is that of the last day
 _ARREARS: Final = 64.0  # visits that new pages, or others, can be owed at most
 
 
-class Pace:
+class MeasuredPace:
     """How many visits a second a crawl makes, over about the last day.
 
     Examples
     --------
-    >>> pace = Pace()
+    >>> pace = MeasuredPace()
     >>> for now in range(1000):
     ...     pace.made(2, float(now))
     >>> round(pace.per_s, 2), round(pace.cycle_s(500))

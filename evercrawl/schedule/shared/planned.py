@@ -16,7 +16,7 @@ from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import Annotated, Share, bounded, number
 from evercrawl.schedule.shared.checked import Checked, update_ratio
 from evercrawl.schedule.shared.estimated import estimator_of
-from evercrawl.schedule.shared.pacing import Pace, Turns
+from evercrawl.schedule.shared.pacing import MeasuredPace, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ _UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never
 _PACE: Final = "planned_visits_per_s"
 
 
-class Planned(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Policy):
+class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Policy):
     """Give every page a rate of visits f now and then; visit the page that is late by the most of its own intervals.
 
     A page that got none is visited when nothing else waits: nothing of the budget is left unused. Pages visited since
@@ -73,7 +73,7 @@ class Planned(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Policy):
         self.estimator = estimator.replace("-", "_")
         self._estimated = estimator_of(f"{self.called}: estimator", self.estimator, ESTIMATORS)
         self.replan = replan
-        self._turns, self._pace, self._seen = Turns(new_share), Pace(), Checked()
+        self._turns, self._pace, self._seen = Turns(new_share), MeasuredPace(), Checked()
         self._visits, self._resumed_per_s = 0, math.nan
         self._rates = Rows([("per_s", "f8")], (math.nan,))
         self._mean_per_s = 1.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.schedule.parameters import Annotated, bounded, choice
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from evercrawl.schedule.base import Context
@@ -18,7 +18,7 @@ SPACINGS: Final = ("even", "random")
 _SOON: Final = 1e-300
 
 
-class Spaced(Planned):
+class Spaced(PlannedRates):
     """Visit pages at their rates, evenly, or at random moments (Poisson) as the policy was published.
 
     Lots are drawn from the page's number and the instant of its last visit, so that a restart draws the same. Where
@@ -29,7 +29,7 @@ class Spaced(Planned):
     spacing
         even or random.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
     """
 
     @bounded

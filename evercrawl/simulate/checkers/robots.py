@@ -22,7 +22,7 @@ LATE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ReadRules:
     r"""What an origin said, read by a reader of its own.
 
     Attributes
@@ -38,7 +38,7 @@ class Rules:
 
     Examples
     --------
-    >>> rules = Rules.read(200, "", {}, b"User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n", 0.0, 0.0)
+    >>> rules = ReadRules.read(200, "", {}, b"User-agent: *\nDisallow: /private/\nCrawl-delay: 5\n", 0.0, 0.0)
     >>> rules.forbids("/private/1"), rules.forbids("/1"), rules.delay_s
     (True, False, 5.0)
     """
@@ -50,7 +50,7 @@ class Rules:
     delay_s: float = 0.0
 
     @classmethod
-    def read(cls, status: int, error: str, headers: dict[str, str], body: bytes, at: float, now: float) -> Rules:
+    def read(cls, status: int, error: str, headers: dict[str, str], body: bytes, at: float, now: float) -> ReadRules:
         """Return what an answer says; only what made-up webs write is understood."""
         match verdict(status, error):
             case "disallow_all":
@@ -81,8 +81,8 @@ class RobotsObeyed(Checker):
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
-        self._known: dict[str, list[Rules]] = {}
-        self._before: dict[str, list[Rules]] = {}
+        self._known: dict[str, list[ReadRules]] = {}
+        self._before: dict[str, list[ReadRules]] = {}
         self._host_ended: dict[str, float] = {}
         self._life: Running | None = None
         self._spoilt = False
@@ -128,7 +128,7 @@ class RobotsObeyed(Checker):
             return
         assert self._life is not None
         error = exchange.error or ("truncated" if exchange.truncated else "")
-        rules = Rules.read(exchange.status, error, exchange.headers, exchange.body, at, self._life.now())
+        rules = ReadRules.read(exchange.status, error, exchange.headers, exchange.body, at, self._life.now())
         self._before[tag.origin] = self._known.get(tag.origin, [])
         self._known[tag.origin] = [rules]
 

@@ -8,7 +8,7 @@ from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.simulate.worlds.world import End, World
+from evercrawl.simulate.worlds.world import LifeEnd, World
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Event, Lost, Visit
 from evercrawl.store.records.retired import retired
@@ -52,7 +52,7 @@ class EachVisit(Checker):
         slot = request.tag.slot
         self.expect(slot not in self._asked, f"{request.url} was asked for while it was being asked for")
         self._asked.add(slot)
-        if slot in self._last and self.world.lives[self._life.number].end is not End.ONE:
+        if slot in self._last and self.world.lives[self._life.number].end is not LifeEnd.ONE:
             last, last_at = self._last[slot]
             least_s = float(wait_s(last.misses, self._life.config.refresh_after_s)) - 2 / TICKS_PER_S
             gap_s = self._life.now() - last_at

@@ -9,7 +9,7 @@ import numpy as np
 
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.model.columns import Columns
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.parse.digest import keys
 from evercrawl.simulate.living import truth
@@ -42,7 +42,7 @@ def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
     """Return what a crawl believes of these URLs."""
     state, begun = partition.state, partition.scheme
     scheme = scheme_of(begun)
-    notices = Notices(state.accounts)
+    notices = AnnouncedDates(state.accounts)
     columns = Columns(state, scheme, Changes(state, notices).priors, notices, in_bytes=False)
     slots = state.table.find(keys(list(urls)))
     known = slots != NO_SLOT

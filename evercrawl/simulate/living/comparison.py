@@ -7,7 +7,7 @@ import numpy as np
 
 from evercrawl.schedule.formulas import allocation
 from evercrawl.simulate.living import truth
-from evercrawl.simulate.living.lives import Life, relive
+from evercrawl.simulate.living.lives import LivingRequests, relive
 from evercrawl.simulate.living.web import LivingWeb
 
 BEGAN_AT: Final = 1_700_000_000.0
@@ -15,7 +15,7 @@ MEASURED: Final = 1 / 3
 """The last part of a run, in which freshness is measured."""
 
 
-class World(NamedTuple):
+class BenchWorld(NamedTuple):
     """A world and the budget for it: all that decides a run on the virtual clock.
 
     Attributes
@@ -40,7 +40,7 @@ class World(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PolicyComparison:
     """One world; freshness is weighted by the true importance of the pages.
 
     Attributes
@@ -77,20 +77,22 @@ class Comparison:
         return self.price / self.optimum
 
 
-def compare(world: World) -> Comparison:
+def compare(world: BenchWorld) -> PolicyComparison:
     """Crawl a world twice, as shipped and as a round-robin does."""
     life = relive(world.web(), world.fetches_per_s, world.seconds)
     return beside_round_robin(life, world)
 
 
-def beside_round_robin(life: Life, world: World) -> Comparison:
+def beside_round_robin(life: LivingRequests, world: BenchWorld) -> PolicyComparison:
     """Return a life in a world beside a round-robin with the same number of fetches."""
     rate = life.fetches_per_s
     plain = round_robin(world._replace(fetches_per_s=rate))
-    return Comparison(world.seed, rate, measured(life), measured(plain), optimum(life.web, rate), life.calendar_share)
+    return PolicyComparison(
+        world.seed, rate, measured(life), measured(plain), optimum(life.web, rate), life.calendar_share
+    )
 
 
-def round_robin(world: World) -> Life:
+def round_robin(world: BenchWorld) -> LivingRequests:
     """Return the life of a plain round-robin: new pages first, then whichever was visited longest ago.
 
     In the endless calendars it would go on for ever, so its world has none.
@@ -99,7 +101,7 @@ def round_robin(world: World) -> Life:
     return relive(web, world.fetches_per_s, world.seconds, policy="cycle", scheme="uniform")
 
 
-def measured(life: Life) -> float:
+def measured(life: LivingRequests) -> float:
     """Return the freshness in the last part of a life."""
     start = life.ended_at - MEASURED * (life.ended_at - life.began_at)
     return life.freshness(truth.weights(life.web), start, life.ended_at)

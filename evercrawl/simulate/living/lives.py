@@ -26,7 +26,7 @@ from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.simulate.living import freshness, truth
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
-from evercrawl.simulate.surroundings.network import Asked, MadeNetwork, Web, inline
+from evercrawl.simulate.surroundings.network import AnsweringWeb, Asked, MadeNetwork, inline
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats
@@ -38,7 +38,7 @@ LATENCY_S = 0.001
 
 
 @dataclass(slots=True)
-class Life:
+class LivingRequests:
     """What a crawl of a living web asked for.
 
     Attributes
@@ -86,7 +86,7 @@ class Life:
         return freshness.weighted(asked, changes, weights, start, end)
 
 
-def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float, ended_at: float) -> Life:
+def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float, ended_at: float) -> LivingRequests:
     """Return the life that a log of requests tells: instant, URL and status of each, in order."""
     times: defaultdict[int, list[float]] = defaultdict(list)
     spent, read = Counter[str](), dict[str, None]()
@@ -106,7 +106,7 @@ def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float,
         if status in (200, 304):
             times[number].append(at)
     asked = {number: np.sort(of) for number, of in times.items()}
-    return Life(web, asked, began_at, ended_at, spent, list(read))
+    return LivingRequests(web, asked, began_at, ended_at, spent, list(read))
 
 
 class _Hasty(RealDisk):
@@ -116,7 +116,7 @@ class _Hasty(RealDisk):
         pass
 
 
-class Place(Web, Protocol):
+class LivedWeb(AnsweringWeb, Protocol):
     """A made-up web with all that a crawl of it has to be told."""
 
     @property
@@ -150,7 +150,7 @@ def relive(
     look: Callable[[Partition], None] = lambda _: None,
     usage: Sequence[Question] = (),
     **settings: Any,
-) -> Life:
+) -> LivingRequests:
     """Crawl a living web on a virtual clock, from the instant at which it begins to change.
 
     Parameters
@@ -180,7 +180,7 @@ def relive(
 
 
 def explore(
-    web: Place,
+    web: LivedWeb,
     config: Config,
     seconds: float,
     look: Callable[[Partition], None] = lambda _: None,
@@ -194,7 +194,7 @@ def explore(
 
 
 async def _explored(
-    web: Place, folder: Path, config: Config, seconds: float, look: Callable[[Partition], None]
+    web: LivedWeb, folder: Path, config: Config, seconds: float, look: Callable[[Partition], None]
 ) -> list[Asked]:
     clock, guard, scheme = VirtualClock(), Guard(), stored(config.importance, truth.INTERNAL, config.window)
     network = MadeNetwork(web, clock, lambda _: LATENCY_S, judge=guard.judge)

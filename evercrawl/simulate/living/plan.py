@@ -30,7 +30,7 @@ TOPICS: Final = (
 )  # fmt: skip
 
 
-class Kind(enum.Enum):
+class UrlKind(enum.Enum):
     """What answers at a URL of the plan."""
 
     PAGE = "page"  # content of its own
@@ -51,7 +51,7 @@ class Validators(enum.Enum):
 
 
 @dataclass(slots=True)
-class Planned:
+class PlannedUrl:
     """One URL of the plan.
 
     Attributes
@@ -74,7 +74,7 @@ class Planned:
 
     host: int
     path: str
-    kind: Kind = Kind.PAGE
+    kind: UrlKind = UrlKind.PAGE
     target: int = -1
     links: list[int] = field(default_factory=list[int])
     calendar: bool = False
@@ -82,7 +82,7 @@ class Planned:
     vanishes: float = float("inf")
 
 
-class Plan:
+class LivingPlan:
     """All URLs of a living web, but for its endless calendars.
 
     Parameters
@@ -95,7 +95,7 @@ class Plan:
     Attributes
     ----------
     pages
-        The `Planned`; those of kind PAGE first.
+        The `PlannedUrl`; those of kind PAGE first.
     count
         How many those are.
     home
@@ -111,7 +111,7 @@ class Plan:
     def __init__(self, seed: int, hosts: int = 20, pages: int = 2000) -> None:
         assert pages >= LEAST * hosts, "too few pages for so many hosts"
         self._draw = np.random.default_rng([seed, 0])
-        self.pages: list[Planned] = []
+        self.pages: list[PlannedUrl] = []
         self.count = pages
         self.home: list[int] = []
         self._sections: list[list[int]] = []
@@ -134,9 +134,9 @@ class Plan:
         start, count = len(self.pages), max(1, min(round(size**0.5 / 1.5), len(TOPICS)))
         names = [str(name) for name in self._draw.permutation(TOPICS)[:count]]
         self.home.append(start)
-        self.pages.append(Planned(host, "/"))
-        self.pages += [Planned(host, f"/{name}/") for name in names]
-        self.pages += [Planned(host, f"/{names[i % count]}/{i + 1}") for i in range(size - 1 - count)]
+        self.pages.append(PlannedUrl(host, "/"))
+        self.pages += [PlannedUrl(host, f"/{name}/") for name in names]
+        self.pages += [PlannedUrl(host, f"/{names[i % count]}/{i + 1}") for i in range(size - 1 - count)]
         self._sections.append(list(range(start + 1, start + 1 + count)))
         self._articles.append(list(range(start + 1 + count, start + size)))
 
@@ -175,20 +175,20 @@ class Plan:
         for host in range(hosts):
             home, articles = self.pages[self.home[host]], self._articles[host]
             some: list[int] = self._draw.permutation(articles).tolist()
-            home.links.append(self._add(Planned(host, "/go/latest", Kind.HOP, some[0])))
-            home.links.append(self._add(Planned(host, "/private/drafts", Kind.PRIVATE)))
-            moved = self._add(Planned(host, "/old/about", Kind.MOVED, some[1]))
-            gone = self._add(Planned(host, "/lost/page", Kind.GONE))
+            home.links.append(self._add(PlannedUrl(host, "/go/latest", UrlKind.HOP, some[0])))
+            home.links.append(self._add(PlannedUrl(host, "/private/drafts", UrlKind.PRIVATE)))
+            moved = self._add(PlannedUrl(host, "/old/about", UrlKind.MOVED, some[1]))
+            gone = self._add(PlannedUrl(host, "/lost/page", UrlKind.GONE))
             for number in some[2:6]:
                 self.pages[number].links += [moved, gone]
             if host % 4 == 0:
                 original = self.pages[some[2]]
                 original.rate = 0.0  # a copy that lags behind would be none
-                original.links.append(self._add(Planned(host, "/print/1", Kind.COPY, some[2])))
+                original.links.append(self._add(PlannedUrl(host, "/print/1", UrlKind.COPY, some[2])))
             for number in some[6 : 6 + len(some) // 100]:
                 self.pages[number].vanishes = float(self._draw.uniform(2.0, 4.0))
 
-    def _add(self, page: Planned) -> int:
+    def _add(self, page: PlannedUrl) -> int:
         self.pages.append(page)
         return len(self.pages) - 1
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
-from evercrawl.simulate.living.plan import Kind
+from evercrawl.simulate.living.plan import UrlKind
 from evercrawl.simulate.living.web import CALENDAR, LivingWeb
 from evercrawl.types import Floats, Ints
 
@@ -45,11 +45,11 @@ def nodes(web: LivingWeb, calendar: Iterable[str] = ()) -> dict[str, Node]:
     """
     found: dict[str, Node] = {}
     for number, (planned, url) in enumerate(zip(web.plan.pages, web.urls, strict=True)):
-        if planned.kind is Kind.COPY:
+        if planned.kind is UrlKind.COPY:
             found[url] = Node((web.urls[planned.target],), 1, through=True)
-        elif planned.kind in (Kind.MOVED, Kind.HOP):
+        elif planned.kind in (UrlKind.MOVED, UrlKind.HOP):
             found[url] = Node(tuple(web.links(url)), 1, through=True)
-        elif planned.kind is Kind.PAGE and np.isinf(web.vanishes_at(number)):
+        elif planned.kind is UrlKind.PAGE and np.isinf(web.vanishes_at(number)):
             found[url] = _page(web, url)
     return found | {url: _page(web, url) for url in calendar}
 

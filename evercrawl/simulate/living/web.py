@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from evercrawl.simulate.living.plan import Kind, Plan, Validators
+from evercrawl.simulate.living.plan import LivingPlan, UrlKind, Validators
 from evercrawl.simulate.living.text import Sentences, page
 from evercrawl.simulate.worlds.made_web import Answer
 from evercrawl.types import Floats
@@ -73,7 +73,7 @@ class LivingWeb:
     ) -> None:
         self.seed, self.cycle_s, self.began_at = seed, cycle_s, began_at
         self.still, self.endless = still, endless
-        self.plan = Plan(seed, hosts, pages)
+        self.plan = LivingPlan(seed, hosts, pages)
         self.origins = tuple(origins) or tuple(f"http://site-{i + 1:02}.example" for i in range(hosts))
         self.urls = [self.origins[page.host] + page.path for page in self.plan.pages]
         self.numbers = {url: number for number, url in enumerate(self.urls)}
@@ -110,9 +110,9 @@ class LivingWeb:
         if number is None:
             return self._calendar_links(*self._split(url))
         planned = self.plan.pages[number]
-        if planned.kind in (Kind.MOVED, Kind.HOP):
+        if planned.kind in (UrlKind.MOVED, UrlKind.HOP):
             return [self.urls[planned.target]]
-        of = self.plan.pages[planned.target] if planned.kind is Kind.COPY else planned
+        of = self.plan.pages[planned.target] if planned.kind is UrlKind.COPY else planned
         entrance = [self.origins[of.host] + CALENDAR + "0"] if of.calendar else []
         return [self.urls[n] for n in of.links] + entrance
 
@@ -128,12 +128,12 @@ class LivingWeb:
             return self._calendar(host, origin + path, headers, at)
         planned = self.plan.pages[number]
         match planned.kind:
-            case Kind.MOVED | Kind.HOP:
-                status = 301 if planned.kind is Kind.MOVED else 302
+            case UrlKind.MOVED | UrlKind.HOP:
+                status = 301 if planned.kind is UrlKind.MOVED else 302
                 return Answer(status, {"Location": self.urls[planned.target]}, b"over there\n")
-            case Kind.GONE:
+            case UrlKind.GONE:
                 return Answer(404, _HTML, b"<title>Never heard of it</title>")
-            case Kind.COPY:
+            case UrlKind.COPY:
                 return self._conditional(host, planned.target, headers, at)
             case _:
                 return self._conditional(host, number, headers, at)

@@ -10,7 +10,7 @@ from queue import Queue
 from types import TracebackType
 from typing import Self
 
-from evercrawl.simulate.living.comparison import Comparison, World, compare
+from evercrawl.simulate.living.comparison import BenchWorld, PolicyComparison, compare
 
 _NICE = 10  # the crawl in real time comes first
 
@@ -34,11 +34,11 @@ class Worlds:
                 print(comparison)
     """
 
-    def __init__(self, worlds: Sequence[World]) -> None:
+    def __init__(self, worlds: Sequence[BenchWorld]) -> None:
         self._left = list(worlds)
         self._count = len(worlds)
         self._at_once = self._under_way = 0
-        self._ended: Queue[Future[Comparison]] = Queue()
+        self._ended: Queue[Future[PolicyComparison]] = Queue()
         self._guard = threading.Lock()
         spawn = multiprocessing.get_context("spawn")  # a forked event loop would be shared
         self._pool = ProcessPoolExecutor(os.cpu_count() or 1, mp_context=spawn, initializer=_yield_and_ignore)
@@ -65,13 +65,13 @@ class Worlds:
                 self._under_way += 1
                 self._pool.submit(compare, self._left.pop(0)).add_done_callback(self._end)
 
-    def results(self, at_once: int) -> Iterator[Comparison]:
+    def results(self, at_once: int) -> Iterator[PolicyComparison]:
         """Yield each comparison once it is there."""
         self.begin(at_once)
         for _ in range(self._count):
             yield self._ended.get().result()
 
-    def _end(self, future: Future[Comparison]) -> None:
+    def _end(self, future: Future[PolicyComparison]) -> None:
         with self._guard:
             self._under_way -= 1
         self._ended.put(future)

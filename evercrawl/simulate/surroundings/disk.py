@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.errors import StoreError
 from evercrawl.simulate.surroundings.clock import Crash
-from evercrawl.simulate.surroundings.platter import Content, Odds, Platter
+from evercrawl.simulate.surroundings.platter import FileBytes, Odds, Platter
 from evercrawl.store.disk.disk import TEMPORARY
 from evercrawl.store.disk.trouble import in_words
 
@@ -245,31 +245,31 @@ class VirtualDisk:
         except OSError as error:
             raise in_words(error, action, self.directory / name, wanted, self.room) from error
 
-    def _found(self, name: str) -> Content | None:
+    def _found(self, name: str) -> FileBytes | None:
         content = self._platter.files.get(name)
         if content is None and name.rpartition("/")[0] in self._platter.files:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         return content
 
-    def _file(self, name: str) -> Content:
+    def _file(self, name: str) -> FileBytes:
         content = self._platter.files.get(name)
         return content if content is not None else self._made(name)
 
-    def _made(self, name: str) -> Content:
+    def _made(self, name: str) -> FileBytes:
         folder, _, _ = name.rpartition("/")
         assert name.count("/") + 1 == len([part for part in name.split("/") if part[:1] not in ("", ".")]) <= 2, name
         if folder in self._platter.files:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        content = self._platter.files[name] = Content()
+        content = self._platter.files[name] = FileBytes()
         return content
 
-    def _write(self, content: Content, name: str, data: bytes) -> None:
+    def _write(self, content: FileBytes, name: str, data: bytes) -> None:
         self._announce("write", name, lambda: content.data.extend(data[: self._draw.randint(0, len(data))]))
         if self._platter.capacity_bytes is not None and len(data) > self.room():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         content.data += data
 
-    def _write_temporary(self, temporary: str, name: str, chunks: Iterable[bytes]) -> Content:
+    def _write_temporary(self, temporary: str, name: str, chunks: Iterable[bytes]) -> FileBytes:
         self._platter.files.pop(temporary, None)
         content = self._made(temporary)
         for chunk in chunks:
@@ -278,7 +278,7 @@ class VirtualDisk:
         content.sync()
         return content
 
-    def _rename(self, temporary: str, name: str, content: Content) -> None:
+    def _rename(self, temporary: str, name: str, content: FileBytes) -> None:
         content.renamed = True
         self._platter.files[name] = self._platter.files.pop(temporary)
 

@@ -16,7 +16,7 @@ PATIENCE_S: Final = 5.0  # a resolver gives up after that
 INSIDE: Final = "10.66.6.6"  # where nobody may be led
 
 
-class Record(NamedTuple):
+class NameRecord(NamedTuple):
     """What the names' server says of one name for a while: addresses, or why there are none."""
 
     addresses: tuple[str, ...]
@@ -66,19 +66,19 @@ class MadeNames:
     ) -> None:
         self._seed, self._began_at, self._true, self._clears_at = seed, began_at, true, clears_at
         self._machines, self._trouble, self._spell_s, self._inside = machines, trouble, spell_s, inside
-        self._of: dict[str, Spells[Record]] = {}
+        self._of: dict[str, Spells[NameRecord]] = {}
         self.asked: list[tuple[float, str]] = []
 
     def machine(self, number: int) -> str:
         """Return the address of one machine."""
         return f"93.184.{number // 250}.{number % 250 + 1}"
 
-    def at(self, host: str, at: float) -> Record:
+    def at(self, host: str, at: float) -> NameRecord:
         """Return what is said of a name at an instant."""
         if found := literal(host):
-            return Record(tuple(found))
+            return NameRecord(tuple(found))
         if at >= self._clears_at:
-            return Record((self.machine(int(lot(self._seed, host, "home") * self._machines)),))
+            return NameRecord((self.machine(int(lot(self._seed, host, "home") * self._machines)),))
         return self._spells(host).at(at).what
 
     async def resolve(self, host: str) -> list[str]:
@@ -97,23 +97,23 @@ class MadeNames:
             raise ResolveError(said.trouble)
         return ordered(said.addresses)
 
-    def _spells(self, host: str) -> Spells[Record]:
+    def _spells(self, host: str) -> Spells[NameRecord]:
         spells = self._of.get(host)
         if spells is None:
             spells = self._of[host] = Spells(f"names {self._seed} {host}", self._began_at, self._draw)
         return spells
 
-    def _draw(self, draw: random.Random, before: Record | None) -> tuple[Record, float]:
+    def _draw(self, draw: random.Random, before: NameRecord | None) -> tuple[NameRecord, float]:
         odds = self._trouble if before is None else 0.0 if before.trouble else 10 * self._trouble
         if draw.random() < odds:  # a tenth as long as what it gives way to
-            return Record((), draw.choice([NO_SUCH_NAME, TIME_OUT])), self._lasts_s(draw) / 10
+            return NameRecord((), draw.choice([NO_SUCH_NAME, TIME_OUT])), self._lasts_s(draw) / 10
         if before is not None and draw.random() < self._inside:
             beside = [self.machine(draw.randrange(self._machines))] if draw.random() < 0.5 else []
-            return Record((INSIDE, *beside)), self._lasts_s(draw) / 10
+            return NameRecord((INSIDE, *beside)), self._lasts_s(draw) / 10
         first = self.machine(draw.randrange(self._machines))
         more = [self.machine(draw.randrange(self._machines))] if draw.random() < 0.2 else []
         sixth = [f"2606:2800::{draw.randrange(1, self._machines + 1):x}"] if draw.random() < 0.2 else []
-        return Record((first, *more, *sixth)), self._lasts_s(draw)
+        return NameRecord((first, *more, *sixth)), self._lasts_s(draw)
 
     def _lasts_s(self, draw: random.Random) -> float:
         return 1.0 + draw.expovariate(1 / self._spell_s)

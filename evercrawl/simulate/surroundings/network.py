@@ -53,7 +53,7 @@ class Delivery(Answer):
     arrives_bytes: int | None = None
 
 
-class Web(Protocol):
+class AnsweringWeb(Protocol):
     """Whatever can be asked for a page; see `MadeWeb.answer`."""
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
@@ -113,7 +113,7 @@ class MadeNetwork:
 
     def __init__(
         self,
-        web: Web,
+        web: AnsweringWeb,
         clock: Clock,
         latency_s: Callable[[Request], float] = lambda _: 0.1,
         watch: Callable[[Asked], None] = lambda _: None,

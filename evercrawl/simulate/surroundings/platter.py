@@ -18,7 +18,7 @@ PLENTY_BYTES: Final = 1 << 60
 
 
 @dataclass(slots=True, eq=False)
-class Content:
+class FileBytes:
     """The bytes of one file, whatever its name.
 
     Attributes
@@ -93,9 +93,9 @@ class Platter:
     """
 
     def __init__(self, draw: random.Random, odds: Odds, capacity_bytes: int | None = None) -> None:
-        self.files: dict[str, Content] = {}
+        self.files: dict[str, FileBytes] = {}
         self.capacity_bytes = capacity_bytes
-        self._entries: dict[str, Content] = {}  # as they are on the platter
+        self._entries: dict[str, FileBytes] = {}  # as they are on the platter
         self._draw, self._odds = draw, odds
 
     def room(self) -> int:
@@ -112,7 +112,7 @@ class Platter:
     def copy(self) -> Platter:
         """Return the same files, all of them synced."""
         other = Platter(self._draw, self._odds, self.capacity_bytes)
-        other.files = {name: Content(content.data.copy(), len(content.data)) for name, content in self.files.items()}
+        other.files = {name: FileBytes(content.data.copy(), len(content.data)) for name, content in self.files.items()}
         other._entries = dict(other.files)
         return other
 
@@ -140,13 +140,13 @@ class Platter:
         names = self.files.keys() | self._entries.keys()
         return sorted(name for name in names if not self.named(name))
 
-    def _settle(self, name: str, content: Content | None) -> None:
+    def _settle(self, name: str, content: FileBytes | None) -> None:
         if content is None:
             self._entries.pop(name, None)
         else:
             self._entries[name] = content
 
-    def _survivor(self, old: Content | None, new: Content | None) -> Content | None:
+    def _survivor(self, old: FileBytes | None, new: FileBytes | None) -> FileBytes | None:
         """Return which file a name leads to whose last change was not synced."""
         if self._chance(self._odds.lose):
             return old
@@ -154,7 +154,7 @@ class Platter:
             return None  # it was removed and made again; only the first of it happened
         return new
 
-    def _remains(self, content: Content) -> bytearray:
+    def _remains(self, content: FileBytes) -> bytearray:
         """Return what is left of a file that was changed and not synced."""
         kept, data = content.kept, content.data
         if content.cut and self._chance(self._odds.lose):
@@ -169,7 +169,7 @@ class Platter:
                     left[start:stop] = self._stale(stop - start)
         return left
 
-    def _not_cut(self, content: Content) -> bytearray:
+    def _not_cut(self, content: FileBytes) -> bytearray:
         """Return a file that is as long as it was, of which the block behind the cut may have been written already."""
         left = content.data[: content.kept] + content.cut
         if self._chance(self._odds.tear):

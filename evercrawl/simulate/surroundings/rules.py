@@ -24,7 +24,7 @@ SITEMAP: Final = "/sitemap.xml"
 _TEXT: Final = {"Content-Type": "text/plain"}
 
 
-class Said(StrEnum):
+class RobotsAnswer(StrEnum):
     """What becomes of a request for robots.txt."""
 
     RULES = "rules"
@@ -52,7 +52,7 @@ class RobotsText:
         Whether it names the sitemap.
     """
 
-    said: Said = Said.RULES
+    said: RobotsAnswer = RobotsAnswer.RULES
     disallowed: tuple[str, ...] = ()
     delay_s: float = 0.0
     max_age_s: int = 0
@@ -60,7 +60,7 @@ class RobotsText:
 
     def allows(self, path: str) -> bool:
         """Whether these rules, once they are known, let a path be fetched; no rules let all be."""
-        return self.said not in (Said.RULES, Said.MOVED) or not path.startswith(self.disallowed)
+        return self.said not in (RobotsAnswer.RULES, RobotsAnswer.MOVED) or not path.startswith(self.disallowed)
 
     def text(self, origin: str) -> str:
         """Return the file."""
@@ -145,15 +145,15 @@ class MadeRules:
 
     def _robots_txt(self, origin: str, at: float) -> Answer:
         match self.at(origin, at).said:
-            case Said.RULES:
+            case RobotsAnswer.RULES:
                 return self._file(origin, at)
-            case Said.MOVED:
+            case RobotsAnswer.MOVED:
                 return Answer(301, {"Location": ELSEWHERE, **_TEXT}, b"over there\n")
-            case Said.ABSENT:
+            case RobotsAnswer.ABSENT:
                 return Answer(404, _TEXT, b"no such file\n")
-            case Said.TROUBLE:
+            case RobotsAnswer.TROUBLE:
                 return Answer(503, _TEXT, b"trouble here\n")
-            case Said.SILENT:
+            case RobotsAnswer.SILENT:
                 raise NoAnswerError("timeout", after_s=1e9)
 
     def _file(self, origin: str, at: float) -> Answer:
@@ -162,8 +162,14 @@ class MadeRules:
         return Answer(200, _TEXT | age, now.text(origin).encode())
 
     def _next(self, draw: random.Random, before: RobotsText | None) -> tuple[RobotsText, float]:
-        odds = {Said.RULES: 6.0, Said.MOVED: 0.5, Said.ABSENT: 1.0, Said.TROUBLE: 1.0, Said.SILENT: 0.5}
-        said = draw.choices(list(odds), list(odds.values()))[0] if before is not None else Said.RULES
+        odds = {
+            RobotsAnswer.RULES: 6.0,
+            RobotsAnswer.MOVED: 0.5,
+            RobotsAnswer.ABSENT: 1.0,
+            RobotsAnswer.TROUBLE: 1.0,
+            RobotsAnswer.SILENT: 0.5,
+        }
+        said = draw.choices(list(odds), list(odds.values()))[0] if before is not None else RobotsAnswer.RULES
         some = tuple(prefix for prefix in self._prefixes if draw.random() < 0.3)
         closed = before is not None and draw.random() < 0.1
         text = RobotsText(
@@ -173,7 +179,7 @@ class MadeRules:
             draw.choice([0, 60, 600, 3600, 86_400, 999_999]),
             self._listed is not None and draw.random() < 0.8,
         )
-        whole = said in (Said.RULES, Said.MOVED) and not closed
+        whole = said in (RobotsAnswer.RULES, RobotsAnswer.MOVED) and not closed
         return text, 1.0 + draw.expovariate(1 / self._spell_s) * (1.0 if whole else 0.2)
 
     def _sitemap(

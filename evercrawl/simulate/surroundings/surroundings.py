@@ -31,7 +31,7 @@ LATEST_S: Final = 3600.0
 _NO_DATABASE = b"not a database at all"
 
 
-class Surroundings:
+class WorldSurroundings:
     """The outside of one world, through all lives.
 
     Parameters

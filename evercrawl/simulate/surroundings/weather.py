@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.parse.urls import hostname
-from evercrawl.simulate.surroundings.network import Delivery, NoAnswerError, Web
+from evercrawl.simulate.surroundings.network import AnsweringWeb, Delivery, NoAnswerError
 from evercrawl.simulate.surroundings.rules import ROBOTS_PATHS, MadeRules
 from evercrawl.simulate.surroundings.spells import Spell, Spells, lot
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PLAIN: Final = {"Content-Type": "text/plain"}
 
 
-class Kind(StrEnum):
+class WeatherKind(StrEnum):
     """What a host does to requests."""
 
     FINE = "fine"
@@ -52,7 +52,7 @@ class Sky:
         Of the answer, where the host is broken or busy.
     """
 
-    kind: Kind = Kind.FINE
+    kind: WeatherKind = WeatherKind.FINE
     share: float = 1.0
     status: int = 503
 
@@ -87,12 +87,12 @@ class Climate:
         """Draw the next spell, bad ones and fine ones in turn, and how long it lasts."""
         bad = [field.name for field in fields(self) if not field.name.endswith("_s")]
         weights = [getattr(self, name) for name in bad]
-        fine = before.kind is not Kind.FINE if before is not None else draw.random() < 0.8
+        fine = before.kind is not WeatherKind.FINE if before is not None else draw.random() < 0.8
         if fine or not sum(weights):
             return Sky(), 1.0 + draw.expovariate(1 / self.fine_s)
-        kind = Kind(draw.choices(bad, weights)[0])
+        kind = WeatherKind(draw.choices(bad, weights)[0])
         share = 1.0 if draw.random() < 0.5 else draw.uniform(0.2, 0.9)
-        status = draw.choice([429, 503]) if kind is Kind.BUSY else draw.choice([500, 502, 503, 504])
+        status = draw.choice([429, 503]) if kind is WeatherKind.BUSY else draw.choice([500, 502, 503, 504])
         return Sky(kind, share, status), 1.0 + draw.expovariate(1 / self.bad_s)
 
 
@@ -127,7 +127,7 @@ class Weather:
 
     def __init__(
         self,
-        web: Web,
+        web: AnsweringWeb,
         seed: int,
         *,
         began_at: float,
@@ -156,18 +156,18 @@ class Weather:
         sky = self.sky(origin, at).what
         about = (self._seed, origin, path, at)
         pace_s = self._pace_s(origin, *about)
-        if sky.kind is Kind.FINE or lot(*about, "struck") >= sky.share:
+        if sky.kind is WeatherKind.FINE or lot(*about, "struck") >= sky.share:
             return replace(_paced(self._said(origin, path, headers, at)), after_s=pace_s)
         before = self._struck(sky, about, at, pace_s)
         if before is not None:
             return before
         said = self._said(origin, path, headers, at)
-        if sky.kind is Kind.SLOW:
+        if sky.kind is WeatherKind.SLOW:
             return replace(_paced(said), after_s=pace_s + 40.0 * lot(*about, "slow") ** 2)
         if path in ROBOTS_PATHS or said.status != 200:
             return replace(_paced(said), after_s=pace_s)
         size, part = len(said.body), lot(*about, "part")
-        if sky.kind is Kind.CUTTING:
+        if sky.kind is WeatherKind.CUTTING:
             after_s = 1e9 if lot(*about, "stall") < 0.3 else pace_s
             return replace(_paced(said), after_s=after_s, arrives_bytes=int(part * size))
         announced = {"Content-Length": str(int(2 * part * size) + 1)}
@@ -176,15 +176,15 @@ class Weather:
     def _struck(self, sky: Sky, about: tuple[object, ...], at: float, pace_s: float) -> Answer | None:
         """Return what comes instead of an answer, or raise it; None where the answer is asked for."""
         match sky.kind:
-            case Kind.RESETTING:
+            case WeatherKind.RESETTING:
                 raise NoAnswerError("reset", after_s=pace_s)
-            case Kind.REFUSING:
+            case WeatherKind.REFUSING:
                 raise NoAnswerError("connect", after_s=pace_s / 3)
-            case Kind.SILENT:
+            case WeatherKind.SILENT:
                 raise NoAnswerError("timeout", after_s=1e9)
-            case Kind.BROKEN:
+            case WeatherKind.BROKEN:
                 return Delivery(sky.status, PLAIN, b"trouble here", after_s=pace_s)
-            case Kind.BUSY:
+            case WeatherKind.BUSY:
                 return Delivery(sky.status, PLAIN | self._wish(about, at), b"not now", after_s=pace_s)
             case _:
                 return None

@@ -46,7 +46,7 @@ class Face(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DrawnPlan:
     """What a drawn web consists of.
 
     Attributes
@@ -88,14 +88,14 @@ class DrawnWeb:
 
     Examples
     --------
-    >>> web = DrawnWeb(Plan(7, ("http://a.example",), pages=5, began_at=0.0, settles_at=0.0))
+    >>> web = DrawnWeb(DrawnPlan(7, ("http://a.example",), pages=5, began_at=0.0, settles_at=0.0))
     >>> web.answer("http://a.example", "/", {}, at=1.0).status
     200
     >>> web.urls[:2], web.face("http://a.example/", 1.0).kind
     (['http://a.example/', 'http://a.example/0'], 'front')
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: DrawnPlan) -> None:
         self.plan = plan
         self.origins = plan.origins
         self.urls = [f"{origin}/{path}" for origin in plan.origins for path in ("", *map(str, range(plan.pages)))]

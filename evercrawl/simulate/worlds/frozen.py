@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.config import Config
-from evercrawl.simulate.worlds.world import End, Life, World
+from evercrawl.simulate.worlds.world import Life, LifeEnd, World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_PATTERN: Final = Life(Config(), End.TIME, 0.0)
+_PATTERN: Final = Life(Config(), LifeEnd.TIME, 0.0)
 
 
 def write(worlds: Iterable[World], pattern: Life = _PATTERN) -> Iterator[bytes]:

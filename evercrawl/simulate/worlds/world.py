@@ -29,7 +29,7 @@ to get its turn, which takes half as long if all are due at once."""
 _NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d.example", "e.co.uk", "f.example")
 
 
-class End(enum.Enum):
+class LifeEnd(enum.Enum):
     """How a life ends."""
 
     STOP = "stop"  # somebody asks it to
@@ -42,7 +42,7 @@ class End(enum.Enum):
     @property
     def crash(self) -> bool:
         """Whether nothing could be put in order."""
-        return self in (End.KILL, End.POWER)
+        return self in (LifeEnd.KILL, LifeEnd.POWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Life:
     end, lasts_s
         How it ends, and when; a run that ends by its pages or for want of room may end sooner.
     pages
-        For `End.PAGES` and `End.ONE`: how many visits.
+        For `LifeEnd.PAGES` and `LifeEnd.ONE`: how many visits.
     strike
         A crash comes in the middle of the n-th operation on the disk from `lasts_s` on; 0: between two of them.
     full
@@ -81,7 +81,7 @@ class Life:
     """
 
     config: Config
-    end: End
+    end: LifeEnd
     lasts_s: float
     pages: int = 0
     strike: int = 0
@@ -117,7 +117,7 @@ class World:
     """
 
     seed: int
-    web: drawn_web.Plan
+    web: drawn_web.DrawnPlan
     machines: int
     nameless: float
     climate: Climate
@@ -145,7 +145,7 @@ def drawn(seed: int) -> World:
     count, longest_s = (draw.randrange(6, 16), 60) if restless else (draw.choice([1, 2, 3, 3, 4, 5]), 2000)
     lives = [_life(draw, _again(draw, begun), longest_s) for _ in range(count)]
     lasts_s = sum(life.lasts_s + life.pause_s for life in lives)
-    plan = drawn_web.Plan(
+    plan = drawn_web.DrawnPlan(
         seed, tuple(origins), pages=round(_between(draw, 4, 150 / len(origins))), began_at=BEGAN_AT,
         settles_at=BEGAN_AT + lasts_s, turn_s=_between(draw, 60, 3600), calendars=calendars,
         words_s=_between(draw, 30, 3000),
@@ -248,7 +248,7 @@ def _again(draw: random.Random, begun: Config) -> Config:
 
 
 def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
-    ends = {End.STOP: 2, End.PAGES: 1, End.TIME: 1, End.ONE: 1, End.KILL: 5, End.POWER: 6}
+    ends = {LifeEnd.STOP: 2, LifeEnd.PAGES: 1, LifeEnd.TIME: 1, LifeEnd.ONE: 1, LifeEnd.KILL: 5, LifeEnd.POWER: 6}
     end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 0.5, longest_s)
     if end.crash and draw.random() < 0.15:
         lasts_s = 0.0  # in the middle of its start
@@ -261,13 +261,13 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
         config,
         end,
         lasts_s,
-        pages={End.PAGES: draw.randrange(1, 200), End.ONE: 1}.get(end, 0),
+        pages={LifeEnd.PAGES: draw.randrange(1, 200), LifeEnd.ONE: 1}.get(end, 0),
         strike=round(_between(draw, 1, 60)) if end.crash and (not lasts_s or draw.random() < 0.7) else 0,
         full=full,
         leaps=tuple((draw.uniform(0, lasts_s), _leap(draw)) for _ in range(draw.choice(often))),
         naps=tuple((draw.uniform(0, lasts_s), _between(draw, 1, 50_000)) for _ in range(draw.choice(often) // 2)),
         pause_s=_between(draw, 0.2, 3600) if draw.random() < 0.8 else _between(draw, 3600, 3 * 86_400),
-        spoilt=draw.choice(["", "", "gone", "damaged"]) if end is End.POWER else "",
+        spoilt=draw.choice(["", "", "gone", "damaged"]) if end is LifeEnd.POWER else "",
         named=draw.random() < 0.5,
         slow_s=draw.choice([0.0, 0.0, 0.01, 3.0]),
         broken=((draw.uniform(0, lasts_s), draw.randrange(1, 30)),) if draw.random() < 0.08 else (),
@@ -275,7 +275,7 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
     )
 
 
-def _calm(begun: Config, plan: drawn_web.Plan, delay_s: float) -> Life:
+def _calm(begun: Config, plan: drawn_web.DrawnPlan, delay_s: float) -> Life:
     """Return the last life: no page has to wait for long, because all can be visited within half a refresh."""
     longest_s, delay_s = 1.0, max(begun.delay_s, delay_s, 5.0)  # of an answer; robots.txt may still ask for 5 s
     on_origin = plan.pages + 8 + (begun.max_pages_per_host if plan.calendars else 0)
@@ -288,7 +288,7 @@ def _calm(begun: Config, plan: drawn_web.Plan, delay_s: float) -> Life:
     )
     turn_s = 2.0 * whole_s
     config = replace(begun, refresh_after_s=turn_s, rate_bytes_per_s=0)
-    return Life(config, End.TIME, CALM_CYCLES * turn_s)
+    return Life(config, LifeEnd.TIME, CALM_CYCLES * turn_s)
 
 
 def _leap(draw: random.Random) -> float:

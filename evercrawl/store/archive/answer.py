@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from evercrawl.store.archive.warc import Kind, Original
-from evercrawl.store.archive.warc_read import Record, epoch, fields_of
+from evercrawl.store.archive.warc import EntryKind, Original
+from evercrawl.store.archive.warc_read import WarcRecord, epoch, fields_of
 
 _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
 
@@ -33,7 +33,7 @@ class Stored:
         Why the body ends early ("length", "time", "disconnect", "unspecified"), "" where it does not.
     """
 
-    kind: Kind
+    kind: EntryKind
     refers_to: Original | None
     url: str
     at: float
@@ -46,15 +46,15 @@ class Stored:
     truncated: str
 
 
-def stored(found: Record) -> Stored:
+def stored(found: WarcRecord) -> Stored:
     """Return a response or revisit record as the answer that it holds."""
     fields = found.fields
     head, wire = found.message()
     status = _STATUS.match(head)
-    kind, refers_to = Kind.RESPONSE, None
+    kind, refers_to = EntryKind.RESPONSE, None
     if found.kind == "revisit":
-        same = fields.get("warc-profile", "").endswith(Kind.SAME_CONTENT.value)
-        kind = Kind.SAME_CONTENT if same else Kind.NOT_MODIFIED
+        same = fields.get("warc-profile", "").endswith(EntryKind.SAME_CONTENT.value)
+        kind = EntryKind.SAME_CONTENT if same else EntryKind.NOT_MODIFIED
         if "warc-refers-to-target-uri" in fields:
             at = epoch(fields.get("warc-refers-to-date", ""))
             refers_to = Original(fields["warc-refers-to-target-uri"], at, fields.get("warc-payload-digest", ""))

@@ -11,14 +11,14 @@ from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
 from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
-from evercrawl.store.archive.warc import ID_BYTES, Kind, payload_digest, visit_records, warcinfo
+from evercrawl.store.archive.warc import ID_BYTES, EntryKind, payload_digest, visit_records, warcinfo
 from evercrawl.store.archive.warc_read import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evercrawl.store.archive.warc import Entry
-    from evercrawl.store.archive.warc_read import Record
+    from evercrawl.store.archive.warc import ArchiveEntry
+    from evercrawl.store.archive.warc_read import WarcRecord
     from evercrawl.store.disk.disk import Disk
 
 FOLDER: Final = "archive/"
@@ -78,7 +78,7 @@ class Archive:
             if name.endswith(SEGMENT_SUFFIX) and (number := name[len(self._prefix) : -len(SEGMENT_SUFFIX)]).isdigit()
         ]
 
-    def append(self, batch: Sequence[Entry]) -> list[Pointer]:
+    def append(self, batch: Sequence[ArchiveEntry]) -> list[Pointer]:
         """Write the records of a batch and return, for each entry, where its response or revisit record is.
 
         The batch goes to one segment in one piece. It is not on the medium before `sync`.
@@ -96,7 +96,7 @@ class Archive:
         digests: list[str] = []
         size = 0
         for number, entry in enumerate(batch):
-            digest = (entry.digest or payload_digest(entry.exchange.wire)) if entry.kind is Kind.RESPONSE else ""
+            digest = (entry.digest or payload_digest(entry.exchange.wire)) if entry.kind is EntryKind.RESPONSE else ""
             request, answer = visit_records(entry, noise[2 * ID_BYTES * number : 2 * ID_BYTES * (number + 1)], digest)
             spans.append((size + len(request), len(answer)))
             digests.append(digest)
@@ -162,14 +162,14 @@ class Archive:
         rows += lines(self._captures.get(segment, ()), name.removeprefix(FOLDER))
         self._disk.replace(index, ["".join(f"{row}\n" for row in sorted(rows)).encode()])
 
-    def _note(self, batch: Sequence[Entry], pointers: list[Pointer], digests: list[str]) -> None:
+    def _note(self, batch: Sequence[ArchiveEntry], pointers: list[Pointer], digests: list[str]) -> None:
         captures = self._captures.setdefault(pointers[0].segment, [])
         self._first_size.setdefault(pointers[0].segment, 0)
         for entry, pointer, digest in zip(batch, pointers, digests, strict=True):
             exchange = entry.exchange
-            if entry.kind is Kind.RESPONSE:
+            if entry.kind is EntryKind.RESPONSE:
                 mime = media_type(exchange.headers.get("content-type", ""))
-            elif entry.kind is Kind.SAME_CONTENT and entry.refers_to is not None:
+            elif entry.kind is EntryKind.SAME_CONTENT and entry.refers_to is not None:
                 mime, digest = REVISIT, entry.refers_to.digest or payload_digest(exchange.wire)
             else:
                 continue  # replay tools would show the 304 itself, which is empty
@@ -242,7 +242,7 @@ class Archive:
         self.sync()
         return self._segment + 1
 
-    def _record(self, pointer: Pointer) -> Record:
+    def _record(self, pointer: Pointer) -> WarcRecord:
         name = self.name(pointer.segment)
         data = self._disk.read(name, pointer.offset, pointer.length)
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.surt import surt_key
-from evercrawl.store.archive.warc import Kind
+from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.archive.warc_read import walk
 
 if TYPE_CHECKING:
@@ -141,12 +141,12 @@ def captures(disk: Disk, segment: str) -> Iterator[Capture]:
         if found.record.kind not in ("response", "revisit"):
             continue
         answer = stored(found.record)
-        if answer.kind is not Kind.NOT_MODIFIED:
+        if answer.kind is not EntryKind.NOT_MODIFIED:
             yield capture_of(answer, found.offset, found.length)
 
 
 def capture_of(answer: Stored, offset: int, length: int) -> Capture:
     """Return the index's view of an archived answer."""
-    revisit = answer.kind is not Kind.RESPONSE
+    revisit = answer.kind is not EntryKind.RESPONSE
     mime = REVISIT if revisit else media_type(answer.headers.get("content-type", ""))
     return Capture(answer.url, answer.at, mime, answer.status, answer.digest, offset, length)

@@ -37,7 +37,7 @@ _QUICK: Final = 0  # headers: codes of their own would save 160 bytes more and c
 _SMALL: Final = 1  # a page that came uncompressed
 
 
-class Kind(enum.Enum):
+class EntryKind(enum.Enum):
     """What a visit left in the archive."""
 
     RESPONSE = "response"
@@ -54,7 +54,7 @@ class Original(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """One visit for the archive.
 
     Attributes
@@ -71,7 +71,7 @@ class Entry:
     """
 
     exchange: Exchange
-    kind: Kind = Kind.RESPONSE
+    kind: EntryKind = EntryKind.RESPONSE
     refers_to: Original | None = None
     digest: str = ""
 
@@ -131,7 +131,7 @@ def warcinfo(filename: str, software: str, agent: str, at: float, noise: bytes) 
     return pack(head.encode() + block + _END)
 
 
-def visit_records(entry: Entry, noise: bytes, digest: str = "") -> tuple[bytes, bytes]:
+def visit_records(entry: ArchiveEntry, noise: bytes, digest: str = "") -> tuple[bytes, bytes]:
     """Return the request record (empty where the request's bytes are not known) and the response or revisit record.
 
     Parameters
@@ -166,10 +166,10 @@ def visit_records(entry: Entry, noise: bytes, digest: str = "") -> tuple[bytes, 
     return request, _answer(entry, name, shared, digest)
 
 
-def _answer(entry: Entry, name: str, shared: str, digest: str) -> bytes:
+def _answer(entry: ArchiveEntry, name: str, shared: str, digest: str) -> bytes:
     exchange = entry.exchange
     block, protocol = _as_http_1(_closed(exchange.head), _NEWER_STATUS)
-    revisit = entry.kind is not Kind.RESPONSE
+    revisit = entry.kind is not EntryKind.RESPONSE
     body = b"" if revisit else exchange.wire
     fields = [
         f"{VERSION}\r\nWARC-Type: {'revisit' if revisit else 'response'}\r\nWARC-Record-ID: <urn:uuid:{name}>\r\n"
@@ -191,14 +191,14 @@ def _answer(entry: Entry, name: str, shared: str, digest: str) -> bytes:
     return pack(head + body + _END, _SMALL)
 
 
-def _about_original(entry: Entry) -> str:
+def _about_original(entry: ArchiveEntry) -> str:
     """Return the fields that lead from a revisit to its content; only a 304 may leave out the digest."""
     original, digest = entry.refers_to, ""
     fields = f"WARC-Profile: {_PROFILES}{entry.kind.value}\r\n"
     if original is not None:
         fields += f"WARC-Refers-To-Target-URI: {original.url}\r\nWARC-Refers-To-Date: {iso_date(original.at)}\r\n"
         digest = original.digest
-    if not digest and entry.kind is Kind.SAME_CONTENT:
+    if not digest and entry.kind is EntryKind.SAME_CONTENT:
         digest = payload_digest(entry.exchange.wire)
     return fields + (f"WARC-Payload-Digest: {digest}\r\n" if digest else "")
 

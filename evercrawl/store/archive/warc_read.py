@@ -21,7 +21,7 @@ _HEAD_MAX: Final = 1 << 20  # bytes of fields that a record may have
 
 
 @dataclass(slots=True)
-class Record:
+class WarcRecord:
     """One WARC record.
 
     Attributes
@@ -102,7 +102,7 @@ def fields_of(lines: bytes) -> dict[str, str]:
     return fields
 
 
-def parse(data: bytes) -> Record:
+def parse(data: bytes) -> WarcRecord:
     """Return the record at the start of `data`.
 
     Raises
@@ -118,7 +118,7 @@ def parse(data: bytes) -> Record:
     if not (length.isascii() and length.isdigit()):
         raise StoreError("an archive record is damaged: it does not give its length")
     start, stop = end + len(_END), end + len(_END) + int(length)
-    record = Record(fields, data[start:stop], stop + len(_END))
+    record = WarcRecord(fields, data[start:stop], stop + len(_END))
     if len(data) < stop:
         record.blame("truncated: the file ends inside the record")
     elif data[stop : stop + len(_END)] != _END:
@@ -129,15 +129,15 @@ def parse(data: bytes) -> Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRecord:
     """One record of a file: where its gzip member (its first byte, in a plain file) is, and how long that is."""
 
     offset: int
     length: int
-    record: Record
+    record: WarcRecord
 
 
-def walk(disk: Disk, name: str) -> Iterator[Found]:
+def walk(disk: Disk, name: str) -> Iterator[FoundRecord]:
     """Yield the records of a WARC file, compressed or plain, up to the first that cannot be read.
 
     What is wrong with a record stands in its `problems`; the last one yielded may be in pieces.
@@ -151,32 +151,32 @@ def walk(disk: Disk, name: str) -> Iterator[Found]:
     return _compressed(disk, name) if start and GZIP_MAGIC.startswith(start) else _plain(disk, name)
 
 
-def _plain(disk: Disk, name: str) -> Iterator[Found]:
+def _plain(disk: Disk, name: str) -> Iterator[FoundRecord]:
     start, size = 0, disk.size(name)
     while start < size:
         head = disk.read(name, start, _CHUNK)
         if _END not in head:
             head = disk.read(name, start, _HEAD_MAX)
         if _END not in head and start + len(head) == size:
-            yield Found(start, len(head), _beginning(head, "truncated: the file ends inside the record"))
+            yield FoundRecord(start, len(head), _beginning(head, "truncated: the file ends inside the record"))
             return
         record = parse(head)
         if record.size_bytes > len(head):
             record = parse(disk.read(name, start, record.size_bytes))
-        yield Found(start, min(record.size_bytes, size - start), record)
+        yield FoundRecord(start, min(record.size_bytes, size - start), record)
         if record.damaged:
             return
         start += record.size_bytes
 
 
-def _beginning(data: bytes, problem: str) -> Record:
+def _beginning(data: bytes, problem: str) -> WarcRecord:
     """Return the first bytes of a record whose fields do not end."""
-    record = Record({}, data, len(data))
+    record = WarcRecord({}, data, len(data))
     record.blame(problem)
     return record
 
 
-def _compressed(disk: Disk, name: str) -> Iterator[Found]:
+def _compressed(disk: Disk, name: str) -> Iterator[FoundRecord]:
     start, ahead = 0, b""
     while data := ahead or disk.read(name, start, _CHUNK):
         inflate, parts, read = isal_zlib.decompressobj(31), list[bytes](), start
@@ -195,7 +195,7 @@ def _compressed(disk: Disk, name: str) -> Iterator[Found]:
         start += length
 
 
-def _records_of(data: bytes, offset: int, length: int, whole: bool) -> Iterator[Found]:
+def _records_of(data: bytes, offset: int, length: int, whole: bool) -> Iterator[FoundRecord]:
     """Yield the records in one gzip member; there should be one."""
     several = False
     while data:
@@ -208,5 +208,5 @@ def _records_of(data: bytes, offset: int, length: int, whole: bool) -> Iterator[
         several = several or record.size_bytes < len(data)
         if several:
             record.problems.append("not compressed record by record: it cannot be read by its offset")
-        yield Found(offset, length, record)
+        yield FoundRecord(offset, length, record)
         data = data[record.size_bytes :]

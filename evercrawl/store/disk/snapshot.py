@@ -40,7 +40,7 @@ SLOTS_A_PIECE: Final = CHUNK_SLOTS
 RECORDS_A_PIECE: Final = 1 << 17
 
 
-class Head(msgspec.Struct):
+class SnapshotHead(msgspec.Struct):
     """What a snapshot is of; the first frame.
 
     Attributes
@@ -105,7 +105,7 @@ class Loaded(msgspec.Struct):
     """A whole snapshot that was read back."""
 
     name: str
-    head: Head
+    head: SnapshotHead
     pieces: list[Piece]
 
 
@@ -126,7 +126,7 @@ async def write(
     offload
         Runs a function where it does not hold up the crawl, and returns its result.
     """
-    head = Head(
+    head = SnapshotHead(
         VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
         state.urls.tail(), list(state.hosts), dict(state.away), state.visits, state.changes, state.wire_bytes,
         archive_end, state.accounts.save(), dict(state.notes), _digest(state.sites), state.known.digest(),
@@ -214,7 +214,7 @@ def restore(state: State, loaded: Loaded) -> None:
     state.cashbook.saved = Saved(head.known, copied, max((piece.count for piece in cash[:-1]), default=CHUNK_SLOTS))
 
 
-def _columns(state: State, head: Head) -> Iterator[tuple[str, int, NDArray[Any]]]:
+def _columns(state: State, head: SnapshotHead) -> Iterator[tuple[str, int, NDArray[Any]]]:
     for column, total, size in (
         ("cash", head.known, SLOTS_A_PIECE),
         ("record", head.known, SLOTS_A_PIECE),
@@ -257,7 +257,7 @@ def read(disk: Disk, name: str) -> Loaded:
         It was made by a newer version.
     """
     frames = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
-    head = msgspec.msgpack.decode(frames[0], type=Head)
+    head = msgspec.msgpack.decode(frames[0], type=SnapshotHead)
     if head.version > VERSION:
         raise StoreError(
             f"{name} was made by a newer evercrawl (format {head.version}, this one reads {VERSION}); upgrade evercrawl"

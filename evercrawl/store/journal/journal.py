@@ -15,7 +15,7 @@ from evercrawl.store.journal.events import Event
 from evercrawl.store.journal.frame import EVENTS, parse
 from evercrawl.store.journal.reader import Reader
 from evercrawl.store.journal.segment import HEADER_BYTES, header, segment_name
-from evercrawl.store.journal.tail import End, find_end
+from evercrawl.store.journal.tail import JournalEnd, find_end
 
 if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
@@ -62,7 +62,7 @@ class Journal:
         What opening had to cut off or look past, as a sentence; "" where nothing was wrong.
     """
 
-    def __init__(self, disk: Disk, end: End, *, writable: bool, segment_bytes: int) -> None:
+    def __init__(self, disk: Disk, end: JournalEnd, *, writable: bool, segment_bytes: int) -> None:
         self.sequence = self.written = end.sequence
         self.repaired = ""
         self._disk, self._writable, self._segment_bytes = disk, writable, segment_bytes
@@ -195,7 +195,7 @@ class Journal:
         if open_at >= start:
             yield from self._numbered(open_at, sequence - len(events), events)
 
-    def _repair(self, end: End) -> None:
+    def _repair(self, end: JournalEnd) -> None:
         name, at = segment_name(end.start), end.offset - end.start
         if self._writable and end.torn_bytes:
             self._disk.truncate(name, at)

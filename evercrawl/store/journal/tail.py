@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _CHUNK_BYTES: Final = 4 << 20
 
 
-class End(NamedTuple):
+class JournalEnd(NamedTuple):
     """The end of what is sound.
 
     Attributes
@@ -35,7 +35,7 @@ class End(NamedTuple):
     torn_bytes: int
 
 
-def find_end(disk: Disk, good: int = 0) -> End:
+def find_end(disk: Disk, good: int = 0) -> JournalEnd:
     """Return where the journal ends, reading and checking it from `good` on.
 
     Parameters
@@ -50,19 +50,19 @@ def find_end(disk: Disk, good: int = 0) -> End:
     """
     files = segments(disk)
     if not files:
-        return End(0, 0, 0, 0)
+        return JournalEnd(0, 0, 0, 0)
     first, offset, sequence = _anchor(disk, files, good) or (0, 0, 0)
     for segment in files[first:]:
         offset, sequence = _walk(disk, segment, max(offset, segment.start), sequence)
         while offset < segment.end:
             if _is_torn(disk, segment, offset, last=segment is files[-1]):
-                return End(offset, sequence, segment.start, segment.end - offset)
+                return JournalEnd(offset, sequence, segment.start, segment.end - offset)
             # A reader may have met a write that was under way; what is sound by now was never damaged.
             came_far, sequence = _walk(disk, segment, offset, sequence)
             if came_far == offset:
                 raise segment.damaged(offset, "what stands there is not what was written")
             offset = came_far
-    return End(offset, sequence, files[-1].start, 0)
+    return JournalEnd(offset, sequence, files[-1].start, 0)
 
 
 def _anchor(disk: Disk, files: list[Segment], good: int) -> tuple[int, int, int] | None:

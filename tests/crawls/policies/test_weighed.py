@@ -13,13 +13,13 @@ from evercrawl.config import Config, Focus
 from evercrawl.model.policy.policies import names, policy_of
 from evercrawl.model.worth.usage import Question
 from evercrawl.progress import Limits
-from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import explore
 
 PAGES, SECONDS = 120, 20.0
 OPTIONS = {"nutch_adaptive": ("start=1s",), "stormcrawler_adaptive": ("start=1s",)}
 """Of policies that leave every page alone for longer than these crawls last."""
-WORLD = World(2, PAGES, 6.0, 10.0, SECONDS)
+WORLD = BenchWorld(2, PAGES, 6.0, 10.0, SECONDS)
 PAGE = (Path(__file__).parents[3] / "docs" / "guide" / "POLICIES.md").read_text("utf-8")
 
 

@@ -7,11 +7,11 @@ from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.candidates import Candidates
 from evercrawl.lab.backtest.discovery import Births
 from evercrawl.lab.backtest.recorded import Recorded
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.spending import Spending
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.polling.conditions import Conditions
-from evercrawl.lab.polling.polled import Held
+from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.schedule.policies.cycle import Cycle
 
 DAY_S = 86_400.0
@@ -22,8 +22,8 @@ FOLDER = np.array([0, 0, 1, 1, 2, 2], np.uint32)
 def six_pages(written):
     """Return six pages, all known and last visited on days 5, 4, 3, 2, 1, 0; and what is kept of their visits."""
     history = written([*((0, page, "born", 1) for page in range(6)), (90, 0, "changed", 2)])
-    world = Recorded(truth(history, Setting(0.1, since=0.0)), np.ones(6))
-    held = Held(world, Cycle(), Conditions(), 10 * DAY_S, seed=1)
+    world = Recorded(truth(history, ReplaySetting(0.1, since=0.0)), np.ones(6))
+    held = HeldColumns(world, Cycle(), Conditions(), 10 * DAY_S, seed=1)
     held.visited_at[:] = np.arange(5, -1, -1) * DAY_S
     made = Candidates(Cycle(), held)
     made.add(np.arange(6))
@@ -72,7 +72,7 @@ def test_a_page_that_is_gone_is_never_visited(six):
 
 def test_a_budget_comes_at_a_constant_rate_for_each_live_page(written):
     history = written([(0, 0, "born", 1), (50, 1, "born", 1), (80, 1, "gone", 0), (100, 0, "changed", 2)])
-    pages = truth(history, Setting(0.5, since=0.0))
+    pages = truth(history, ReplaySetting(0.5, since=0.0))
     spending = Spending(pages, Births(pages), 0.5)
     polls = spending.polls(0, len(spending))
     day = (spending.at - pages.start) / DAY_S
@@ -83,7 +83,7 @@ def test_a_budget_comes_at_a_constant_rate_for_each_live_page(written):
 
 def test_what_is_not_wanted_is_lost_but_for_one_poll(written):
     history = written([*((0, page, "born", 1) for page in range(30)), (40, 0, "changed", 2)])
-    pages = truth(history, Setting(0.5, since=0.0))
+    pages = truth(history, ReplaySetting(0.5, since=0.0))
     spending, other = (Spending(pages, Births(pages), 0.5) for _ in range(2))
     spending.spend(0, 600, 0)
     other.spend(0, 600, int(other.polls(0, 600).sum()))

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from evercrawl.lab.backtest.discovery import Births, LinkedFirst
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.truth import truth
 
 DAY_S = 86_400.0
 
 
 def part(history, until):
-    return truth(history, Setting(0.1, since=0.0, until=until * DAY_S))
+    return truth(history, ReplaySetting(0.1, since=0.0, until=until * DAY_S))
 
 
 def test_births_come_once_each_and_again_after_a_removal(written):

@@ -7,14 +7,14 @@ import pytest
 
 from evercrawl.lab.backtest.announced import Announced
 from evercrawl.lab.backtest.recorded import Recorded
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.truth import truth
 
 DAY_S = 86_400.0
 
 
 def world(history, last_day, warming=0.0):
-    pages = truth(history, Setting(0.1, since=0.0, until=last_day * DAY_S, warming=warming))
+    pages = truth(history, ReplaySetting(0.1, since=0.0, until=last_day * DAY_S, warming=warming))
     return pages, Recorded(pages, np.ones(len(pages)))
 
 

@@ -8,16 +8,16 @@ import pytest
 from evercrawl import catalog, schedule
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest import replay as module
-from evercrawl.lab.backtest.announced import Looks
+from evercrawl.lab.backtest.announced import ReplayLooks
 from evercrawl.lab.backtest.candidates import best
 from evercrawl.lab.backtest.replay import Replay, replay
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.histories import find, read
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.policies.price.price import Price
 
 DAY_S = 86_400.0
-WHOLE = Setting(0.1, since=0.0, warming=0.0)
+WHOLE = ReplaySetting(0.1, since=0.0, warming=0.0)
 POLICIES = sorted(catalog.find(schedule.policies, Policy))  # type: ignore[type-abstract]
 LEAVE_SOME = {
     "nutch_adaptive": "it visits what is due, and leaves the rest of the budget unused",
@@ -118,7 +118,7 @@ def test_polls_that_are_chosen_at_once_are_those_chosen_one_tick_after_the_other
 ):
     history, setting = drawn(8, pages=150, days=days), replace(WHOLE, budget=budget)
     quick = replay(history, policy, setting)
-    monkeypatch.setattr(module, "looks", lambda *_: Looks(1, 0.0))
+    monkeypatch.setattr(module, "looks", lambda *_: ReplayLooks(1, 0.0))
     same(quick, replay(history, policy, setting))
 
 
@@ -126,7 +126,7 @@ def test_polls_that_are_chosen_at_once_are_those_chosen_one_tick_after_the_other
 def test_the_most_promising_pages_do_in_place_of_all(drawn, monkeypatch, policy):
     history = drawn(2, pages=100, days=100)
     quick = replay(history, policy, WHOLE).freshness
-    monkeypatch.setattr(module, "looks", lambda *_: Looks(1, 0.0))
+    monkeypatch.setattr(module, "looks", lambda *_: ReplayLooks(1, 0.0))
     assert quick == pytest.approx(replay(history, policy, WHOLE).freshness, abs=0.006)
 
 
@@ -187,14 +187,14 @@ def test_what_the_recorder_did_changes_nothing(written):
 
 
 def test_a_sample_shares_a_budget_of_its_own(peps):
-    found = replay(peps, "uniform", Setting(0.1, sample=25))
+    found = replay(peps, "uniform", ReplaySetting(0.1, sample=25))
     assert len(found.weight) == 25
     assert found.polls.sum() == pytest.approx(0.1 * found.alive_s.sum() / DAY_S, rel=0.01)
 
 
 def test_it_tells_how_far_it_is(peps):
     told = list[float]()
-    replay(peps, "cycle", Setting(0.5, sample=10), tell=told.append)
+    replay(peps, "cycle", ReplaySetting(0.5, sample=10), tell=told.append)
     assert told == sorted(told)
     assert 0 < told[0] < told[-1] <= 1
 
@@ -202,7 +202,7 @@ def test_it_tells_how_far_it_is(peps):
 @pytest.mark.parametrize(("policy", "budget", "said"), [("uniform", 0.0, "budget"), ("unifrom", 0.1, "uniform")])
 def test_what_cannot_be_replayed_is_said(peps, policy, budget, said):
     with pytest.raises(ConfigError, match=said):
-        replay(peps, policy, Setting(budget))
+        replay(peps, policy, ReplaySetting(budget))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from evercrawl.lab.backtest.runs import make, planned
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.histories import find
 
-SETTING = Setting(0.02, sample=40, years=1.0)
+SETTING = ReplaySetting(0.02, sample=40, years=1.0)
 POLICIES = {"price": {}, "uniform": {}}
 
 

@@ -9,7 +9,7 @@ import pytest
 from evercrawl import catalog, schedule
 from evercrawl.lab.backtest.link_sets import LinkSets
 from evercrawl.lab.backtest.replay import Replay, replay
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.shown import ANCHOR_BYTES, SIZE_BYTES, WORD_BYTES
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.histories.history import NO_LINKS
@@ -21,7 +21,7 @@ from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.schedule.policies.webfountain.webfountain import Webfountain
 
 DAY_S = 86_400.0
-DAILY = Setting(1.0, since=0.0, warming=0.0)
+DAILY = ReplaySetting(1.0, since=0.0, warming=0.0)
 POLICIES = catalog.find(schedule.policies, Policy)  # type: ignore[type-abstract]
 
 
@@ -134,7 +134,7 @@ def test_sets_of_links_are_those_of_a_walk_through_the_log(written, seed):
     )
     links = [(*key, there) for key, there in {row[:3]: row[3] for row in links}.items()]  # one word a link and day
     history = written([*((0, page, "born", 1) for page in range(pages)), (60, 0, "changed", 2)], links)
-    sets, seen = LinkSets(history, truth(history, Setting(0.1, since=0.0))), {}
+    sets, seen = LinkSets(history, truth(history, ReplaySetting(0.1, since=0.0))), {}
     for day in (0.5, 3.5, 20.5, 21.5, 49.5, 59.0):
         rows = np.arange(pages)
         state = {(source, target): there for at, source, target, there in links if at <= day and source != target}
@@ -168,15 +168,15 @@ def test_discoveries_index_pages_and_bytes_make_a_difference(drawn):
     linked = drawn(3, pages=15, days=60, links=links)
     plain = replace(linked, links=NO_LINKS)
     hub = Tianwang(index_links=3, capacity=4)
-    told(hub, linked, Setting(0.2))
+    told(hub, linked, ReplaySetting(0.2))
     found = hub.tables(float(linked.at[-1]))["ParsedURLs"]
     assert (found["slot"][0], found["index_like"][0]) == (0, True), "its links were another day others"
     assert found["links"][0] >= 3
     policies = [Webfountain(count=1, cycle_periods=1) for _ in range(2)]
     for policy, each in zip(policies, (linked, plain), strict=True):
-        told(policy, each, Setting(0.1))
+        told(policy, each, ReplaySetting(0.1))
     assert policies[0]._tempo.per_s[1] > policies[1]._tempo.per_s[1] == 0
     sizes = replace(linked, size_bytes=draw.integers(0, 5000, len(linked.at)))
     assert any((one.polls != other.polls).any() for one, other in pairwise(
-        [replay(each, "chile", Setting(0.1)) for each in (plain, linked, sizes)]
+        [replay(each, "chile", ReplaySetting(0.1)) for each in (plain, linked, sizes)]
     ))  # fmt: skip

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from evercrawl.lab.backtest.replay import replay
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.histories import load
 from evercrawl.schedule.policies.price.price import Price
 
 
 def error(history) -> float:
-    return replay(history, "price", Setting(0.01)).calibration.expected_error
+    return replay(history, "price", ReplaySetting(0.01)).calibration.expected_error
 
 
 def untrued(policy, pages, context):

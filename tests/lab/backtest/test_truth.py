@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.truth import GONE, truth, window
 
 DAY_S = 86_400.0
 
 
 def part(history, since, until, **given: object):
-    return truth(history, Setting(0.1, since=since * DAY_S, until=until * DAY_S, **given))
+    return truth(history, ReplaySetting(0.1, since=since * DAY_S, until=until * DAY_S, **given))
 
 
 def states(pages, page):
@@ -24,9 +24,9 @@ def states(pages, page):
 def test_the_window_is_the_last_years_or_nearly_all(written):
     long = written([(0, 0, "born", 1), (4000, 0, "changed", 2)])
     short = written([(0, 0, "born", 1), (100, 0, "changed", 2)])
-    assert np.array(window(long, Setting(0.1, years=2.0))) / DAY_S == pytest.approx((3269.5, 3513.0, 4000))
-    assert np.array(window(short, Setting(0.1))) / DAY_S == pytest.approx((10, 40, 100))
-    asked = Setting(0.1, since=20 * DAY_S, until=60 * DAY_S, warming=0.5)
+    assert np.array(window(long, ReplaySetting(0.1, years=2.0))) / DAY_S == pytest.approx((3269.5, 3513.0, 4000))
+    assert np.array(window(short, ReplaySetting(0.1))) / DAY_S == pytest.approx((10, 40, 100))
+    asked = ReplaySetting(0.1, since=20 * DAY_S, until=60 * DAY_S, warming=0.5)
     assert np.array(window(short, asked)) / DAY_S == pytest.approx((20, 40, 60))
 
 
@@ -85,4 +85,4 @@ def test_names_and_folders_are_those_of_a_site(written):
                                    {"discovery": "luck"}])  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
-        Setting(0.1, **wrong)
+        ReplaySetting(0.1, **wrong)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.backtest.weights import links_at, weights
 
@@ -11,7 +11,7 @@ DAY_S = 86_400.0
 
 
 def weighed(history, since=5.0):
-    return weights(history, truth(history, Setting(0.1, since=since * DAY_S, until=9 * DAY_S)))
+    return weights(history, truth(history, ReplaySetting(0.1, since=since * DAY_S, until=9 * DAY_S)))
 
 
 def pages(written, links, n=4):

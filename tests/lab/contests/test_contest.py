@@ -17,7 +17,7 @@ from evercrawl.lab.contests.printed_ratios import BUDGETS, CORRELATIONS, printed
 from evercrawl.lab.contests.signals import contestants as announced
 from evercrawl.lab.contests.still_rates import EVEN, RANDOM, still, whole_visits
 from evercrawl.lab.figures.plotting import draw, percents
-from evercrawl.lab.polling.polling import Conditions, Polling
+from evercrawl.lab.polling.polling import Conditions, PollingRun
 from evercrawl.lab.polling.population import Population, population
 from evercrawl.lab.tables import mean, panels
 from evercrawl.schedule.abilities import Learns, Plans
@@ -352,7 +352,7 @@ def test_and_each_of_them_is_read_some_day():
     conditions = Conditions(known=True, cap_per_day=limit.cap, frontier=True)
     unread = []
     for cycles in (15, 150):
-        polling = Polling(Contestant("price", "price").made(0.1), PAGES, 0.1, 1, conditions)
+        polling = PollingRun(Contestant("price", "price").made(0.1), PAGES, 0.1, 1, conditions)
         polling.run(cycles, cycles / 2)
         unread.append(int(np.isnan(polling.held.visited_at).sum()))
     assert unread[0] > 40  # of 300; measured 43
@@ -363,7 +363,7 @@ def test_under_limits_the_frontier_offers_nearly_the_best_visits():
     pages = population(600, seed=1)
     limit = caps.limit_of(pages, 2.0)
     conditions = Conditions(known=True, cap_per_day=limit.cap, frontier=True)
-    found = Polling(Contestant("price", "price").made(0.1), pages, 0.1, 1, conditions).run(12, 6)
+    found = PollingRun(Contestant("price", "price").made(0.1), pages, 0.1, 1, conditions).run(12, 6)
     assert found.value / limit.best > 0.96
 
 

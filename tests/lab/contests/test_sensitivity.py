@@ -10,7 +10,7 @@ from evercrawl.lab.catalogue import experiment
 from evercrawl.lab.contests.comparison import Case
 from evercrawl.lab.contests.sensitivity import BUDGETS, PATIENCE, SHAPES, TIMES, PriorSetting, Sensitivity
 from evercrawl.lab.contests.wrong import FixedPrior, Patient, prior_of
-from evercrawl.lab.polling.polling import Conditions, Polling, poll
+from evercrawl.lab.polling.polling import Conditions, PollingRun, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 
@@ -41,7 +41,7 @@ def test_patience_that_stays_decides_how_soon_new_pages_are_read():
     pages, read = population(60, 1), list[int]()
     for patience in (0.2 * DAY_S, 1e3 * DAY_S):
         policy = Patient(patience)
-        polling = Polling(policy, pages, 0.5)
+        polling = PollingRun(policy, pages, 0.5)
         polling.run(1, 0.5)
         assert policy.patience == patience
         read.append(int((polling.held.visited_at > 0).sum()))

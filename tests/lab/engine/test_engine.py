@@ -8,9 +8,9 @@ from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.offline import damped
 from evercrawl.importance.push import Push as PushScheme
 from evercrawl.importance.windows.unbounded import Unbounded
-from evercrawl.lab.engine.engine import Opic, Push, VisitWatcher
+from evercrawl.lab.engine.engine import OpicEngine, PushEngine, VisitWatcher
 from evercrawl.lab.engine.living import ChangingWeb
-from evercrawl.lab.engine.picking import Cycle, Greedy, Mixed, Picker, Random, Sampled, fresh, xyleme
+from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, Mixed, Picker, RandomPicker, Sampled, fresh, xyleme
 from evercrawl.lab.papers.accuracy import graph_of, importance
 from evercrawl.simulate.graphs import Web, bow_tie, poisson, power_law
 
@@ -70,7 +70,7 @@ def test_opic_moves_what_the_ledger_moves(seed, link):
     ledger = ledger_of_opic(web, tax=tax, convention="link" if link else "tax")
     for page in order.tolist():
         ledger.visit(page, links_of(web, page))
-    opic = Opic(web, Listed(order), tax, link=link)
+    opic = OpicEngine(web, Listed(order), tax, link=link)
     opic.run(120)
     opic.run(80)
     same_opic(ledger, opic)
@@ -80,8 +80,8 @@ def test_opic_moves_what_the_ledger_moves(seed, link):
 def test_greed_takes_the_page_with_most_cash_each_time(seed):
     web = bow_tie(PAGES, seed)
     notes, ledger = Notes(), ledger_of_opic(web)
-    opic = Opic(web, Mixed([(Greedy(), 0.8), (Cycle(seed), 0.2)], seed), watchers=[notes])
-    greedy = Opic(web, watchers=[notes])
+    opic = OpicEngine(web, Mixed([(GreedyPicker(), 0.8), (CyclePicker(seed), 0.2)], seed), watchers=[notes])
+    greedy = OpicEngine(web, watchers=[notes])
     opic.run(100)
     notes.pages.clear()
     greedy.run(300)
@@ -94,7 +94,7 @@ def test_greed_takes_the_page_with_most_cash_each_time(seed):
 
 def test_watchers_are_told_what_was_earned():
     web, notes = poisson(PAGES, 1), Notes()
-    opic = Opic(web, Cycle(1), watchers=[notes])
+    opic = OpicEngine(web, CyclePicker(1), watchers=[notes])
     opic.run(2 * PAGES)
     earned = np.bincount(notes.pages, notes.earned, PAGES)
     assert earned == pytest.approx(opic.history - 1 / PAGES, abs=1e-15)
@@ -108,7 +108,7 @@ def test_push_moves_what_the_ledger_moves_while_links_change(greedy):
     ledger = Ledger(PushScheme(tax=0.15))
     for page in range(PAGES):
         ledger.add(page, weight=1 / PAGES)
-    push = Push(living, Mixed([(Listed(order), 1.0), (Greedy(), 0.0)]) if greedy else Listed(order))
+    push = PushEngine(living, Mixed([(Listed(order), 1.0), (GreedyPicker(), 0.0)]) if greedy else Listed(order))
     for page in order.tolist():
         ledger.visit(page, links_of(living.now(), page))
         push.run(1)
@@ -120,7 +120,7 @@ def test_push_moves_what_the_ledger_moves_while_links_change(greedy):
 
 def test_greedy_push_takes_the_largest_residual_of_either_sign():
     living = ChangingWeb(power_law(PAGES, 4), 4)
-    push = Push(living)
+    push = PushEngine(living)
     for _ in range(500):
         largest = np.abs(push.residual).max()
         at = np.flatnonzero(np.abs(push.residual) == largest)
@@ -129,10 +129,10 @@ def test_greedy_push_takes_the_largest_residual_of_either_sign():
         living.some_change(0.3)
 
 
-@pytest.mark.parametrize("picker", [Greedy(), fresh(1)])
+@pytest.mark.parametrize("picker", [GreedyPicker(), fresh(1)])
 def test_the_law_of_push_holds_while_links_change(picker):
     living = ChangingWeb(power_law(2000, 1), 1)
-    push = Push(living, picker)
+    push = PushEngine(living, picker)
     for _ in range(60):
         push.run(200)
         push.settle(100)
@@ -146,26 +146,26 @@ def test_the_law_of_push_holds_while_links_change(picker):
 
 def test_background_pushes_settle_the_known_links_without_any_visit():
     web = power_law(2000, 1)
-    push = Push(web)
+    push = PushEngine(web)
     push.settle(100)
     assert not push.value.any(), "nobody knows a link yet"
-    push = Push(web, Cycle(1))
+    push = PushEngine(web, CyclePicker(1))
     push.run(2000)
     push.settle(150 * 2000)
     found = push.estimate() / push.estimate().sum()
     assert found == pytest.approx(importance(web), rel=1e-8)
 
 
-@pytest.mark.parametrize("picker", [Random(1), Cycle(1), Greedy(), xyleme(1), Sampled(1)])
+@pytest.mark.parametrize("picker", [RandomPicker(1), CyclePicker(1), GreedyPicker(), xyleme(1), Sampled(1)])
 def test_every_order_leads_to_the_same_importance(picker):
     web = poisson(300, 2)
     truth = importance(web)
-    opic = Opic(web, picker)
+    opic = OpicEngine(web, picker)
     opic.run(300 * 1500)
     assert np.abs(opic.estimate() / opic.estimate().sum() - truth).sum() < 2 / opic.total
     assert opic.cash.sum() == pytest.approx(1.0, abs=1e-10)
 
 
 def test_mixtures_keep_their_shares():
-    picks = xyleme(1).next(10_000, Opic(poisson(100, 1)))
+    picks = xyleme(1).next(10_000, OpicEngine(poisson(100, 1)))
     assert (picks == -1).mean() == pytest.approx(0.8, abs=0.02)

@@ -14,8 +14,8 @@ from evercrawl.importance.windows.improved import Improved
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
 from evercrawl.importance.windows.variable import Variable
-from evercrawl.lab.engine.engine import Opic, VisitWatcher
-from evercrawl.lab.engine.picking import Cycle, Greedy, Random, xyleme
+from evercrawl.lab.engine.engine import OpicEngine, VisitWatcher
+from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, RandomPicker, xyleme
 from evercrawl.lab.engine.windows import looking_on
 from evercrawl.lab.papers.accuracy import importance
 from evercrawl.simulate.graphs import bow_tie, power_law
@@ -48,11 +48,11 @@ class OneByOne(VisitWatcher):
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=lambda w: f"{type(w).__name__}-{w.length:g}-{w.width}")
-@pytest.mark.parametrize("picker", [Greedy, Random, xyleme])
+@pytest.mark.parametrize("picker", [GreedyPicker, RandomPicker, xyleme])
 def test_many_visits_at_once_leave_what_they_leave_one_by_one(window, picker):
     web = power_law(50, 1)
     pair = OneByOne(window, 50), looking_on(window, 50)
-    opic = Opic(web, picker(), watchers=pair)
+    opic = OpicEngine(web, picker(), watchers=pair)
     for visits in (7, 43, 100, 400, 450):
         opic.run(visits)
         slow, fast = (watcher.estimate(opic.earned, opic.total) for watcher in pair)
@@ -62,7 +62,7 @@ def test_many_visits_at_once_leave_what_they_leave_one_by_one(window, picker):
 @pytest.mark.parametrize("window", [Variable(8), Fixed(20.0, 12), Improved(20.0, 12)])
 def test_measures_held_are_counted(window):
     slow, fast = OneByOne(window, 40), looking_on(window, 40)
-    Opic(bow_tie(40, 2), xyleme(2), watchers=[slow, fast]).run(900)
+    OpicEngine(bow_tie(40, 2), xyleme(2), watchers=[slow, fast]).run(900)
     held = [sum(at > 0 for at in a.kept[2::2]) for a in slow.accounts]
     assert fast.held() == pytest.approx(np.mean(held) + isinstance(window, Variable))
 
@@ -71,7 +71,7 @@ def test_measures_held_are_counted(window):
 def test_every_window_finds_the_importance_of_links_that_stay(window):
     web = power_law(200, 3)
     watcher = looking_on(window, 200)
-    opic = Opic(web, Cycle(3), watchers=[watcher])
+    opic = OpicEngine(web, CyclePicker(3), watchers=[watcher])
     opic.run(200 * 60)
     found = watcher.estimate(opic.earned, opic.total)
     assert np.corrcoef(found, importance(web))[0, 1] > 0.9
@@ -83,11 +83,11 @@ def test_a_ledger_says_the_same(window):
     ledger = Ledger(AOPIC(tax=0.15, window=window))
     for page in range(40):
         ledger.add(page, cash=1 / 40)
-    order = Cycle(5).next(400, web)  # all are visited once before any window is over
+    order = CyclePicker(5).next(400, web)  # all are visited once before any window is over
     for page in order.tolist():
         ledger.visit(page, web.target[web.start[page] : web.start[page + 1]].tolist())
     watcher = looking_on(window, 40)
-    opic = Opic(web, Cycle(5), watchers=[watcher])
+    opic = OpicEngine(web, CyclePicker(5), watchers=[watcher])
     opic.run(400)
     told = shares(ledger)
     assert watcher.estimate(opic.earned, opic.total) == pytest.approx([told[page] for page in range(40)], rel=1e-9)

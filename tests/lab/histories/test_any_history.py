@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.histories import History, LinkLog, Seen
+from evercrawl.lab.histories import CrawlSeen, History, LinkLog
 from evercrawl.lab.histories.evolution.report import evolution
 
 SHARES = ("words_kept", "slight", "returned", "alive_after_year", "rejected", "in_batches", "busiest_tenth")
@@ -24,7 +24,7 @@ def drawn(random: np.random.Generator) -> History:
     until = np.zeros(pages, np.int64)
     np.maximum.at(until, page, at)
     np.maximum.at(until, look, look_at)
-    seen = Seen(until, random.random(pages) < 0.5, ("",) * pages, ("",) * pages, look, look_at)
+    seen = CrawlSeen(until, random.random(pages) < 0.5, ("",) * pages, ("",) * pages, look, look_at)
     log = LinkLog(link_at, source, target, random.random(links) < 0.6)
     paths = tuple(f"{'a/' * (i % 3)}x" for i in range(pages))
     site = random.integers(0, 2, pages)

@@ -8,7 +8,7 @@ import pytest
 from closed_forms import burstiness
 from scipy import stats
 
-from evercrawl.lab.histories.evolution.changed import Changes
+from evercrawl.lab.histories.evolution.changed import RecordedChanges
 from evercrawl.lab.histories.evolution.clustering import busiest, halves, rank_correlation
 from evercrawl.lab.histories.evolution.gaps import anderson_darling
 from evercrawl.lab.histories.evolution.linked import link_change, links
@@ -19,11 +19,11 @@ from evercrawl.lab.histories.evolution.survival import survival
 from evercrawl.lab.histories.evolution.watched import watch
 
 
-def of_changes(page, at) -> Changes:
+def of_changes(page, at) -> RecordedChanges:
     n = len(page)
     zeros = np.zeros(n, np.int64)
     at = np.array(at, float)
-    return Changes(np.array(page), np.array(page), at, zeros, zeros * 1.0, zeros > 0, zeros, at, zeros * 1.0)
+    return RecordedChanges(np.array(page), np.array(page), at, zeros, zeros * 1.0, zeros > 0, zeros, at, zeros * 1.0)
 
 
 def test_the_statistic_is_that_of_anderson_and_darling():

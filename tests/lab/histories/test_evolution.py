@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.histories import CHANGED, Seen, load
+from evercrawl.lab.histories import CHANGED, CrawlSeen, load
 from evercrawl.lab.histories.evolution import curves
 from evercrawl.lab.histories.evolution.groups import grouped
 from evercrawl.lab.histories.evolution.lives import DAY_S
@@ -24,7 +24,7 @@ ROWS = [(0, page, 0, page, page) for page in range(5)] + [(9, 4, 1, 9, 9)]
 def crawled(made_up):
     """Return a history as of a crawl of three sites."""
     looks = np.repeat(np.arange(5), 2)
-    seen = Seen(
+    seen = CrawlSeen(
         np.full(5, 9 * 86_400), np.array([False, True] + [False] * 3), ("text/html", "text/html", "", "", ""),
         ("Home", "", "", "Of tea: green", ""), looks, np.tile([0, 9 * 86_400], 5),
     )  # fmt: skip
@@ -117,7 +117,9 @@ def test_of_pages_seldom_visited_no_week_says_anything(made_up):
     rows = [(0, 0, 0), (10, 0, 1, 1, 1), (15, 0, 1, 2, 2), (80, 0, 1, 3, 3)]
     looks = [*days, *range(23, 23 + 24)]
     seen = [
-        Seen(np.array([99]) * 86_400, np.zeros(1, bool), ("",), ("",), np.zeros(len(at), int), np.sort(at) * 86_400)
+        CrawlSeen(
+            np.array([99]) * 86_400, np.zeros(1, bool), ("",), ("",), np.zeros(len(at), int), np.sort(at) * 86_400
+        )
         for at in (np.array(days), np.array(looks))
     ]
     seldom, often, all_known = (evolution([made_up(rows, seen=one)])[0].together.weekly_lift for one in (*seen, None))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evercrawl.lab.histories import Seen
+from evercrawl.lab.histories import CrawlSeen
 from evercrawl.lab.histories.evolution.report import evolution
 
 WEEKS = 200
@@ -76,7 +76,7 @@ def test_a_page_that_changes_twice_in_a_week_changed_in_it_once(made_up):
 def test_of_a_crawl_a_week_is_as_long_as_two_visits_and_pages_that_get_fewer_are_left_out(made_up):
     """Two pages of a folder are visited each hour and change together every sixth; a third is visited once again."""
     hours = np.arange(0, 601)
-    seen = Seen(
+    seen = CrawlSeen(
         np.full(3, 600 * 3600), np.zeros(3, bool), ("",) * 3, ("",) * 3,
         np.concatenate([np.zeros(601, int), np.ones(601, int), [2, 2]]),
         np.concatenate([hours, hours, [0, 600]]) * 3600,

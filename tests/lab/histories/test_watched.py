@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evercrawl.lab.histories import Seen
+from evercrawl.lab.histories import CrawlSeen
 from evercrawl.lab.histories.evolution.linked import links
 from evercrawl.lab.histories.evolution.lives import DAY_S
 from evercrawl.lab.histories.evolution.watched import watch
@@ -122,7 +122,7 @@ def test_a_link_that_is_noted_twice_is_one(made_up):
 
 def test_a_change_is_found_by_the_first_look_after_it(made_up):
     looks = np.array([0, 1, 2, 5, 5, 9]) * 86_400
-    seen = Seen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 1, 0, 0, 1, 0]), looks)
+    seen = CrawlSeen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 1, 0, 0, 1, 0]), looks)
     rows = [(0, 0, 0), (1, 1, 0), (4, 0, 1, 1, 1), (5, 1, 1, 1, 1), (9, 0, 1, 2, 2)]
     changes = watch(made_up(rows, seen=seen)).changes
     assert days(changes.found_at) == [5, 9, 5]
@@ -133,7 +133,7 @@ def test_a_change_is_found_by_the_first_look_after_it(made_up):
 
 def test_looks_count_that_have_one_before_or_the_beginning(made_up):
     looks = np.array([0, 1, 2, 3, 4, 5]) * 86_400
-    seen = Seen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 0, 0, 1, 0, 0]), looks)
+    seen = CrawlSeen(looks[[5, 3]], np.zeros(2, bool), ("",) * 2, ("",) * 2, np.array([0, 0, 0, 1, 0, 0]), looks)
     history = made_up([(0, 0, 0), (3, 1, 0)], seen=seen)
     assert watch(history).looks.tolist() == [4, 0]
     assert watch(history, DAY_S, 4 * DAY_S).looks.tolist() == [3, 0]

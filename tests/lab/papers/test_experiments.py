@@ -12,7 +12,7 @@ from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.lab.base import Claim, LabOptions, Results
 from evercrawl.lab.catalogue import experiment, experiments, keep
-from evercrawl.lab.engine.engine import Opic
+from evercrawl.lab.engine.engine import OpicEngine
 from evercrawl.lab.engine.picking import xyleme
 from evercrawl.lab.engine.windows import Printed, looking_on
 from evercrawl.lab.papers import adapting, convergence
@@ -113,7 +113,7 @@ def test_the_bound_is_one_of_each_page_and_two_of_all(converged):
 
 def test_the_distance_is_that_from_what_one_more_step_makes():
     web = power_law(500, 2)
-    opic = Opic(web, xyleme(2))
+    opic = OpicEngine(web, xyleme(2))
     opic.run(2000)
     graph = convergence.graph_of(web)
     share = opic.history / opic.total
@@ -154,9 +154,9 @@ def test_the_web_changes_at_the_rate_it_is_said_to(monkeypatch):
 def test_as_printed_all_cash_is_earned():
     web, window = power_law(60, 1), Exponential(3.0)
     printed, all_given = Printed(looking_on(window, 60), 60), looking_on(window, 60)
-    opic = Opic(web, xyleme(1), watchers=[printed])
+    opic = OpicEngine(web, xyleme(1), watchers=[printed])
     opic._put_in[:] = 0.0  # so that all cash counts as earned
-    control = Opic(web, xyleme(1), watchers=[printed])
+    control = OpicEngine(web, xyleme(1), watchers=[printed])
     opic.watchers = [all_given]
     for visits in (30, 50, 200):
         opic.run(visits)

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.lab.polling.choosing import best
 from evercrawl.lab.polling.poisson import Poisson
-from evercrawl.lab.polling.polling import BEGAN_AT, Conditions, Polling, poll
+from evercrawl.lab.polling.polling import BEGAN_AT, Conditions, PollingRun, poll
 from evercrawl.lab.polling.population import DAY_S, population
 from evercrawl.schedule import Pages, Policy, Visits
 from evercrawl.schedule.abilities import Learns, Plans
@@ -125,7 +125,7 @@ def test_notices_reach_those_that_were_visited_and_end_with_the_next_visit() -> 
     policy = heard(replace(QUICK, recall=1.0))
     assert not policy.notices[0].any()
     assert (policy.notices[-1] > 0).any()
-    world = Polling(policy, PAGES, 0.5, conditions=replace(QUICK, recall=1.0))
+    world = PollingRun(policy, PAGES, 0.5, conditions=replace(QUICK, recall=1.0))
     world.held.pass_to(BEGAN_AT)
     world.held.visited_at[:] = BEGAN_AT
     world.held.pass_to(BEGAN_AT + 30 * DAY_S)
@@ -219,7 +219,7 @@ def test_a_copy_of_a_page_that_is_gone_counts_until_somebody_finds_out() -> None
 
 
 def test_who_finds_a_page_gone_thinks_half_as_much_of_it() -> None:
-    world = Polling(Listening(), PAGES, 0.5, conditions=replace(QUICK, deaths=0.2))
+    world = PollingRun(Listening(), PAGES, 0.5, conditions=replace(QUICK, deaths=0.2))
     rows, now = np.arange(200), BEGAN_AT
     for day in range(3):
         now = BEGAN_AT + day * 20 * DAY_S
@@ -254,8 +254,8 @@ def test_the_best_come_first_and_of_equals_the_earlier() -> None:
 
 def test_who_is_told_of_some_changes_learns_how_many_and_keeps_copies_fresher() -> None:
     one_host = replace(PAGES, host=np.zeros(200, np.int64))
-    told = Polling(Price(), one_host, 0.3, conditions=replace(QUICK, recall=0.8, precision=0.9))
-    untold = Polling(Price(), one_host, 0.3, conditions=QUICK)
+    told = PollingRun(Price(), one_host, 0.3, conditions=replace(QUICK, recall=0.8, precision=0.9))
+    untold = PollingRun(Price(), one_host, 0.3, conditions=QUICK)
     assert told.run(6, 3).value > untold.run(6, 3).value + 0.02
     recall = told.held.columns(None).announced_share
     assert recall is not None
@@ -307,7 +307,7 @@ def test_the_part_that_comes_back_is_as_asked_for_and_the_same_pages_go_away() -
 def test_of_a_page_that_is_back_the_rate_is_learned_from_when_it_was_read_last() -> None:
     slow = replace(PAGES, lam_per_day=np.full(200, 1e-9))
     conditions = replace(QUICK, deaths=0.5, returns=1.0, away=0.5)
-    polling = Polling(Listening(), slow, 0.5, conditions=conditions)
+    polling = PollingRun(Listening(), slow, 0.5, conditions=conditions)
     held, row = polling.held, np.array([0])
     held.pass_to(BEGAN_AT)
     alive = polling.world.visit(row, BEGAN_AT)

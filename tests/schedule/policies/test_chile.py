@@ -11,7 +11,7 @@ from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.pages import Facts, Visits
-from evercrawl.schedule.policies.chile.batch import Batch
+from evercrawl.schedule.policies.chile.batch import ChileBatch
 from evercrawl.schedule.policies.chile.chile import Chile
 from evercrawl.schedule.policies.chile.worth import ABSTRACT, ANCHORS, INDEX, TEXT, URL, representation
 
@@ -361,7 +361,7 @@ class TestBatches:
         assert policy.tables(Context(NOW))["batch"]["slot"].tolist() == [297, 299]
 
     def test_visits_before_the_first_batch_leave_no_trace_in_it(self):
-        batch = Batch()
+        batch = ChileBatch()
         batch.learn(visits([3, 4]))
         assert not batch.holds(np.ones(5), made(5), np.zeros(5, bool)).any()
         assert len(batch.slots()) == 0

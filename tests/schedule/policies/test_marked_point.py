@@ -205,7 +205,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def hear(name: str) -> None:
         found = getattr(marked_point_counts, name)
 
-        def named(*given: Any) -> marked_point_counts.Counts:
+        def named(*given: Any) -> marked_point_counts.HorizonCounts:
             used.append(name)
             return found(*given)
 

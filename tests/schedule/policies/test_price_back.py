@@ -7,7 +7,7 @@ import pytest
 from believed import Exact
 
 from evercrawl.change.comebacks import SHAPE, Comebacks, scale_s
-from evercrawl.lab.polling.polling import Conditions, Polling, poll
+from evercrawl.lab.polling.polling import Conditions, PollingRun, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
@@ -130,7 +130,7 @@ def test_nothing_is_another_where_no_page_vanishes():
 
 def test_a_poll_learns_how_fast_pages_come_back():
     web, conditions = population(500, seed=3), Conditions(deaths=0.1, returns=1.0, away=0.5, ticks=50, steps=1)
-    run = Polling(Price(), web, 0.3, 1, conditions)
+    run = PollingRun(Price(), web, 0.3, 1, conditions)
     run.run(10, 5)
     held = run.held
     assert held.comebacks.back > 86

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.lab.backtest.replay import replay
-from evercrawl.lab.backtest.setting import Setting
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.histories import APPEARED, CHANGED, History, LinkLog
 from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
@@ -42,7 +42,7 @@ def batchy(seed):
 
 @pytest.mark.parametrize("validators", [True, False])
 def test_on_a_site_that_changes_in_batches_price_keeps_more_fresh(validators):
-    setting = Setting(0.03, validators=validators, since=0.0)
+    setting = ReplaySetting(0.03, validators=validators, since=0.0)
     fresh = {policy: replay(batchy(1), policy, setting).freshness for policy in ("price", "price_gamma", "uniform")}
     assert fresh["price"] > fresh["price_gamma"] + 0.05
     assert fresh["price"] > fresh["uniform"] + 0.05

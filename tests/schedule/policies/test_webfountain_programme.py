@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.policies.webfountain.programme import (
     WEIGHTINGS,
-    Plan,
     Programme,
+    VisitPlan,
     cost_of,
     obsolete,
     slope_of,
@@ -41,25 +41,25 @@ def test_obsolete_pages_by_hand() -> None:
         np.array([10.0]), np.array([4.0]), 0.5 * one, one[0], 8.0, np.array([2.0, 0.0]), one, one[:, 0], 9 * one[:, 0],
         one, np.array([3.0, 3.0]),
     )  # fmt: skip
-    plan = Plan(np.array([[5.0], [6.0]]), np.array([4.0, 2.0]))
+    plan = VisitPlan(np.array([[5.0], [6.0]]), np.array([4.0, 2.0]))
     first = (1 - 5 / 10) * (4 + 0.5 * (10 - 4)) + 4 * 0.5 / 2
     second = (1 - 6 / 14) * (first + 0.5 * (14 - first)) + 2 * 0.5 / 2
     assert obsolete(of, plan)[:, 0] == pytest.approx([first, second])
     assert cost_of(of, plan) == pytest.approx(first + second + 3 * (8 + 2 - 4) + 3 * (6 - 2))
     assert of.excess(plan) == 0.0
-    assert of.excess(Plan(plan.old, plan.new + 3.0)) == pytest.approx(3.0)
+    assert of.excess(VisitPlan(plan.old, plan.new + 3.0)) == pytest.approx(3.0)
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), buckets=st.integers(1, 5), periods=st.integers(1, 9))
 def test_the_slope_is_that_of_the_cost_and_a_bounded_plan_keeps_all_constraints(seed, buckets, periods) -> None:
     of, draw = programme(buckets, periods, seed), np.random.default_rng(seed)
-    plan = bounded(of, Plan(draw.random((periods, buckets)), 0.1 * draw.random(periods)))
+    plan = bounded(of, VisitPlan(draw.random((periods, buckets)), 0.1 * draw.random(periods)))
     assert of.excess(plan) <= 1e-12
-    way, step = Plan(draw.standard_normal((periods, buckets)), draw.standard_normal(periods)), 1e-6
+    way, step = VisitPlan(draw.standard_normal((periods, buckets)), draw.standard_normal(periods)), 1e-6
     slope = slope_of(of, plan)
     expected = float((slope.old * way.old).sum() + slope.new @ way.new)
-    ends = [cost_of(of, Plan(plan.old + s * way.old, plan.new + s * way.new)) for s in (step, -step)]
+    ends = [cost_of(of, VisitPlan(plan.old + s * way.old, plan.new + s * way.new)) for s in (step, -step)]
     assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
@@ -71,9 +71,9 @@ def test_what_is_solved_keeps_all_constraints_and_no_small_step_betters_it(seed,
     assert of.excess(plan) <= 1e-6
     best = cost_of(of, plan)
     for _ in range(20):
-        other = bounded(of, Plan(draw.random((periods, buckets)), 0.1 * draw.random(periods)))
+        other = bounded(of, VisitPlan(draw.random((periods, buckets)), 0.1 * draw.random(periods)))
         part = 0.01
-        near = Plan(*(a + part * (b - a) for a, b in zip(plan, other, strict=True)))
+        near = VisitPlan(*(a + part * (b - a) for a, b in zip(plan, other, strict=True)))
         assert of.excess(near) <= 1e-9
         assert cost_of(of, near) >= best * (1 - 1e-7)
 

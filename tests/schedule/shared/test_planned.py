@@ -17,12 +17,12 @@ from evercrawl.schedule.policies.lambda_crawl import LambdaCrawl, harmonic_cost,
 from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
 from evercrawl.schedule.policies.marked_point.marked_point import MarkedPoint
 from evercrawl.schedule.policies.optimal import Optimal
-from evercrawl.schedule.policies.partition import KEYS, Partition, grouped
+from evercrawl.schedule.policies.partition import KEYS, Partitioned, grouped
 from evercrawl.schedule.policies.polling import Polling, random_shares, shares
 from evercrawl.schedule.policies.proportional import Proportional
 from evercrawl.schedule.policies.uniform import Uniform
 from evercrawl.schedule.shared.estimated import names
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 DAY_S = 86_400.0
 SURE = 1e12
@@ -35,7 +35,7 @@ def known(weight, lam, at=0.0, **columns: np.ndarray) -> Pages:
     return Pages(np.arange(len(lam), dtype=np.uint32), at + none, weight * one, none, SURE * one, SURE / lam, **usual)
 
 
-def planned(policy: Planned, pages: Pages, per_s: float, unread: int = 0) -> np.ndarray:
+def planned(policy: PlannedRates, pages: Pages, per_s: float, unread: int = 0) -> np.ndarray:
     """Return the rates that a policy gives where there are so many visits a second."""
     policy.resume({"planned_visits_per_s": per_s})
     policy.plan(pages, unread, Context(0.0))
@@ -77,7 +77,7 @@ def test_rates_are_those_of_the_rule_and_use_what_there_is() -> None:
     ):
         assert planned(policy, pages, 5.0) == pytest.approx(expected * 5.0 / expected.sum(), rel=1e-6, abs=1e-9)
     groups = grouped(weight, lam, 5.0, "pf", 20, 30)
-    assert planned(Partition(), pages, 5.0) == pytest.approx(groups.rate[groups.label], rel=1e-6)
+    assert planned(Partitioned(), pages, 5.0) == pytest.approx(groups.rate[groups.label], rel=1e-6)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -93,14 +93,14 @@ def test_clustering_makes_groups_of_pages_alike_and_betters_what_they_earn(key) 
         spread.append(sum(np.var(place[found.label == g]) * n for place in places for g, n in enumerate(found.size)))
     assert earned[2] > earned[0] + 0.05
     assert spread[0] > spread[1] > spread[2]
-    policy = Partition(grouping=key, steps=0)
+    policy = Partitioned(grouping=key, steps=0)
     assert not np.allclose(
-        planned(policy, known(weight, lam), 100.0), planned(Partition(grouping=key), known(weight, lam), 100.0)
+        planned(policy, known(weight, lam), 100.0), planned(Partitioned(grouping=key), known(weight, lam), 100.0)
     )
 
 
 def test_groups_can_be_exported_and_have_the_rates_of_their_pages() -> None:
-    policy = Partition(groups=3, steps=0)
+    policy = Partitioned(groups=3, steps=0)
     assert set(policy.tables(Context(0.0))) == {"plan"}
     rates = planned(policy, known([1.0, 9.0, 2.0, 8.0, 3.0, 7.0], np.ones(6)), 2.0)
     table = policy.tables(Context(0.0))["groups"]
@@ -228,8 +228,8 @@ def test_an_unknown_rate_is_typically_less_than_its_mean() -> None:
         (lambda: Optimal("fresh"), "optimal: objective must be one of freshness, harmonic, age, bytes, not 'fresh'"),
         (lambda: Azar("odd"), "azar: spacing must be one of even, random"),
         (lambda: Polling(costs="1"), "polling: costs"),
-        (lambda: Partition(grouping="q"), "partition: grouping"),
-        (lambda: Partition(groups=0), "partition: groups must be from 1"),
+        (lambda: Partitioned(grouping="q"), "partition: grouping"),
+        (lambda: Partitioned(groups=0), "partition: groups must be from 1"),
         (lambda: MarkedPoint(each=0), "marked_point: each"),
         (lambda: Uniform(new_share=2.0), "uniform: new_share must be from 0 to 1"),
         (
@@ -333,9 +333,9 @@ def test_polling_with_free_costs_leaves_no_better_shares_near() -> None:
         (Azar("random"), True),
         (LambdaCrawl(), True),
         (MarkedPoint(), False),
-        (Partition(), False),
+        (Partitioned(), False),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Planned) else "random" if value else "even",
+    ids=lambda value: type(value).__name__ if isinstance(value, PlannedRates) else "random" if value else "even",
 )
 def test_a_run_with_known_rates_earns_what_the_rates_promise(policy, random) -> None:
     pages, budget = population(300, seed=2), 0.1

@@ -8,16 +8,16 @@ import pytest
 
 from evercrawl.simulate.living import comparison
 from evercrawl.simulate.living.beliefs import Beliefs, beliefs, importance_errors, rank_correlation
-from evercrawl.simulate.living.comparison import World
+from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import life, relive
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.simulate.surroundings.loopback import LivingLoopback
 
-WORLD = World(seed=5, pages=200, cycle_s=2.0, fetches_per_s=100.0, seconds=12.0)
+WORLD = BenchWorld(seed=5, pages=200, cycle_s=2.0, fetches_per_s=100.0, seconds=12.0)
 
 
 @pytest.fixture(scope="module")
-def compared() -> comparison.Comparison:
+def compared() -> comparison.PolicyComparison:
     return comparison.compare(WORLD)
 
 
@@ -30,7 +30,9 @@ def test_the_crawl_wins_against_a_round_robin(compared):
     "world",
     [
         pytest.param(WORLD, id="few visits"),
-        pytest.param(World(9605, pages=400, cycle_s=10.0, fetches_per_s=60.0, seconds=60.0), id="pages that vanish"),
+        pytest.param(
+            BenchWorld(9605, pages=400, cycle_s=10.0, fetches_per_s=60.0, seconds=60.0), id="pages that vanish"
+        ),
     ],
 )
 def test_a_round_robin_is_as_fresh_as_even_intervals_are(world):

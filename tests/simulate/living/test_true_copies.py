@@ -5,7 +5,7 @@ import pytest
 from true_copies import true_copies
 
 from evercrawl.simulate.living.lives import relive
-from evercrawl.simulate.living.plan import Kind
+from evercrawl.simulate.living.plan import UrlKind
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.store.journal.events import Visit
 from evercrawl.types import Outcome
@@ -25,7 +25,7 @@ def slowly(web, partition, at):
     ages = []
     for slot, seen_at in copies.items():
         number = web.numbers.get(partition.state.urls.get(slot))
-        if number is not None and web.plan.pages[number].kind is Kind.COPY:
+        if number is not None and web.plan.pages[number].kind is UrlKind.COPY:
             number = web.plan.pages[number].target
         missed = [] if number is None else [each for each in web.changes(number, at) if each > seen_at]
         if number is not None and web.vanishes_at(number) <= at:

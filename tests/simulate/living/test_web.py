@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evercrawl.parse.simhash import simhash
-from evercrawl.simulate.living.plan import Kind, Plan, Validators, sizes
+from evercrawl.simulate.living.plan import LivingPlan, UrlKind, Validators, sizes
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.simulate.worlds.made_web import Answer
 
@@ -34,11 +34,18 @@ def page_of(kind: Validators) -> int:
 
 
 def test_every_url_answers_as_planned():
-    status = {Kind.PAGE: 200, Kind.COPY: 200, Kind.MOVED: 301, Kind.HOP: 302, Kind.GONE: 404, Kind.PRIVATE: 200}
+    status = {
+        UrlKind.PAGE: 200,
+        UrlKind.COPY: 200,
+        UrlKind.MOVED: 301,
+        UrlKind.HOP: 302,
+        UrlKind.GONE: 404,
+        UrlKind.PRIVATE: 200,
+    }
     for planned, url in zip(WEB.plan.pages, WEB.urls, strict=True):
         assert ask(WEB, url).status == status[planned.kind], url
-    assert {planned.kind for planned in WEB.plan.pages} == set(Kind)
-    assert Counter(p.kind for p in WEB.plan.pages)[Kind.PAGE] == WEB.plan.count == 400
+    assert {planned.kind for planned in WEB.plan.pages} == set(UrlKind)
+    assert Counter(p.kind for p in WEB.plan.pages)[UrlKind.PAGE] == WEB.plan.count == 400
 
 
 def test_all_is_reached_by_links_that_may_be_followed():
@@ -116,7 +123,7 @@ def test_dates_are_wrong_and_missing_elsewhere():
 
 
 def test_a_copy_is_one_for_ever():
-    copies = [(n, p.target) for n, p in enumerate(WEB.plan.pages) if p.kind is Kind.COPY]
+    copies = [(n, p.target) for n, p in enumerate(WEB.plan.pages) if p.kind is UrlKind.COPY]
     assert copies
     for copy, original in copies:
         assert ask(WEB, WEB.urls[copy], LATER).body == ask(WEB, WEB.urls[original], 1000.0).body
@@ -162,7 +169,7 @@ def test_a_still_web_stands_still():
 
 
 def test_hosts_differ_in_size_and_their_pages_are_alike_in_rate():
-    plan = Plan(seed=1)
+    plan = LivingPlan(seed=1)
     rates = np.log([page.rate or np.nan for page in plan.pages[: plan.count]])
     hosts = np.array([page.host for page in plan.pages[: plan.count]])
     within = np.mean([np.nanvar(rates[hosts == host]) for host in range(20)])

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from evercrawl.lab.backtest.rows import Mean, Row
+    from evercrawl.lab.backtest.rows import Mean, ReplayRow
 
 _INCHES: Final = (4.6, 3.6)
 _COLUMNS: Final = 3
 _LEAST: Final = 1e-5  # part of the time in which copies are stale: less is drawn there
 
 
-def freshness(sites: Mapping[str, Sequence[Row | Mean]], path: Path) -> None:
+def freshness(sites: Mapping[str, Sequence[ReplayRow | Mean]], path: Path) -> None:
     """Write freshness by budget with intervals, a panel for each site; matplotlib has to be there.
 
     The scale is logarithmic in what is stale, for each halving of that is as hard as the last.
@@ -33,7 +33,7 @@ def freshness(sites: Mapping[str, Sequence[Row | Mean]], path: Path) -> None:
     _saved(figure, path)
 
 
-def calibration(rows: Sequence[Row | Mean], path: Path) -> None:
+def calibration(rows: Sequence[ReplayRow | Mean], path: Path) -> None:
     """Write what part of the copies was fresh by how many were believed to be, with 95 % intervals, to a file.
 
     There is a panel for each budget, with a curve for each policy that believes something.
@@ -73,7 +73,7 @@ def _fresh(stale: float, _: int) -> str:
     return f"{100.0 * (1.0 - stale):.6g}"
 
 
-def _curve(axes: Any, rows: Sequence[Row | Mean], number: int) -> None:
+def _curve(axes: Any, rows: Sequence[ReplayRow | Mean], number: int) -> None:
     stale = [max(1.0 - row.freshness, _LEAST) for row in rows]
     below = [max(at - max(1.0 - row.high, _LEAST), 0.0) for at, row in zip(stale, rows, strict=True)]
     above = [max(max(1.0 - row.low, _LEAST) - at, 0.0) for at, row in zip(stale, rows, strict=True)]

@@ -10,14 +10,14 @@ from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import span, table
 
 if TYPE_CHECKING:
-    from evercrawl.lab.backtest.rows import Mean, Row
+    from evercrawl.lab.backtest.rows import Mean, ReplayRow
 
 _LEFT: Final = frozenset({"policy", "site"})
 SITES: Final = 10
 """Of one history, that are shown."""
 
 
-def of_one(name: str, rows: Sequence[Row]) -> list[str]:
+def of_one(name: str, rows: Sequence[ReplayRow]) -> list[str]:
     """Return the lines about one history."""
     one = rows[0]
     of = "" if one.drawn == one.pages else f", in {one.drawn:,} folders"
@@ -29,7 +29,7 @@ def of_one(name: str, rows: Sequence[Row]) -> list[str]:
     return ["", head, *_shown(names, [_cells(row) for row in rows]), *_idle(rows)]
 
 
-def _idle(rows: Sequence[Row]) -> list[str]:
+def _idle(rows: Sequence[ReplayRow]) -> list[str]:
     """Return a line where there was not even one poll to make."""
     budgets = [f"{budget:g}" for budget in dict.fromkeys(row.budget for row in rows)]
     idle = [each for each in budgets if not any(row.polls for row in rows if f"{row.budget:g}" == each)]
@@ -38,7 +38,7 @@ def _idle(rows: Sequence[Row]) -> list[str]:
     return [f"at {', '.join(idle)} a page and day there is no poll to make in so short a time; give more with --budget"]
 
 
-def of_parts(sites: Sequence[Sequence[Row]], there: int) -> list[str]:
+def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:
     """Return the lines about the largest sites of one history, of those that are there; none where it has one."""
     if not sites:
         return []
@@ -76,7 +76,7 @@ def _shown(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     return table(tuple(names[at] for at in kept), [tuple(row[at] for at in kept) for row in rows], _LEFT)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ReplayRow) -> tuple[str, ...]:
     return (
         row.policy, f"{row.budget:g}", _percent(row.freshness), _range(row.low, row.high),
         _points(row), _percent(row.content_freshness), span(row.age_s),
@@ -95,7 +95,7 @@ def _mean_cells(row: Mean) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _points(row: Row | Mean) -> str:
+def _points(row: ReplayRow | Mean) -> str:
     """Return the difference to the first policy, in points; nothing for that one itself.
 
     >>> from types import SimpleNamespace
@@ -108,7 +108,7 @@ def _points(row: Row | Mean) -> str:
     return f"{100.0 * row.difference:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
-def _wasted(row: Row) -> str:
+def _wasted(row: ReplayRow) -> str:
     """Return the part of the polls that was wasted, with its interval."""
     if math.isnan(row.wasted):
         return ""

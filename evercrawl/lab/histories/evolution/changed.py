@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
-class Changes(NamedTuple):
+class RecordedChanges(NamedTuple):
     """Changes, by page and then by time.
 
     Attributes
@@ -48,7 +48,7 @@ class Changes(NamedTuple):
     unseen_s: Floats
 
 
-def changes_of(history: History, events: ByPage) -> Changes:
+def changes_of(history: History, events: ByPage) -> RecordedChanges:
     """Return all changes of the pages; their lives are those of `lives_of`."""
     rows = np.flatnonzero((events.op == CHANGED) & ~events.begins)
     after, before = events.order[rows], events.order[rows - 1]
@@ -56,7 +56,7 @@ def changes_of(history: History, events: ByPage) -> Changes:
     new = extents(history.simhash[after], history.simhash[before])
     life = (np.cumsum(events.begins) - 1)[rows]
     returned, batch = _returned(history)[after], _batches(history)[after]
-    return Changes(
+    return RecordedChanges(
         events.page[rows], life, events.at[rows], bits, new, returned, batch,
         *_found(history, events.page[rows], events.at[rows]),
     )  # fmt: skip

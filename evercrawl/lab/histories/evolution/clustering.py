@@ -16,7 +16,7 @@ from evercrawl.lab.histories.evolution.lives import WEEK_S, Lives
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import Changes
+    from evercrawl.lab.histories.evolution.changed import RecordedChanges
 
     Flags = NDArray[np.bool_]
 
@@ -52,7 +52,7 @@ _TENTH: Final = 0.1
 _HALVES_S: Final = 8 * WEEK_S  # a shorter life says too little of its halves
 
 
-class Together(NamedTuple):
+class ClusteredChanges(NamedTuple):
     """How changes come together; nan where there is nothing to say.
 
     Attributes
@@ -77,7 +77,7 @@ class Together(NamedTuple):
     halves: float
 
 
-def together(lives: Lives, changes: Changes, counts: Floats, dense: Flags) -> Together:
+def together(lives: Lives, changes: RecordedChanges, counts: Floats, dense: Flags) -> ClusteredChanges:
     """Return how the changes of some pages come together.
 
     Parameters
@@ -93,7 +93,7 @@ def together(lives: Lives, changes: Changes, counts: Floats, dense: Flags) -> To
     weekly = binned(changes.life, changes.at, WEEK_S, lives.began_at, lives.ended_at)
     weeks = in_time(*(column[dense] for column in weekly))
     batches = float((changes.batch >= BATCH).mean()) if len(changes.at) else math.nan
-    return Together(*weeks, batches, busiest(counts), halves(lives, changes))
+    return ClusteredChanges(*weeks, batches, busiest(counts), halves(lives, changes))
 
 
 def busiest(counts: Floats, share: float = _TENTH) -> float:
@@ -111,7 +111,7 @@ def busiest(counts: Floats, share: float = _TENTH) -> float:
     return float(np.interp(share * len(counts), np.arange(len(most)), most)) / total
 
 
-def halves(lives: Lives, changes: Changes) -> float:
+def halves(lives: Lives, changes: RecordedChanges) -> float:
     """Return the rank correlation of changes in the first and the second half of each life."""
     middle = (lives.began_at + lives.ended_at) / 2
     late = changes.at > middle[changes.life]

@@ -13,49 +13,49 @@ from evercrawl.lab.histories.evolution.regular import normalised
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.record import Record
+    from evercrawl.lab.histories.evolution.record import EvolutionRecord
 
 _LONGEST: Final = 8.0  # means
 _POINTS: Final = 400
 
 
-class Curve(NamedTuple):
+class CurvePoints(NamedTuple):
     """Points of a curve, shape (n,) each; none where nothing can be shown."""
 
     x: Floats
     y: Floats
 
 
-_NOTHING: Final = Curve(np.zeros(0), np.zeros(0))
+_NOTHING: Final = CurvePoints(np.zeros(0), np.zeros(0))
 
 
-def random_gaps() -> Curve:
+def random_gaps() -> CurvePoints:
     """Return how many gaps are longer than so many times their mean, where pages change at random moments."""
     x = np.linspace(0.0, _LONGEST, _POINTS)
-    return Curve(x, 100.0 * np.exp(-x))
+    return CurvePoints(x, 100.0 * np.exp(-x))
 
 
-def longer_gaps(record: Record) -> Curve:
+def longer_gaps(record: EvolutionRecord) -> CurvePoints:
     """Return how many gaps are longer than so many times the mean of their page."""
     gaps, x = normalised(record.changes), random_gaps().x
     if not len(gaps):
         return _NOTHING
-    return Curve(x, 100.0 * (1.0 - np.searchsorted(gaps, x, "right") / len(gaps)))
+    return CurvePoints(x, 100.0 * (1.0 - np.searchsorted(gaps, x, "right") / len(gaps)))
 
 
-def smaller_changes(record: Record) -> Curve:
+def smaller_changes(record: EvolutionRecord) -> CurvePoints:
     """Return how many changes move so many bits or fewer; in steps."""
     counts = spread(record.changes)
     if not counts.any():
         return _NOTHING
-    return Curve(np.arange(len(counts), dtype=np.float64), 100.0 * np.cumsum(counts) / counts.sum())
+    return CurvePoints(np.arange(len(counts), dtype=np.float64), 100.0 * np.cumsum(counts) / counts.sum())
 
 
-def still_there(record: Record) -> Curve:
+def still_there(record: EvolutionRecord) -> CurvePoints:
     """Return how many pages are there so many years after they came; in steps."""
     curve = lifetimes(record.lives)
     if not curve.longest_s > 0:
         return _NOTHING
     shares = np.append(1.0, curve.shares)
     ages_s: Floats = np.concatenate([np.zeros(1), curve.ages_s, np.full(1, curve.longest_s)])
-    return Curve(ages_s / YEAR_S, 100.0 * np.append(shares, shares[-1]))
+    return CurvePoints(ages_s / YEAR_S, 100.0 * np.append(shares, shares[-1]))

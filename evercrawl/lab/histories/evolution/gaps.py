@@ -13,7 +13,7 @@ from evercrawl.change.estimators.irregular import most_likely
 from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import Changes
+    from evercrawl.lab.histories.evolution.changed import RecordedChanges
 
 
 CRITICAL: Final = 1.321
@@ -81,7 +81,7 @@ class Gaps(NamedTuple):
     gap_s: Floats
 
 
-def gaps(changes: Changes, seed: int = 0) -> Gaps:
+def gaps(changes: RecordedChanges, seed: int = 0) -> Gaps:
     """Return the gaps between changes in one life of a page; changes at one instant are one.
 
     Where pages are visited it is known only between which two looks a change was made. Did pages change at random

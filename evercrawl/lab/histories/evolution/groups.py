@@ -19,7 +19,7 @@ NONE: Final = "-"
 _ENDING: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,5})$")
 
 
-class Groups(NamedTuple):
+class PageGroups(NamedTuple):
     """Which group each page is in.
 
     Attributes
@@ -34,7 +34,7 @@ class Groups(NamedTuple):
     group: Ints
 
 
-def grouped(histories: Sequence[History], by: str) -> Groups:
+def grouped(histories: Sequence[History], by: str) -> PageGroups:
     """Return the pages of some histories, one after the other, by one of `BY`.
 
     Raises
@@ -53,10 +53,10 @@ def neighbours(histories: Sequence[History]) -> tuple[Ints, Ints]:
     return sites, folders
 
 
-def _groups(found: Sequence[str]) -> Groups:
+def _groups(found: Sequence[str]) -> PageGroups:
     names = sorted(set(found), key=_numbers_first)
     number = {name: i for i, name in enumerate(names)}
-    return Groups(names, np.fromiter((number[name] for name in found), np.int64, len(found)))
+    return PageGroups(names, np.fromiter((number[name] for name in found), np.int64, len(found)))
 
 
 def top_level(history: History) -> list[str]:

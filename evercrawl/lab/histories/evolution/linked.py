@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
-class Links(NamedTuple):
+class LinkSpans(NamedTuple):
     """Times during which one page linked to another, shape (n,) each.
 
     Attributes
@@ -71,7 +71,7 @@ class LinkChange(NamedTuple):
     link_half_life_days: float
 
 
-def links(history: History, watched: Watched) -> Links:
+def links(history: History, watched: Watched) -> LinkSpans:
     """Return how pages linked to one another between the instants of `watched`."""
     log = history.links
     order = np.lexsort((log.target, log.source))  # stable: the rows of one link stay in the order of time
@@ -87,17 +87,19 @@ def links(history: History, watched: Watched) -> Links:
     return _links(history, watched, source[rows][inside], at[rows][inside], ended_at[inside], went[inside])
 
 
-def _links(history: History, watched: Watched, page: Ints, began_at: Floats, ended_at: Floats, went: Flags) -> Links:
+def _links(
+    history: History, watched: Watched, page: Ints, began_at: Floats, ended_at: Floats, went: Flags
+) -> LinkSpans:
     """Return links that were there at `since` or later, as far as they were watched."""
     late = began_at > watched.first_at[page]  # than the page itself, in whose first state it was not
     known = late if history.seen is not None else began_at > beginnings(history)[page]
     watched_at = np.maximum(began_at, watched.since)
     until = np.maximum(np.minimum(ended_at, watched.until), watched_at)
     later = late & (began_at >= watched.since)
-    return Links(page, began_at, watched_at, until, known, later, went & (until == ended_at))
+    return LinkSpans(page, began_at, watched_at, until, known, later, went & (until == ended_at))
 
 
-def link_change(found: Links, page_weeks: float) -> LinkChange:
+def link_change(found: LinkSpans, page_weeks: float) -> LinkChange:
     """Return how the links of some pages change, which were watched for so many weeks in all."""
     lasted_s = found.ended_at - found.watched_at
     link_weeks = float(lasted_s.sum()) / WEEK_S

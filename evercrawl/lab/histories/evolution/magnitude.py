@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import Changes
+    from evercrawl.lab.histories.evolution.changed import RecordedChanges
 
 SLIGHT: Final = 3
 """Bits of the similarity hash up to which the content counts as the same."""
@@ -40,7 +40,7 @@ class Much(NamedTuple):
     returned: float
 
 
-def much(changes: Changes) -> Much:
+def much(changes: RecordedChanges) -> Much:
     """Return how much some changes change.
 
     The states that a page has been in are all remembered here.
@@ -52,6 +52,6 @@ def much(changes: Changes) -> Much:
     return Much(float(np.median(bits)), float(changes.new.mean()), *shares)
 
 
-def spread(changes: Changes) -> NDArray[np.int64]:
+def spread(changes: RecordedChanges) -> NDArray[np.int64]:
     """Return how many changes there are of each number of bits, shape (65,)."""
     return np.bincount(changes.bits, minlength=65).astype(np.int64)

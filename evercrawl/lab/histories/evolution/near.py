@@ -12,7 +12,7 @@ from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.types import Ints
 
 if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.record import Record
+    from evercrawl.lab.histories.evolution.record import EvolutionRecord
 
 LOOKS: Final = 2
 """Visits to a page in a week, or whatever stands for one, without which its changes could not be told from others'."""
@@ -44,7 +44,7 @@ class Near(NamedTuple):
     folder_errors: float
 
 
-def week_s(record: Record) -> float:
+def week_s(record: EvolutionRecord) -> float:
     """Return which time stands for a week, in seconds.
 
     Where every change is on record it is a week. Of a crawl it is so long that half of the pages that were visited
@@ -56,7 +56,7 @@ def week_s(record: Record) -> float:
     return max([*found, *([WEEK_S] if np.isnan(looks).any() or not found else [])])
 
 
-def near(record: Record, sites: Ints, folders: Ints, width_s: float) -> Near:
+def near(record: EvolutionRecord, sites: Ints, folders: Ints, width_s: float) -> Near:
     """Return how neighbours among some pages change together.
 
     Parameters
@@ -72,7 +72,7 @@ def near(record: Record, sites: Ints, folders: Ints, width_s: float) -> Near:
     return Near(math.nan if all(map(math.isnan, told)) else width_s / DAY_S, *told)
 
 
-def _told(record: Record, neighbours: Ints, width_s: float) -> tuple[float, float, float]:
+def _told(record: EvolutionRecord, neighbours: Ints, width_s: float) -> tuple[float, float, float]:
     if not width_s > 0:
         return math.nan, math.nan, math.nan
     counts, changed = counted(record, neighbours, width_s)
@@ -80,7 +80,7 @@ def _told(record: Record, neighbours: Ints, width_s: float) -> tuple[float, floa
     return correlation(counts, changed), pairs.lift, pairs.errors
 
 
-def counted(record: Record, neighbours: Ints, width_s: float) -> tuple[Ints, Ints]:
+def counted(record: EvolutionRecord, neighbours: Ints, width_s: float) -> tuple[Ints, Ints]:
     """Return pages that were watched, and those of them that changed, of each group of neighbours in each week.
 
     Only whole weeks count, and pages that were visited often enough in them; pages without a neighbour do not.

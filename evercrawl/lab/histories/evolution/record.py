@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from evercrawl.lab.histories.evolution.changed import Changes
-from evercrawl.lab.histories.evolution.linked import Links, links
+from evercrawl.lab.histories.evolution.changed import RecordedChanges
+from evercrawl.lab.histories.evolution.linked import LinkSpans, links
 from evercrawl.lab.histories.evolution.lives import Lives
 from evercrawl.lab.histories.evolution.watched import watch
 from evercrawl.types import Floats, Ints
@@ -16,10 +16,10 @@ from evercrawl.types import Floats, Ints
 if TYPE_CHECKING:
     from evercrawl.lab.histories.history import History
 
-Rows = TypeVar("Rows", Lives, Changes, Links)
+Rows = TypeVar("Rows", Lives, RecordedChanges, LinkSpans)
 
 
-class Record(NamedTuple):
+class EvolutionRecord(NamedTuple):
     """What was seen of some pages.
 
     Attributes
@@ -34,8 +34,8 @@ class Record(NamedTuple):
 
     pages: Ints
     lives: Lives
-    changes: Changes
-    links: Links
+    changes: RecordedChanges
+    links: LinkSpans
     looks: Floats
 
     def place(self, page: Ints) -> Ints:
@@ -53,27 +53,27 @@ class Record(NamedTuple):
         return np.asarray(np.bincount(self.place(lives.page), lasted_s, len(self.pages)), np.float64)
 
 
-def recorded(histories: Sequence[History], since: float, until: float) -> Record:
+def recorded(histories: Sequence[History], since: float, until: float) -> EvolutionRecord:
     """Return what was seen of the pages of some histories between two instants."""
-    parts: list[Record] = []
+    parts: list[EvolutionRecord] = []
     first = lives = 0
     for history in histories:
         seen = watch(history, since, until)
         numbers = np.arange(first, first + len(history))
         changes = seen.changes._replace(page=seen.changes.page + first, life=seen.changes.life + lives)
         linked = links(history, seen)
-        parts.append(Record(numbers, seen.lives._replace(page=seen.lives.page + first), changes,
+        parts.append(EvolutionRecord(numbers, seen.lives._replace(page=seen.lives.page + first), changes,
                             linked._replace(page=linked.page + first), seen.looks))  # fmt: skip
         first, lives = first + len(history), lives + len(seen.lives.page)
     return _one(parts)
 
 
-def _one(parts: Sequence[Record]) -> Record:
-    return Record(
+def _one(parts: Sequence[EvolutionRecord]) -> EvolutionRecord:
+    return EvolutionRecord(
         np.concatenate([part.pages for part in parts]),
         _chained(Lives, [part.lives for part in parts]),
-        _chained(Changes, [part.changes for part in parts]),
-        _chained(Links, [part.links for part in parts]),
+        _chained(RecordedChanges, [part.changes for part in parts]),
+        _chained(LinkSpans, [part.links for part in parts]),
         np.concatenate([part.looks for part in parts]),
     )
 
@@ -83,7 +83,7 @@ def _chained(kind: type[Rows], tables: Sequence[Rows]) -> Rows:
     return kind(*(np.concatenate(column) for column in columns))
 
 
-def split(record: Record, group: Ints, groups: int) -> list[Record]:
+def split(record: EvolutionRecord, group: Ints, groups: int) -> list[EvolutionRecord]:
     """Return the record of each group.
 
     Parameters
@@ -99,11 +99,11 @@ def split(record: Record, group: Ints, groups: int) -> list[Record]:
         _rows(group[table.page], groups) for table in (record.lives, record.changes, record.links)
     )
     pages = _rows(group, groups)
-    found: list[Record] = []
+    found: list[EvolutionRecord] = []
     for i in range(groups):
         mine = _taken(record.changes, changes[i])
         local = mine._replace(life=np.searchsorted(lives[i], mine.life))
-        found.append(Record(record.pages[pages[i]], _taken(record.lives, lives[i]), local,
+        found.append(EvolutionRecord(record.pages[pages[i]], _taken(record.lives, lives[i]), local,
                             _taken(record.links, linked[i]), record.looks[pages[i]]))  # fmt: skip
     return found
 

@@ -12,7 +12,7 @@ from evercrawl.lab.histories.evolution.gaps import CRITICAL, Gaps, anderson_darl
 from evercrawl.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import Changes
+    from evercrawl.lab.histories.evolution.changed import RecordedChanges
 
     Flags = NDArray[np.bool_]
 
@@ -20,7 +20,7 @@ LEAST: Final = 10
 """Changes that a page must have shown to be tested."""
 
 
-class Regular(NamedTuple):
+class Regularity(NamedTuple):
     """How regular changes are; nan where no page could be tested.
 
     Attributes
@@ -41,20 +41,20 @@ class Regular(NamedTuple):
     rejected: float
 
 
-def regular(changes: Changes, least: int = LEAST) -> Regular:
+def regular(changes: RecordedChanges, least: int = LEAST) -> Regularity:
     """Return how regular the changes of some pages are."""
     found = gaps(changes)
     enough = _enough(found, least)
     pages = int(enough.sum())
     if not pages:
-        return Regular(0, math.nan, math.nan)
+        return Regularity(0, math.nan, math.nan)
     kept = enough[found.page]
     place, gap_s = (np.cumsum(enough) - 1)[found.page[kept]], found.gap_s[kept]
     rejected = anderson_darling(place, gap_s, pages) > CRITICAL
-    return Regular(pages, float(np.median(_variation(place, gap_s, pages))), float(rejected.mean()))
+    return Regularity(pages, float(np.median(_variation(place, gap_s, pages))), float(rejected.mean()))
 
 
-def normalised(changes: Changes, least: int = LEAST) -> Floats:
+def normalised(changes: RecordedChanges, least: int = LEAST) -> Floats:
     """Return the gaps of the pages that are tested, each over its page's mean, ascending: what a plot shows."""
     found = gaps(changes)
     count = np.bincount(found.page)

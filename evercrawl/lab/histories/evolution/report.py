@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.histories.evolution.clustering import Together, together
+from evercrawl.lab.histories.evolution.clustering import ClusteredChanges, together
 from evercrawl.lab.histories.evolution.groups import BY, grouped, neighbours
 from evercrawl.lab.histories.evolution.lasting import Lasting, lasting
 from evercrawl.lab.histories.evolution.linked import LinkChange, link_change
@@ -19,8 +19,8 @@ from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.lab.histories.evolution.magnitude import Much, much
 from evercrawl.lab.histories.evolution.near import Near, near, week_s
 from evercrawl.lab.histories.evolution.rate import CLASSES, Often, often
-from evercrawl.lab.histories.evolution.record import Record, recorded, split
-from evercrawl.lab.histories.evolution.regular import Regular, regular
+from evercrawl.lab.histories.evolution.record import EvolutionRecord, recorded, split
+from evercrawl.lab.histories.evolution.regular import Regularity, regular
 from evercrawl.lab.histories.evolution.staying import Staying, Texts, staying
 from evercrawl.types import Floats, Ints
 
@@ -59,11 +59,11 @@ class Evolution:
     much: Much
     lasting: Lasting
     links: LinkChange
-    regular: Regular
-    together: Together
+    regular: Regularity
+    together: ClusteredChanges
     near: Near
     staying: Staying
-    record: Record
+    record: EvolutionRecord
 
     def figures(self) -> dict[str, Any]:
         """Return every figure by its name; None where nothing can be said, or half of them never went."""
@@ -128,13 +128,13 @@ class _Around(NamedTuple):
     texts: Mapping[int, Texts]
 
 
-def _alive_at_all(record: Record) -> NDArray[np.bool_]:
+def _alive_at_all(record: EvolutionRecord) -> NDArray[np.bool_]:
     found = np.zeros(len(record.pages), np.bool_)
     found[record.lives.page] = True
     return found
 
 
-def _evolution(name: str, part: Record, around: _Around) -> Evolution:
+def _evolution(name: str, part: EvolutionRecord, around: _Around) -> Evolution:
     lives, changes, counts, watched_s = part.lives, part.changes, part.changes_of(), part.watched_s()
     alive, texts = len(np.unique(lives.page[~lives.died])), around.texts
     return Evolution(
@@ -147,7 +147,7 @@ def _evolution(name: str, part: Record, around: _Around) -> Evolution:
     )  # fmt: skip
 
 
-def _dense(part: Record, watched_s: Floats) -> NDArray[np.bool_]:
+def _dense(part: EvolutionRecord, watched_s: Floats) -> NDArray[np.bool_]:
     """Return which lives are of pages that were looked at twice a week, or of which every change is on record."""
     enough = np.isnan(part.looks) | (part.looks * WEEK_S >= _WEEKLY_LOOKS * watched_s)
     return np.asarray(enough[part.place(part.lives.page)], np.bool_)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evercrawl.lab.histories.evolution.changed import Changes, changes_of
+from evercrawl.lab.histories.evolution.changed import RecordedChanges, changes_of
 from evercrawl.lab.histories.evolution.lives import Lives, between, by_page, lives_of
 from evercrawl.types import Floats
 
@@ -31,7 +31,7 @@ class Watched(NamedTuple):
     """
 
     lives: Lives
-    changes: Changes
+    changes: RecordedChanges
     first_at: Floats
     looks: Floats
     since: float
@@ -50,7 +50,7 @@ def watch(history: History, since: float = -math.inf, until: float = math.inf) -
     lives, inside = between(whole, since, until)
     changes: Any = changes_of(history, events)
     kept = (changes.at >= since) & (changes.at <= until) & (changes.at <= whole.ended_at[changes.life])
-    changes = Changes(*(column[kept] for column in changes))
+    changes = RecordedChanges(*(column[kept] for column in changes))
     changes = changes._replace(life=(np.cumsum(inside) - 1)[changes.life])
     return Watched(lives, changes, first_at, _looks(history, lives, since, until), since, until)
 

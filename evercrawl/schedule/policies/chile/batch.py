@@ -24,7 +24,7 @@ ORDERS: Final = get_args(Order)
 _PATIENCE: Final = 2.0  # times as long as a batch should take, after which what is left of it is dropped
 
 
-class Batch:
+class ChileBatch:
     """The pages that come before all others, until so many visits were made.
 
     Attributes

@@ -12,11 +12,11 @@ import numpy as np
 from evercrawl.schedule.abilities import Follows, Learns, Places, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import seconds
-from evercrawl.schedule.policies.chile.batch import Batch
+from evercrawl.schedule.policies.chile.batch import ChileBatch
 from evercrawl.schedule.policies.chile.options import Options
-from evercrawl.schedule.policies.chile.rates import Counts
-from evercrawl.schedule.policies.chile.worth import Usual, quality, represented, usual
-from evercrawl.schedule.shared.pacing import Pace
+from evercrawl.schedule.policies.chile.rates import ChileCounts
+from evercrawl.schedule.policies.chile.worth import UsualScores, quality, represented, usual
+from evercrawl.schedule.shared.pacing import MeasuredPace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +102,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
 
     def __init__(self, **given: float | str) -> None:
         self._options = Options(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        self._counts, self._batch, self._pace, self._usual = Counts(), Batch(), Pace(), Usual()
+        self._counts, self._batch, self._pace, self._usual = ChileCounts(), ChileBatch(), MeasuredPace(), UsualScores()
         self._least = math.nan
 
     def gain(self, pages: Pages, now: float) -> Floats:

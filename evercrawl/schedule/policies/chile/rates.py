@@ -62,7 +62,7 @@ def by_counts(visits: ArrayLike, changes: ArrayLike, span_s: ArrayLike) -> Float
     return np.where(told, -np.log1p(-x / n) * n / s, np.nan)
 
 
-class Counts:
+class ChileCounts:
     """Counts visits and changes page by page, 28 bytes each; the state is a fold over the visits."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ _MOST: Final = 1e25  # of q: the tenth power of it is a number
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class UsualScores:
     """What is usual among the pages that were read: means, by which scores of single pages are measured.
 
     Attributes
@@ -48,13 +48,13 @@ class Usual:
     text_bytes: float = TEXT[1]
 
 
-def usual(pages: Pages) -> Usual:
+def usual(pages: Pages) -> UsualScores:
     """Return what is usual among `pages`, all of which were read."""
     importance, used = float(pages.importance.mean()), float(uses(pages).mean())
     importance = importance if importance > 0 else 1.0
     if pages.facts is None:
-        return Usual(importance, used)
-    return Usual(importance, used, *(float(getattr(pages.facts, name).mean()) for name in _BROUGHT))
+        return UsualScores(importance, used)
+    return UsualScores(importance, used, *(float(getattr(pages.facts, name).mean()) for name in _BROUGHT))
 
 
 def uses(pages: Pages) -> Floats:
@@ -81,7 +81,7 @@ def look(facts: Facts) -> Floats:
     return np.where(facts.url_bytes > 0, (shallow + short + (1.0 - facts.dynamic)) / 3.0, 0.0)
 
 
-def quality(pages: Pages, mean: Usual, links: float, queries: float, visits: float, url: float) -> Floats:
+def quality(pages: Pages, mean: UsualScores, links: float, queries: float, visits: float, url: float) -> Floats:
     """Return q, shape (n,): the sum of four scores, each times its weight.
 
     Links and visits count 1 where they are usual, queries and the URL's look 1 where they could not be better.
@@ -119,7 +119,7 @@ def representation(
     return total
 
 
-def represented(pages: Pages, new: Floats, mean: Usual) -> tuple[Floats, Floats]:
+def represented(pages: Pages, new: Floats, mean: UsualScores) -> tuple[Floats, Floats]:
     """Return r as it is, and as it will be after a visit, shape (n,) each.
 
     A page that was never read is expected to bring a usual text, any other what it brought before. Where nobody knows

@@ -26,7 +26,7 @@ _TABLE_CELLS: Final = 1e8  # that the dynamic programme fills in as long
 _WIDTH: Final = 1e-3  # of a logarithm: how far the first prices lie from that of the continuous optimum
 
 
-class Counts(NamedTuple):
+class HorizonCounts(NamedTuple):
     """Visits of each page in the horizon, shape (n,), and what they are worth together."""
 
     each: Ints
@@ -44,7 +44,7 @@ def fits(how: str, pages: int, visits: int) -> bool:
     return how != "greedy" or visits <= HEAP_VISITS
 
 
-def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> HorizonCounts:
     """Return the best whole numbers of visits, in one of three ways that agree up to ties.
 
     Parameters
@@ -80,7 +80,7 @@ def worth(weight: ArrayLike, lam: ArrayLike, horizon: float, count: ArrayLike) -
     return np.asarray(weight) * allocation.freshness(np.asarray(count) / horizon, lam)
 
 
-def greedy(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+def greedy(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> HorizonCounts:
     """Return the best whole numbers of visits, by a heap of what one more of each page adds.
 
     Examples
@@ -98,10 +98,10 @@ def greedy(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Co
         count[page] += 1
         more = _gain(weight[page], lam[page], horizon, np.asarray(count[page] + 1))
         heapq.heapreplace(heap, (-float(more), page))
-    return Counts(count, float(worth(weight, lam, horizon, count).sum()))
+    return HorizonCounts(count, float(worth(weight, lam, horizon, count).sum()))
 
 
-def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Counts:
+def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> HorizonCounts:
     """Return what `greedy` returns (up to ties), for many pages at once.
 
     Of two prices near that of the continuous optimum, one takes too many visits and the other too few; of those that
@@ -130,7 +130,7 @@ def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> 
     added = _gain(weight[page], lam[page], horizon, few[page] + nth + 1)
     taken = page[np.argsort(-added, kind="stable")[: visits - int(few.sum())]]
     count = few + np.bincount(taken, minlength=len(few))
-    return Counts(count, float(worth(weight, lam, horizon, count).sum()))
+    return HorizonCounts(count, float(worth(weight, lam, horizon, count).sum()))
 
 
 def _worth_it(weight: Floats, lam: Floats, horizon: float, price: float) -> Ints:
@@ -149,7 +149,7 @@ def _gain(weight: ArrayLike, lam: ArrayLike, horizon: float, count: Ints) -> Flo
     return worth(weight, lam, horizon, count) - worth(weight, lam, horizon, count - 1)
 
 
-def dynamic(values: Floats, visits: int) -> Counts:
+def dynamic(values: Floats, visits: int) -> HorizonCounts:
     """Return the best whole numbers of visits, whatever the values: page by page, O(n visits^2).
 
     Parameters
@@ -164,7 +164,7 @@ def dynamic(values: Floats, visits: int) -> Counts:
     A first visit of the second page is worth little, two are worth much; greedy would not see it.
 
     >>> dynamic(np.array([[0.0, 2.0, 3.0], [0.0, 1.0, 9.0]]), 2)
-    Counts(each=array([0, 2]), value=9.0)
+    HorizonCounts(each=array([0, 2]), value=9.0)
     """
     best = np.full(visits + 1, -np.inf)
     best[0] = 0.0
@@ -181,4 +181,4 @@ def dynamic(values: Floats, visits: int) -> Counts:
     for page in range(len(values) - 1, -1, -1):
         each[page] = choices[page][left]
         left -= int(each[page])
-    return Counts(each, value)
+    return HorizonCounts(each, value)

@@ -53,7 +53,7 @@ def _halved(rows: NDArray[Any], at: Floats) -> NDArray[Any]:
     return rows
 
 
-class Regular(NamedTuple):
+class RegularPages(NamedTuple):
     """Which pages are regular, shape (n,), when of a day they have changed, and how probably on each day.
 
     The former in seconds from the day's beginning: more than a day where that is after midnight.
@@ -64,7 +64,7 @@ class Regular(NamedTuple):
     chances: Floats
 
 
-def regular(rows: NDArray[Any], now: float) -> Regular:
+def regular(rows: NDArray[Any], now: float) -> RegularPages:
     """Tell which pages change at one time of the day: four in five changes within two hours, eight at least.
 
     Examples
@@ -93,4 +93,6 @@ def regular(rows: NDArray[Any], now: float) -> Regular:
     enough = (changes >= _LEAST) & (within.max(1) >= _PART * changes)
     weeks = np.maximum((now - rows["since"]) / (WEEK * DAY_S), 1.0)
     days = np.where(over[:, None], rows["nights"], rows["days"])
-    return Regular(enough, np.where(over, DAY_S, 0.0) + (end + 1.0) * _HOUR_S, np.minimum(days / weeks[:, None], _SURE))
+    return RegularPages(
+        enough, np.where(over, DAY_S, 0.0) + (end + 1.0) * _HOUR_S, np.minimum(days / weeks[:, None], _SURE)
+    )

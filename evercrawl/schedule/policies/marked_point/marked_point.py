@@ -12,7 +12,7 @@ from evercrawl.schedule.parameters import Annotated, Switch, bounded, choice, nu
 from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
 from evercrawl.schedule.policies.marked_point import hours as marked_point_hours
 from evercrawl.schedule.policies.marked_point import instants as marked_point_instants
-from evercrawl.schedule.shared.planned import Planned
+from evercrawl.schedule.shared.planned import PlannedRates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ _WEEK_S: Final = 7 * marked_point_instants.DAY_S
 _PLACED: Final = [("days", "u1"), ("offset_s", "f4")]
 
 
-class MarkedPoint(Planned):
+class MarkedPoint(PlannedRates):
     """Split the visits of a horizon among pages, each to the page that gains most, and place those of a page evenly.
 
     A page whose changes fall at one time of the day is visited just after it instead, on those days of the week for
@@ -46,7 +46,7 @@ class MarkedPoint(Planned):
         second is for 20,000 visits in a horizon at most, the third for n visits^2 of 1e8 (100 pages, with ten visits
         each); of more they are split by price, for no crawl would wait.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class MarkedPoint(Planned):
         Returns
         -------
         plan
-            See `Planned`.
+            See `PlannedRates`.
         regular
             The pages that change at times of day or of the week that could be told.
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule.clocks._chances import log1p
-from evercrawl.schedule.clocks._exposure_kernel import Told
+from evercrawl.schedule.clocks._exposure_kernel import CopyBelief
 from evercrawl.schedule.policies.price._worth import due_after
 
 BACK_SHAPE: Final = 0.5
@@ -33,7 +33,7 @@ def weight_back(
 
 
 @compiled
-def dying(told: Told, age_s: float, deaths: float) -> Told:
+def dying(told: CopyBelief, age_s: float, deaths: float) -> CopyBelief:
     """Return what is thought of a copy that is no good either once its page is gone: lam + d in place of lam.
 
     Where no page vanishes, nothing at all becomes another.
@@ -42,7 +42,7 @@ def dying(told: Told, age_s: float, deaths: float) -> Told:
         return told
     also = deaths * told.scale / told.shape
     both = 1.0 + also
-    return Told(
+    return CopyBelief(
         told.shape * both * both, told.scale * both, (told.exposure + also * age_s) / both,
         (told.speed + also) / both, told.level, told.slope, told.mates, told.jump / both,
     )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule.clocks._chances import log1p
-from evercrawl.schedule.clocks._exposure_kernel import WORDS, Tables, Told, by_age, by_clock, tables
+from evercrawl.schedule.clocks._exposure_kernel import WORDS, CopyBelief, Tables, by_age, by_clock, tables
 from evercrawl.schedule.policies.price._deaths import BACK_SHAPE, dying, weight_back
 from evercrawl.schedule.policies.price._worth import announced, due_after, heard, parts
 from evercrawl.schedule.shared import _price_layout as layout
@@ -21,7 +21,7 @@ _COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, i64)
 """Slots, all else in one piece, how many pages there are, and which of the columns are given that need not be."""
 
 
-class Columns(NamedTuple):
+class PriceColumns(NamedTuple):
     """Those of `Pages` that the price needs."""
 
     slot: Any
@@ -62,7 +62,7 @@ def _terms(t: Any) -> Terms:
 
 
 @compiled
-def _on_host(s: Terms, c: Columns, i: int) -> Terms:
+def _on_host(s: Terms, c: PriceColumns, i: int) -> Terms:
     """Return the terms as they are on a page's host, by how many times the crawl's price a unit costs there."""
     if len(c.host_ratio) == 0:
         return s
@@ -80,17 +80,17 @@ def _given(rows: Any, given: int, k: int) -> Any:
 
 
 @compiled
-def _columns(slots: Any, columns: Any, n: int, given: int) -> Columns:
+def _columns(slots: Any, columns: Any, n: int, given: int) -> PriceColumns:
     """Return what entries are given as `_COLUMNS`."""
     rows = view(columns, (ALWAYS + OPTIONAL, n))  # of which the last may not be there
-    return Columns(
+    return PriceColumns(
         view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], _given(rows, given, ANNOUNCED),
         _given(rows, given, HOST_RATIO), _given(rows, given, FOUND_AT), _given(rows, given, COMEBACK),
     )  # fmt: skip
 
 
 @compiled
-def _recall(c: Columns, i: int, told: Told, both: Told) -> float:
+def _recall(c: PriceColumns, i: int, told: CopyBelief, both: CopyBelief) -> float:
     """Return which part of what may make a copy no good is announced; deaths never are."""
     if len(c.recall) == 0:
         return 0.0
@@ -98,7 +98,7 @@ def _recall(c: Columns, i: int, told: Told, both: Told) -> float:
 
 
 @compiled
-def _told(c: Columns, i: int, now: float, known: float, t: Tables) -> Told:
+def _told(c: PriceColumns, i: int, now: float, known: float, t: Tables) -> CopyBelief:
     """Return what is thought of a copy: by its folder's clock, but where its rate is known in seconds."""
     if c.shape[i] > known:
         return by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
@@ -106,7 +106,7 @@ def _told(c: Columns, i: int, now: float, known: float, t: Tables) -> Told:
 
 
 @compiled
-def _see(c: Columns, t: Tables) -> None:
+def _see(c: PriceColumns, t: Tables) -> None:
     """Ask memory for what is learned of pages, then of their folders: it lies anywhere."""
     for i in range(len(c.slot)):
         if c.slot[i] < len(t.pages):
@@ -117,7 +117,7 @@ def _see(c: Columns, t: Tables) -> None:
 
 
 @compiled
-def _longing(c: Columns, first: int, t: Any) -> float:
+def _longing(c: PriceColumns, first: int, t: Any) -> float:
     """Return what a second's age adds to the worth of a copy of weight 1; note what those from `first` on weigh."""
     known, wanted, few = t[layout.KNOWN], t[layout.WANTED], t[layout.FEW]
     total, seen, given = 0.0, 0, False
@@ -132,7 +132,7 @@ def _longing(c: Columns, first: int, t: Any) -> float:
 
 
 @compiled
-def _value_of_new(c: Columns, i: int, s: Terms) -> float:
+def _value_of_new(c: PriceColumns, i: int, s: Terms) -> float:
     """Return what a first visit is worth: the page has the age `patience`, or that since it was found, and costs both.
 
     The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
@@ -152,7 +152,7 @@ def _value_of_new(c: Columns, i: int, s: Terms) -> float:
 
 
 @compiled
-def _mates_weigh(c: Columns, i: int, s: Terms, usual: float, told: Told) -> float:
+def _mates_weigh(c: PriceColumns, i: int, s: Terms, usual: float, told: CopyBelief) -> float:
     """Return what those pages weigh that are to be visited too if a visit finds a change, in the mean.
 
     They are taken to be like the page itself, but to weigh no more than pages do.
@@ -168,7 +168,7 @@ def _mates_weigh(c: Columns, i: int, s: Terms, usual: float, told: Told) -> floa
 
 
 @compiled
-def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: float, rho: float) -> float:
+def _value(c: PriceColumns, i: int, s: Terms, longing: float, told: CopyBelief, usual: float, rho: float) -> float:
     """Return what another visit is worth now."""
     a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
     exposure = max(told.exposure, 0.0)
@@ -181,7 +181,7 @@ def _value(c: Columns, i: int, s: Terms, longing: float, told: Told, usual: floa
 
 
 @compiled
-def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
+def _fresh(c: PriceColumns, i: int, now: float, deaths: float, told: CopyBelief) -> float:
     """Return the probability that a copy is fresh, as `Exposure` has it, and that it is not announced or dead."""
     doubt = c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)
     if not told.exposure > 0.0:
@@ -196,7 +196,7 @@ def _fresh(c: Columns, i: int, now: float, deaths: float, told: Told) -> float:
 
 
 @compiled
-def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
+def _due(c: PriceColumns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
     """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
     plain = _told(c, i, s.now, s.known, t)
     told = dying(plain, max(s.now - c.visited_at[i], 0.0), s.deaths)
@@ -210,7 +210,7 @@ def _due(c: Columns, i: int, s: Terms, longing: float, t: Tables, usual: float) 
 
 
 @compiled
-def _alive(c: Columns, i: int, s: Terms, longing: float) -> float:
+def _alive(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
     """Return what a page that is gone would weigh once it is back, until it falls due again; see `weight_back`."""
     plain = by_age(s.now, c.shape[i], c.scale[i], s.now)
     told = dying(plain, 0.0, s.deaths)
@@ -221,7 +221,7 @@ def _alive(c: Columns, i: int, s: Terms, longing: float) -> float:
 
 
 @compiled
-def _value_of_gone(c: Columns, i: int, s: Terms, longing: float) -> float:
+def _value_of_gone(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
     """Return what it is worth to see whether a page that was found gone is back."""
     age = max(s.now - c.visited_at[i], 0.0)
     if c.notice[i] > 0.0:
@@ -232,7 +232,7 @@ def _value_of_gone(c: Columns, i: int, s: Terms, longing: float) -> float:
 
 
 @compiled
-def _due_of_gone(c: Columns, i: int, s: Terms, longing: float) -> float:
+def _due_of_gone(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
     """Return when it is worth the price to see whether a page that was found gone is back; infinity for never."""
     return float(c.visited_at[i] + due_after(
         _alive(c, i, s, longing), BACK_SHAPE, c.comeback[i], c.cost[i], c.changed[i], s.price, 0.0, 0.0, s.never,
@@ -241,7 +241,7 @@ def _due_of_gone(c: Columns, i: int, s: Terms, longing: float) -> float:
 
 
 @compiled
-def _is_gone(c: Columns, i: int) -> bool:
+def _is_gone(c: PriceColumns, i: int) -> bool:
     """Tell whether a page was found gone."""
     return bool(len(c.comeback) > 0 and c.comeback[i] > 0.0)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.schedule.base import Context
-    from evercrawl.schedule.clocks.trust import Trust
+    from evercrawl.schedule.clocks.trust import ClockTrust
     from evercrawl.schedule.pages import Visits
 
 _PARTS: Final = (*PARTS, "age")
@@ -88,7 +88,7 @@ class Price(Learns, ByPrice):
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
         return self.clocks.jumped(context.now)
 
-    def trust(self, slot: int) -> Trust | None:
+    def trust(self, slot: int) -> ClockTrust | None:
         """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
         return self.clocks.trust(slot)
 

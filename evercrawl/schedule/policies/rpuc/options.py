@@ -17,7 +17,7 @@ _ROWS: Final = 'rows of matrix have semicolons between them, as in "0,.75,.25,0;
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RpucOptions:
     """As `rpuc.Rpuc` says.
 
     Raises
@@ -37,7 +37,7 @@ class Options:
     new_share: Share = 0.5
 
     def __post_init__(self) -> None:
-        hold("rpuc", Options, asdict(self))
+        hold("rpuc", RpucOptions, asdict(self))
         if int(self.types) not in (_USUAL, self.count):
             raise ConfigError(f"rpuc: types is {self.types:g}, but {self._counted}; let them agree, or leave types out")
         self._check_count("thresholds", len(self.given_thresholds()))

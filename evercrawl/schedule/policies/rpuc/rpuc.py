@@ -10,7 +10,7 @@ import numpy as np
 
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.policies.rpuc.options import Options
+from evercrawl.schedule.policies.rpuc.options import RpucOptions
 from evercrawl.schedule.policies.rpuc.scale import Scale
 from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue, vectors
 from evercrawl.schedule.shared.capacity import Capacity
@@ -99,10 +99,10 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     needs: ClassVar[frozenset[str]] = frozenset({"retrieved", "clicked"})
     min_value: float = _NOT_YET + 0.5
 
-    __signature__: ClassVar = signature(Options)
+    __signature__: ClassVar = signature(RpucOptions)
 
     def __init__(self, **given: float | str) -> None:
-        self._options = Options(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        self._options = RpucOptions(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         self.freshness_check = self._options.validity
         self._checked, self._capacity, self._turns = Checked(), Capacity(), Turns(self._options.new_share)
         self._capacity.begin(0.0)

@@ -80,7 +80,7 @@ _NOTED: Final = ("begun_at", "before_at", "ends_at", "round_s", "capacity", "per
 
 
 @dataclass(slots=True)
-class Cycle:
+class CycleState:
     """Where a cycle stands.
 
     Attributes
@@ -115,9 +115,9 @@ class Cycle:
     left_remained: float = 0.0
     left_index: float = 0.0
 
-    def following(self, now: float, lasts_s: float, round_s: float) -> Cycle:
+    def following(self, now: float, lasts_s: float, round_s: float) -> CycleState:
         """Return the cycle that comes next; nothing is assigned to it yet."""
-        return Cycle(now, self.begun_at, now + lasts_s, round_s, owed=max(-self.room_new, 0.0))
+        return CycleState(now, self.begun_at, now + lasts_s, round_s, owed=max(-self.room_new, 0.0))
 
     @property
     def room_new(self) -> float:
@@ -134,7 +134,7 @@ class Cycle:
         Of ten visits five are for new URLs, and four pages are due. A run is killed after five visits, two of them to
         new URLs; the next one leaves as much to do as the first would have:
 
-        >>> cycle = Cycle(begun_at=0.0, capacity=10, percent=50)
+        >>> cycle = CycleState(begun_at=0.0, capacity=10, percent=50)
         >>> cycle.assign(unread=9, due=4, remained=9, index=0)
         >>> cycle.left_new, cycle.left_due, cycle.left_remained
         (5.0, 4, 1)
@@ -182,14 +182,14 @@ class Cycle:
         return {name: value for name, value in found.items() if begun and math.isfinite(value)}
 
 
-def noted(notes: Mapping[str, float], percent: float) -> Cycle:
+def noted(notes: Mapping[str, float], percent: float) -> CycleState:
     """Return the cycle that an earlier run was in, none of it visited; one that has ended where there was none.
 
-    >>> cycle = Cycle(begun_at=100.0, ends_at=160.0, percent=20.0)
+    >>> cycle = CycleState(begun_at=100.0, ends_at=160.0, percent=20.0)
     >>> noted(cycle.notes(), percent=20.0) == cycle
     True
     """
-    cycle = Cycle(percent=percent)  # which older crawls did not note
+    cycle = CycleState(percent=percent)  # which older crawls did not note
     for name in _NOTED:
         if _NOTE + name in notes:
             setattr(cycle, name, float(notes[_NOTE + name]))

@@ -6,7 +6,7 @@ from evercrawl.schedule.parameters import Annotated, Misses, Share, Switch, dura
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class TianwangOptions:
     """As `tianwang.Tianwang` says.
 
     Raises
@@ -27,7 +27,7 @@ class Options:
     index_bytes: Annotated[float, number()] = 300.0
 
     def __post_init__(self) -> None:
-        hold("tianwang", Options, asdict(self))
+        hold("tianwang", TianwangOptions, asdict(self))
 
     @property
     def cycle_s(self) -> float:

@@ -61,7 +61,7 @@ def queues(next_at: Floats, waiting: Flags, direct: Flags, before_at: float, beg
     return Queues(np.concatenate([due[at_once], due[~at_once]]), remained, int(at_once.sum()))
 
 
-class Places:
+class QueuePlaces:
     """Where each page stands in the cycle, between 0 (first of its kind) and 1."""
 
     def __init__(self) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.policies.tianwang.cycle import Cycle, noted
+from evercrawl.schedule.policies.tianwang.cycle import CycleState, noted
 from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
 from evercrawl.schedule.policies.tianwang.next_crawl import SiteRates, periods_s
-from evercrawl.schedule.policies.tianwang.options import Options
-from evercrawl.schedule.policies.tianwang.queues import DUE, INDEX, REMAINED, Places, queues
+from evercrawl.schedule.policies.tianwang.options import TianwangOptions
+from evercrawl.schedule.policies.tianwang.queues import DUE, INDEX, REMAINED, QueuePlaces, queues
 from evercrawl.schedule.policies.tianwang.tables import tables
 from evercrawl.schedule.shared.capacity import Capacity
 from evercrawl.schedule.shared.checked import Checked
@@ -98,12 +98,12 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     reviews: ClassVar[int] = 16
     least: float = _LATER
 
-    __signature__: ClassVar = signature(Options)
+    __signature__: ClassVar = signature(TianwangOptions)
 
     def __init__(self, **given: float | str) -> None:
-        self._options = Options(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        self._options = TianwangOptions(**given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         self._checked, self._links, self._sites = Checked(), IndexPages(), SiteRates()
-        self._cycle, self._places, self._capacity = Cycle(), Places(), Capacity()
+        self._cycle, self._places, self._capacity = CycleState(), QueuePlaces(), Capacity()
         self._capacity.begin(0.0)
         self._resumed = False  # by an earlier run, and not planned since
         self._set_least()

@@ -19,7 +19,7 @@ FORGOTTEN: Final = 20.0
 _LEAST: Final = 1e-30
 
 
-class Measured(NamedTuple):
+class BucketRates(NamedTuple):
     """What is known of I buckets, shape (I,) each.
 
     Attributes
@@ -102,7 +102,7 @@ def _cut(values: Floats, needed: Floats, parts: int) -> Ints:
     return np.minimum((middle * parts).astype(np.int64), parts - 1)[place]
 
 
-def measure(bucket: Ints, count: int, history: NDArray[Any], pages: Pages, now: float, cycle_s: float) -> Measured:
+def measure(bucket: Ints, count: int, history: NDArray[Any], pages: Pages, now: float, cycle_s: float) -> BucketRates:
     """Return what the visits to the pages of each bucket tell of it.
 
     n visits, X of which found a change, after a time T on the mean, tell of r = -ln((n - X + 1/2) / (n + 1/2)) / T
@@ -135,4 +135,4 @@ def measure(bucket: Ints, count: int, history: NDArray[Any], pages: Pages, now: 
         np.bincount(bucket, column, count) / some
         for column in (np.maximum(pages.importance, 0.0), pages.cost, pages.cost_changed)
     )
-    return Measured(of, rate, stale, weight, late / late.sum(), cost, cost_changed)
+    return BucketRates(of, rate, stale, weight, late / late.sum(), cost, cost_changed)

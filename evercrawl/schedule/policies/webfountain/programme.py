@@ -75,7 +75,7 @@ class Programme:
         unread: Floats = self.unread + np.cumsum(self.found) - taken[..., 1:]
         return self.pages + taken[..., None] * self.shares, unread
 
-    def excess(self, plan: Plan) -> float:
+    def excess(self, plan: VisitPlan) -> float:
         """Return by how much the constraint is exceeded that is exceeded most, in pages (or units of the budget)."""
         pages, unread = self.sizes(plan.new)
         spent = (self.cost * plan.old).sum(1) + self.cost_new * plan.new
@@ -83,7 +83,7 @@ class Programme:
         return max(float(np.max(each, initial=0.0)) for each in beyond)
 
 
-class Plan(NamedTuple):
+class VisitPlan(NamedTuple):
     """How many pages to visit: `old`, x, shape (T, I), and `new`, z, shape (T,); or many plans at once, (..., T, I)."""
 
     old: Floats
@@ -109,7 +109,7 @@ def weighting(name: str, periods: int) -> Floats:
     return weights
 
 
-def obsolete(programme: Programme, plan: Plan) -> Floats:
+def obsolete(programme: Programme, plan: VisitPlan) -> Floats:
     """Return y after each period, shape (..., T, I).
 
     Examples
@@ -119,19 +119,19 @@ def obsolete(programme: Programme, plan: Plan) -> Floats:
     >>> one = np.ones((1, 1))
     >>> some = one[0]
     >>> of = Programme(10 * some, 4 * some, 0.5 * one, some, 0.0, 0 * some, one, some, 5 * some, one, some)
-    >>> obsolete(of, Plan(5 * one, 0 * some))
+    >>> obsolete(of, VisitPlan(5 * one, 0 * some))
     array([[3.5]])
     """
     return _pass(programme, plan)[0]
 
 
-def cost_of(programme: Programme, plan: Plan) -> Floats:
+def cost_of(programme: Programme, plan: VisitPlan) -> Floats:
     """Return what a plan leaves obsolete and unread, weighted and summed over the periods; shape (...)."""
     unread = programme.sizes(plan.new)[1] @ programme.new_weight
     return np.asarray((programme.old_weight * obsolete(programme, plan)).sum((-2, -1)) + unread)
 
 
-def slope_of(programme: Programme, plan: Plan) -> Plan:
+def slope_of(programme: Programme, plan: VisitPlan) -> VisitPlan:
     """Return by how much the cost changes with each number of the plan."""
     periods, buckets = programme.shape
     _, before, left, pages = _pass(programme, plan)
@@ -146,10 +146,10 @@ def slope_of(programme: Programme, plan: Plan) -> Plan:
         visited = plan.old[t] / pages[t] ** 2 * before[t]
         by_pages = by_pages + by_obsolete * (left[t] * programme.change[t] + visited)
         by_obsolete = by_obsolete * left[t] * (1 - programme.change[t])
-    return Plan(old, new)
+    return VisitPlan(old, new)
 
 
-def _pass(programme: Programme, plan: Plan) -> tuple[Floats, Floats, Floats, Floats]:
+def _pass(programme: Programme, plan: VisitPlan) -> tuple[Floats, Floats, Floats, Floats]:
     """Return y after each period and before its visits, the part not visited, and b before it; shapes (..., T, I)."""
     pages = np.maximum(programme.sizes(plan.new)[0][..., :-1, :], 1e-12)
     left = 1 - plan.old / pages

@@ -15,14 +15,14 @@ from typing import Any, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
-from evercrawl.schedule.policies.webfountain.programme import Plan, Programme, cost_of, slope_of
+from evercrawl.schedule.policies.webfountain.programme import Programme, VisitPlan, cost_of, slope_of
 from evercrawl.types import Floats
 
 _ROUNDS: Final = 100
 _TRIED: Final = np.concatenate([np.linspace(1.0, 0.05, 20), 0.05 * 0.25 ** np.arange(1, 8)])  # parts of the way
 
 
-def solve(programme: Programme, like: Plan | None = None, enough: float = 1e-9) -> Plan:
+def solve(programme: Programme, like: VisitPlan | None = None, enough: float = 1e-9) -> VisitPlan:
     """Return the best plan that is found from three beginnings: nothing, an even one, and one that was good before.
 
     Parameters
@@ -56,7 +56,7 @@ def solve(programme: Programme, like: Plan | None = None, enough: float = 1e-9) 
     return min(found, key=lambda plan: float(cost_of(programme, plan)))
 
 
-def bounded(programme: Programme, plan: Plan) -> Plan:
+def bounded(programme: Programme, plan: VisitPlan) -> VisitPlan:
     """Return a plan made smaller where it breaks a constraint."""
     old, new = np.maximum(plan.old, 0.0), np.maximum(plan.new, 0.0)
     old = np.minimum(old, programme.pages)
@@ -68,7 +68,7 @@ def bounded(programme: Programme, plan: Plan) -> Plan:
         left += programme.found[t]
         new[t] = min(new[t], left)
         left -= new[t]
-    return Plan(old, new)
+    return VisitPlan(old, new)
 
 
 class Constraints:
@@ -92,7 +92,7 @@ class Constraints:
         self.most = np.concatenate([np.tile(programme.pages, periods), known, programme.budget])
 
 
-def _descend(programme: Programme, constraints: Constraints, plan: Plan, enough: float) -> Plan:
+def _descend(programme: Programme, constraints: Constraints, plan: VisitPlan, enough: float) -> VisitPlan:
     best, linprog = float(cost_of(programme, plan)), linear_solver()
     for _ in range(_ROUNDS):
         slope = _row(slope_of(programme, plan))
@@ -125,22 +125,22 @@ def linear_solver() -> Any:
         raise ConfigError("webfountain needs scipy to solve its programme: pip install scipy") from error
 
 
-def _nothing(programme: Programme) -> Plan:
+def _nothing(programme: Programme) -> VisitPlan:
     periods, buckets = programme.shape
-    return Plan(np.zeros((periods, buckets)), np.zeros(periods))
+    return VisitPlan(np.zeros((periods, buckets)), np.zeros(periods))
 
 
-def _even(programme: Programme) -> Plan:
+def _even(programme: Programme) -> VisitPlan:
     periods, _ = programme.shape
     new = np.full(periods, (programme.unread + programme.found.sum()) / periods)
-    return Plan(np.tile(programme.pages, (periods, 1)), new)
+    return VisitPlan(np.tile(programme.pages, (periods, 1)), new)
 
 
-def _row(plan: Plan) -> Floats:
+def _row(plan: VisitPlan) -> Floats:
     return np.concatenate([plan.old.ravel(), plan.new])
 
 
-def _plan(rows: Floats, programme: Programme) -> Plan:
+def _plan(rows: Floats, programme: Programme) -> VisitPlan:
     periods, buckets = programme.shape
     of_old = periods * buckets
-    return Plan(rows[..., :of_old].reshape(*rows.shape[:-1], periods, buckets), rows[..., of_old:])
+    return VisitPlan(rows[..., :of_old].reshape(*rows.shape[:-1], periods, buckets), rows[..., of_old:])

@@ -11,8 +11,8 @@ from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Tabulates
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.parameters import Annotated, Duration, bounded, choice, number, seconds
-from evercrawl.schedule.policies.webfountain.buckets import FORGOTTEN, HISTORY, Measured, measure, sort_into
-from evercrawl.schedule.policies.webfountain.programme import WEIGHTINGS, Plan, Programme, weighting
+from evercrawl.schedule.policies.webfountain.buckets import FORGOTTEN, HISTORY, BucketRates, measure, sort_into
+from evercrawl.schedule.policies.webfountain.programme import WEIGHTINGS, Programme, VisitPlan, weighting
 from evercrawl.schedule.policies.webfountain.solver import linear_solver, solve
 from evercrawl.schedule.shared.pacing import Turns
 from evercrawl.schedule.shared.tempo import Tempo
@@ -105,8 +105,8 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         self._tempo = Tempo(1)
         self._turns = Turns(0.5)
         self._period_s = self._shortest_s
-        self._measured: Measured | None = None
-        self._plan: Plan | None = None
+        self._measured: BucketRates | None = None
+        self._plan: VisitPlan | None = None
 
     def value(self, pages: Pages, context: Context) -> Floats:
         """Return how late each page is, in periods, on a scale from 0 to 1; between old and new ones by turns."""
@@ -162,7 +162,7 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         self._turns.share = float(self._plan.new[0]) / visits if visits > 0 else 0.5
         return context.now + self._period_s
 
-    def _programme(self, measured: Measured, made: Floats, unread: int, weight: float) -> Programme:
+    def _programme(self, measured: BucketRates, made: Floats, unread: int, weight: float) -> Programme:
         """Return the programme, pages in parts of all pages, weights and costs in parts of the mean.
 
         The mean cost is that of the visits that are being made, to each bucket as `made` says, to new pages by turns.
@@ -232,6 +232,6 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         return {"buckets": {**self._measured._asdict(), **visits}, "periods": new}
 
 
-def _later(plan: Plan) -> Plan:
+def _later(plan: VisitPlan) -> VisitPlan:
     """Return a plan of a period ago, moved on by one; its end is repeated."""
-    return Plan(np.roll(plan.old, -1, 0), np.roll(plan.new, -1))
+    return VisitPlan(np.roll(plan.old, -1, 0), np.roll(plan.new, -1))
