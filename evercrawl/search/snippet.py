@@ -50,7 +50,7 @@ def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
     text
         Of the page.
     forms
-        Of each word of the query, as `Candidates` has them.
+        Of each word of the query, as `QueryCandidates` has them.
     width
         In characters.
 

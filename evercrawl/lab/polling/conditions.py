@@ -26,7 +26,7 @@ class Conditions:
     dated
         Share of the pages that say truly when they changed last (Last-Modified).
     forget, by_host
-        As for `polling_beliefs.Beliefs`.
+        As for `PollingBeliefs`.
     recall, precision
         Part of the changes that are announced; part of the announcements that are right.
     jumps, swaps, deaths
@@ -82,7 +82,7 @@ class Polled(NamedTuple):
     value
         Freshness, weighted, as a mean over the measured part: from 0 to 1.
     optimum
-        The best there is for those who know all rates (see `World.best`).
+        The best there is for those who know all rates (see `ChangingWorld.best`).
     ratio
         Which part of it was reached.
     unused

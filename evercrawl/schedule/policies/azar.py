@@ -25,7 +25,7 @@ class Azar(Spaced):
     spacing
         How the visits of a page follow each other: even, or random, as the rates are meant.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

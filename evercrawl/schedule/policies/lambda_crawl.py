@@ -34,7 +34,7 @@ class LambdaCrawl(Spaced):
     spacing
         How the visits of a page follow each other: random, as published, or even.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

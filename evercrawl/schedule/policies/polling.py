@@ -36,7 +36,7 @@ class Polling(Spaced):
     spacing
         How the accesses of a page follow each other: even, or random.
     new_share, estimator, replan
-        See `Planned`.
+        See `PlannedRates`.
 
     Examples
     --------

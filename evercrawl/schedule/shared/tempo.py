@@ -14,7 +14,7 @@ MEMORY_S: Final = 86_400.0
 class Tempo:
     """Visits a second, and whatever else is counted beside them, over about the last day.
 
-    `Pace` answers the same question by the visits that are chosen, which nobody hears of after a restart.
+    `MeasuredPace` answers the same question by the visits that are chosen, which nobody hears of after a restart.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class LivingRequests:
     began_at, ended_at
         The run's.
     spent
-        Requests for pages, by kind: the values of `Kind`, and "calendar".
+        Requests for pages, by kind: the values of `UrlKind`, and "calendar".
     read
         Pages of endless calendars that were read, each once.
     """
