@@ -65,7 +65,7 @@ def _settle(
     held.version = row
 
 
-class Past(NamedTuple):
+class RecordedPast(NamedTuple):
     """Where the versions of each page begin, (pages + 1,); and of each, since when it was, its state, and its words."""
 
     first: Any
@@ -76,10 +76,10 @@ class Past(NamedTuple):
 
 
 @compiled
-def _past(columns: Any, versions: int, pages: int) -> Past:
+def _past(columns: Any, versions: int, pages: int) -> RecordedPast:
     """Return the arrays that lie at the addresses `columns`."""
     at = view(columns, 5)
-    return Past(
+    return RecordedPast(
         view(ints_at(at[0]), pages + 1), view(floats_at(at[1]), versions), view(ints_at(at[2]), versions),
         view(_words_at(at[3]), versions), view(floats_at(at[4]), versions),
     )  # fmt: skip
