@@ -68,7 +68,7 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
     if life.end is LifeEnd.ONE:  # as a session does
-        config = replace(config, policy="breadth_first", sitemaps=False)
+        config = replace(config, policy="breadth_first", policy_options=(), weight="importance", sitemaps=False)
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
     partition = WatchedPartition(

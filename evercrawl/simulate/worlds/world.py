@@ -16,6 +16,7 @@ from evercrawl.importance import windows
 from evercrawl.model.policy import policies
 from evercrawl.simulate.surroundings.weather import Climate
 from evercrawl.simulate.worlds import drawn_web
+from evercrawl.simulate.worlds.wishes import wish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +151,7 @@ def drawn(seed: int) -> World:
         settles_at=BEGAN_AT + lasts_s, turn_s=_between(draw, 60, 3600), calendars=calendars,
         words_s=_between(draw, 30, 3000),
     )  # fmt: skip
+    calm = _calm(begun, plan, max(life.config.delay_s for life in lives))
     return World(
         seed,
         plan,
@@ -158,9 +160,7 @@ def drawn(seed: int) -> World:
         climate=_climate(draw),
         rules_s=_between(draw, 60, 3600),
         sitemaps=draw.random() < 0.6,
-        lives=_weighing(
-            seed, _learning(seed, names, (*lives, _calm(begun, plan, max(life.config.delay_s for life in lives))))
-        ),
+        lives=_wishing(seed, _weighing(seed, _learning(seed, names, (*lives, calm)))),
     )
 
 
@@ -184,6 +184,12 @@ def _weighing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
     draw = random.Random(f"weights {seed}")
     often = draw.choice([0.0, 0.5, 1.0])
     return tuple(replace(life, config=replace(life.config, lasting=draw.random() < often)) for life in lives)
+
+
+def _wishing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
+    """Return lives with all other settings drawn, from a stream of their own."""
+    configs = wish(seed, [life.config for life in lives])
+    return tuple(replace(life, config=config) for life, config in zip(lives, configs, strict=True))
 
 
 def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:

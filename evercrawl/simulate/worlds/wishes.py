@@ -1,0 +1,101 @@
+"""What people ask of a crawl beyond its pace, drawn for each life of a world: policy options, weights, focus, workers."""
+
+It has a random stream of its own, so that another setting drawn here moves no other part of a world.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.config import Config, Focus
+from evercrawl.errors import ConfigError
+from evercrawl.model.policy import policies
+from evercrawl.model.worth.weights import WEIGHTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NOT_DRAWN: Final = {
+    "include": "a made-up web has no paths to tell apart by a pattern",
+    "exclude": "as `include`",
+    "max_depth": "the law that no page starves asks for every page",
+    "agent": "a made-up web answers every agent alike",
+    "contact": "as `agent`",
+    "allow_net": "no address of a made-up web is inside a network",
+    "dns": "names are made up",
+    "resolve": "names are made up",
+    "proxy": "there is no network",
+    "verify_tls": "there are no certificates",
+    "http2": "there is no network",
+}
+"""Settings that no world draws, and why."""
+_FACTORS: Final = (0.5, 2.0)
+_OFTEN: Final = 0.3
+"""Part of the lives before which a person changes what they wish; part of the wishes that name another policy."""
+
+
+def wish(seed: int, configs: Sequence[Config]) -> list[Config]:
+    """Return the settings of all lives with policy options, weights, focus, discovery, suspects, probes and workers.
+
+    Most lives of a world go by the wishes of the first; a person changes them now and then.
+    """
+    draw = random.Random(f"settings {seed}")
+    wishes, wished = _drawn(draw, configs[0]), list[Config]()
+    for config in configs:
+        wishes = _drawn(draw, config) if draw.random() < _OFTEN else wishes
+        wished.append(replace(config, **wishes))
+    return wished
+
+
+def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
+    policy = draw.choice(policies.names()) if draw.random() < _OFTEN else config.policy
+    return {
+        "policy": policy,
+        "policy_options": options(draw, policy),
+        "weight": draw.choice(["importance", "importance", *WEIGHTS]),
+        "discovery": draw.choice([0.5, 0.5, 0.1, 0.9]),
+        "focus": _focus(draw),
+        "suspects": draw.choice(["report", "cap"]),
+        "probe_share": draw.choice([0.01, 0.0, 0.2]),
+        "max_search_results": draw.choice([50, 3]),
+        "spare_mirrors": draw.random() < 0.7,
+        "workers": draw.choice(["0", "2"]),
+    }
+
+
+def options(draw: random.Random, policy: str) -> tuple[str, ...]:
+    """Return values for some parameters of a policy, each of which it accepts.
+
+    Numbers are half or twice what they are by default; words are among those that the policy names in its refusal.
+
+    Examples
+    --------
+    >>> options(random.Random(3), "xyleme") in {(), ("cycle=0.1",), ("cycle=0.4",)}
+    True
+    """
+    given = list[str]()
+    for name, default in policies.parameters(policies.kind_of(policy)).items():
+        if draw.random() < 0.5 or isinstance(default, str):
+            continue
+        value = default * draw.choice(_FACTORS)
+        option = f"{name}={round(value) if isinstance(default, int) else value:g}"
+        if _accepts(policy, [*given, option]):
+            given.append(option)
+    return tuple(given)
+
+
+def _accepts(policy: str, given: Sequence[str]) -> bool:
+    try:
+        policies.policy_of(policy, given)
+    except ConfigError:
+        return False
+    return True
+
+
+def _focus(draw: random.Random) -> tuple[Focus, ...]:
+    """Return no entry, or one or two of any kind."""
+    kinds = ({"url": draw.choice(["/a", "1", "x"])}, {"content_type": "text/*"}, {"words": ("page",)})
+    count = draw.choice([0, 0, 1, 2])
+    return tuple(Focus(**draw.choice(kinds), weight=draw.choice([0.2, 4.0, 50.0])) for _ in range(count))
