@@ -1,276 +1,60 @@
-"""The parts of a crawl: each is made here, once, and told of those that it leans on."""
+"""The one place where a crawl is put together, for the real world and for every made-up one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evercrawl.crawl.learn.cash import Cashier
-from evercrawl.crawl.learn.changes import Changes
-from evercrawl.crawl.learn.learning import learner_of
-from evercrawl.crawl.learn.settling import Settling
-from evercrawl.crawl.pace import Leisure, Pace
-from evercrawl.crawl.probes.probes import Probes
-from evercrawl.crawl.probes.random_probes import RandomProbes
-from evercrawl.crawl.probes.soft404_book import Soft404Book
-from evercrawl.crawl.sitemaps.cache import SitemapCache
-from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
-from evercrawl.crawl.storing import Storing
-from evercrawl.crawl.telling import Telling
-from evercrawl.crawl.visit.access import Access
-from evercrawl.crawl.visit.head_checks import HeadChecks
-from evercrawl.crawl.visit.parsers import Inline, Parsers
-from evercrawl.crawl.visit.visiting import Visiting
-from evercrawl.importance.push import Push
-from evercrawl.model.columns import Columns, counts_bytes
-from evercrawl.model.focus import Focusing, discovery_weight
-from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.policy.lessons import PATIENCE_S, Lessons
-from evercrawl.model.policy.planning import Planning
-from evercrawl.model.rules.budgets import Budgets
-from evercrawl.model.rules.scope import Scope
-from evercrawl.model.web.known_graph import KnownGraph
-from evercrawl.model.web.mirrors import Mirrors
-from evercrawl.model.worth.choice import weight_of
-from evercrawl.schedule.abilities import Learns, Plans, Resumes
-from evercrawl.schedule.base import Surroundings
-from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.crawl.loop import Crawl
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.worth.weights import IMPORTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evercrawl.clock import Clock
     from evercrawl.config import Config
-    from evercrawl.crawl.learn.indexing import Indexing
-    from evercrawl.crawl.ports import Names, Network, Offload
-    from evercrawl.fetch.guard import Guard
+    from evercrawl.crawl.memory import Memory
+    from evercrawl.crawl.ports import Outside
     from evercrawl.importance.base import Importance
-    from evercrawl.model.rules.robots import RobotsKeeper
+    from evercrawl.progress import Progress
     from evercrawl.schedule.base import Policy
-    from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.store.partition import Partition
-
-PROBE_BYTES: Final = 1 << 20  # of an answer to a path that cannot exist
 
 
-class Choosing:
-    """What decides which page comes next, and what it is told.
-
-    Parameters
-    ----------
-    partition, config, policy
-        What is known, the settings, and what values pages.
-    scheme
-        How much a page matters.
-
-    Attributes
-    ----------
-    changes, columns, known, weight
-        What is known of change; what policies are told; links and pages, and what people want, where that is asked for.
-    surroundings
-        What the policy is told beside columns.
-    lessons, planning
-        What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
-    frontier, random_probes
-        Where pages wait; what picks some of them by lot.
-    """
-
-    def __init__(self, partition: Partition, config: Config, policy: Policy, scheme: Importance) -> None:
-        state = partition.state
-        notices = AnnouncedDates(state.accounts)
-        self.changes = changes = Changes(state, notices)
-        if isinstance(policy, Resumes):
-            policy.resume(state.notes)
-        self.surroundings = Surroundings(counts_bytes(config))
-        self.known = known = KnownGraph(partition, policy.needs) if policy.needs else None
-        soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
-        self.lessons = Lessons(policy, partition, patience_s=soon_s) if isinstance(policy, Learns) else None
-        self.weight = weight_of(config.weight, partition, lasting=config.lasting)
-        self.columns = Columns(
-            state,
-            scheme,
-            changes.priors,
-            notices,
-            in_bytes=counts_bytes(config),
-            expecting=True,
-            new_weight=discovery_weight(config.discovery),
-            focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
-            known=known,
-            newcomers=config.newcomers,
-            weight=self.weight,
-            comebacks=changes.comebacks if policy.awaits else None,
-        )
-        self.planning = Planning(policy, state, self.columns, self.surroundings) if isinstance(policy, Plans) else None
-        self.frontier = Frontier(
-            policy,
-            self.columns,
-            state.visited_at,
-            delay_s=config.delay_s,
-            connections_per_host=config.connections_per_host,
-            connections_per_ip=config.connections_per_ip,
-            ip_delay_s=config.delay_s / config.connections_per_ip,
-            refresh_after_s=config.refresh_after_s,
-            weighed=self.weight is not None,
-            surroundings=self.surroundings,
-        )
-        self.random_probes = RandomProbes(
-            partition,
-            self.frontier,
-            policy,
-            self.columns,
-            Columns(state, scheme, changes.priors, notices, in_bytes=False),
-            self.surroundings,
-            share=config.probe_share,
-            refresh_after_s=config.refresh_after_s,
-            tell=self.lessons.flush if self.lessons is not None else lambda: None,
-        )
-
-
-class Parts:
-    """The parts of one crawl, put together; what each does is said in its own file.
+def assemble(
+    config: Config,
+    memory: Memory,
+    outside: Outside,
+    watch: Callable[[Progress], None] = lambda _: None,
+    *,
+    policy: Policy | None = None,
+    importance: Importance | None = None,
+) -> Crawl:
+    """Return a crawl that is ready to run.
 
     Parameters
     ----------
-    unreachable
-        Called with a host whose name leads nowhere, and why, when it is asked for.
-    partition, config, network, names, clock, offload, guard, policy, robots
-        As of `Crawl`.
-    importance, sitemap_cache, parsers, indexing, soft404
-        As of `Crawl`; the usual where there is None.
+    config
+        Its settings.
+    memory
+        What it remembers: partition, caches, search index.
+    outside
+        The world: network, names, clock, threads, guard, and who reads bodies.
+    watch
+        Told of the progress now and then.
+    policy, importance
+        Which page next, and how much a page matters; by default as the settings, and the partition, have it.
+
+    Raises
+    ------
+    ConfigError
+        There is no such policy, or it does not take the options that the settings give it.
     """
+    scheme = importance or scheme_of(memory.partition.scheme)
+    assert scheme.handout == memory.partition.state.accounts.handout, "the crawl was begun with another kind of scheme"
+    return Crawl(config, memory, outside, watch, policy or policy_of(config.policy, config.policy_options), scheme)
 
-    def __init__(
-        self,
-        partition: Partition,
-        config: Config,
-        network: Network,
-        names: Names,
-        clock: Clock,
-        offload: Offload,
-        guard: Guard,
-        policy: Policy,
-        robots: RobotsKeeper,
-        unreachable: Callable[[Host, str], None],
-        importance: Importance | None,
-        sitemap_cache: SitemapCache | None,
-        parsers: Parsers | None,
-        indexing: Indexing | None,
-        soft404: Soft404Book | None,
-    ) -> None:
-        state = partition.state
-        self._state = state
-        scheme = importance or Push(internal=partition.birth.scheme.internal)
-        assert scheme.handout == state.accounts.handout, "the crawl was begun with another kind of scheme"
-        self.choosing = choosing = Choosing(partition, config, policy, scheme)
-        self._frontier = frontier = choosing.frontier
-        self.scope = Scope(config, self._pages_of)
-        budgets = Budgets(state, config)
-        mirrors = Mirrors(state) if config.spare_mirrors else None
-        cashier = Cashier(state, scheme)
-        self.settling = Settling(partition, cashier) if scheme.settles else None
-        self.storing = Storing(
-            partition,
-            clock,
-            offload,
-            network.wake,
-            disk_wait_s=config.disk_wait_s,
-            snapshot_every_s=config.snapshot_every_s,
-            copied=choosing.lessons.copied if choosing.lessons is not None else None,
-        )
-        if indexing is not None:
-            indexing.connect(self.storing.settle, network.wake)
-        self.access = Access(
-            frontier,
-            robots,
-            guard,
-            network,
-            names,
-            clock,
-            self.host_of,
-            unreachable,
-            proxied=bool(config.proxy),
-            delay_s=config.delay_s,
-        )
-        soft404 = soft404 or Soft404Book(":memory:")
-        self.probes = Probes(
-            state,
-            soft404,
-            frontier,
-            self.access,
-            network,
-            self.host_of,
-            partition.random,
-            deadline_s=config.exchange_deadline_s,
-            max_bytes=min(config.body_max_bytes, PROBE_BYTES),
-        )
-        self.learner = learner_of(
-            partition,
-            frontier,
-            self.scope,
-            cashier,
-            choosing.changes,
-            budgets=budgets,
-            known=choosing.known,
-            mirrors=mirrors,
-            lessons=choosing.lessons,
-            probes=self.probes,
-            indexing=indexing,
-            random_probes=choosing.random_probes,
-            focus=config.focus,
-            max_redirects=config.max_redirects,
-            refresh_after_s=config.refresh_after_s,
-        )
-        self.sitemaps = Sitemaps(
-            self.learner,
-            frontier,
-            robots,
-            self.access,
-            network,
-            self.host_of,
-            sitemap_cache or SitemapCache(":memory:"),
-            deadline_s=config.exchange_deadline_s,
-            stored_until=state.last_at(),
-        )
-        self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
-        self.leisure = Leisure(clock.now(), network.idle_s)
-        self.parsers: Parsers = parsers or Inline(
-            config.product_token, text=indexing is not None or config.looks_for_words or "facts" in policy.needs
-        )
-        self.visiting = Visiting(
-            partition,
-            config,
-            network,
-            frontier,
-            self.access,
-            planning=choosing.planning,
-            random_probes=choosing.random_probes,
-            mirrors=mirrors,
-            heads=HeadChecks(policy),
-            soft404=soft404,
-            sitemaps=self.sitemaps,
-            pace=self.pace,
-            parsers=self.parsers,
-            storing=self.storing,
-        )
-        self.telling = Telling(
-            state,
-            self.learner.tally,
-            frontier,
-            network,
-            self.pace,
-            budgets,
-            self.access,
-            self.sitemaps,
-            self.storing,
-            self.parsers,
-            indexing,
-            begun_at=clock.now(),
-        )
 
-    def host_of(self, name: str) -> Host | None:
-        """Return a host by its name; None where it is not known."""
-        number = self._state.host_numbers.get(name)
-        return self._frontier.hosts[number] if number is not None else None
-
-    def _pages_of(self, name: str) -> int:
-        host = self.host_of(name)
-        return host.pages if host is not None else 0
+def only_named(config: Config) -> Config:
+    """Return the settings of a run that visits known pages that somebody names, and nothing else."""
+    return replace(config, policy="breadth_first", policy_options=(), weight=IMPORTANCE, sitemaps=False)

@@ -10,30 +10,24 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.assemble import Parts
+from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.probes.probes import ProbeTag
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.timekeeping import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.errors import NoRoomError
 from evercrawl.model.focus import unasked
-from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
+from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
 
 if TYPE_CHECKING:
-    from evercrawl.clock import Clock
     from evercrawl.config import Config
-    from evercrawl.crawl.learn.indexing import Indexing
-    from evercrawl.crawl.ports import Names, Network, Offload
-    from evercrawl.crawl.probes.soft404_book import Soft404Book
-    from evercrawl.crawl.sitemaps.cache import SitemapCache
-    from evercrawl.crawl.visit.parsers import Parsers
-    from evercrawl.fetch.guard import Guard
+    from evercrawl.crawl.memory import Memory
+    from evercrawl.crawl.ports import Outside
     from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.store.partition import Partition
     from evercrawl.types import Exchange
 
 REPORT_S: Final = 0.5
@@ -44,64 +38,37 @@ BATCH: Final = 32  # exchanges read before the network is looked after again
 
 
 class Crawl:
-    """One crawl of one partition.
+    """One crawl of one partition; `assemble` makes it.
 
     Parameters
     ----------
-    partition
-        The open crawl directory.
-    network, names, clock, offload
-        The outside world.
-    guard
-        Judges addresses and URLs.
-    policy
-        Which page next.
-    robots
-        What sites allow.
-    watch
-        Told of the progress now and then.
-    importance
-        How much a page matters; push where none is given.
-    sitemap_cache
-        What is known of sitemaps; nothing is kept where none is given.
-    parsers
-        Who reads bodies; this process where none are given.
-    soft404
-        What is known of hosts that answer dead paths with pages; nothing is kept where none is given.
-    indexing
-        Keeps the search index in step; without it there is none.
+    config, memory, outside, watch, policy
+        As of `assemble`.
+    scheme
+        How much a page matters.
+
+    Attributes
+    ----------
+    partition, policy, columns, frontier
+        The open crawl directory; what values pages, what it is told of them, and where they wait.
     """
 
     def __init__(
         self,
-        partition: Partition,
         config: Config,
-        network: Network,
-        names: Names,
-        clock: Clock,
-        offload: Offload,
-        guard: Guard,
+        memory: Memory,
+        outside: Outside,
+        watch: Callable[[Progress], None],
         policy: Policy,
-        robots: RobotsKeeper,
-        watch: Callable[[Progress], None] = lambda _: None,
-        importance: Importance | None = None,
-        sitemap_cache: SitemapCache | None = None,
-        parsers: Parsers | None = None,
-        indexing: Indexing | None = None,
-        soft404: Soft404Book | None = None,
+        scheme: Importance,
     ) -> None:
-        self.partition = partition
-        self._state = partition.state
+        self.partition, self.policy = memory.partition, policy
+        self._state = memory.partition.state
         self._config = config
-        self._network = network
-        self._clock = clock
+        self._network, self._clock = outside.network, outside.clock
         self._watch = watch
-        self._policy = policy
-        self._indexing = indexing
-        parts = Parts(
-            partition, config, network, names, clock, offload, guard, policy, robots, self._unreachable,
-            importance, sitemap_cache, parsers, indexing, soft404,
-        )  # fmt: skip
+        parts = Parts(config, memory, outside, policy, scheme, self._unreachable)
+        self._indexing = parts.indexing
         choosing = parts.choosing
         self.columns, self.frontier = choosing.columns, choosing.frontier
         self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
@@ -114,11 +81,15 @@ class Crawl:
         self._reason = self._ineffective = ""
         self._limits = Limits()
         self._until = float("inf")
-        resume(partition, self.frontier, parts.scope, clock.now(), config.delay_s)
+        resume(self.partition, self.frontier, parts.scope, self._clock.now(), config.delay_s)
 
     def stop(self) -> None:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
         self._reason = self._reason or "stopped"
+
+    def close(self) -> None:
+        """Give back what reads bodies; what it has not read is lost."""
+        self._parsers.close()
 
     async def run(self, seeds: Sequence[str], limits: Limits, only: Sequence[str] = ()) -> Summary:
         """Crawl until a limit is reached or `stop` is called.
@@ -140,7 +111,7 @@ class Crawl:
             self._random_probes.stop()
         if self._learner.seed(seeds, begun_at):
             self._storing.changed()
-        about_worth = unasked(self._config, self._policy) or (self._weight.message if self._weight is not None else "")
+        about_worth = unasked(self._config, self.policy) or (self._weight.message if self._weight is not None else "")
         if about_worth and not only:
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=about_worth))
         if not only:
@@ -158,8 +129,8 @@ class Crawl:
     def _report_ineffective(self, now: float) -> None:
         """Say which parameter of the policy changes nothing, unless that was said."""
         before = self._ineffective
-        if isinstance(self._policy, Tunable):
-            self._ineffective = self._policy.ineffective_option(self._surroundings(now))
+        if isinstance(self.policy, Tunable):
+            self._ineffective = self.policy.ineffective_option(self._surroundings(now))
         if self._ineffective and self._ineffective != before:
             self._watch(Progress(at=now, known=self._state.known.count, message=self._ineffective))
 
@@ -173,7 +144,7 @@ class Crawl:
             self._pace.started(now)
         if self._lessons is not None and (self._planning is not None or self._lessons.due(now)):
             self._lessons.flush()
-        if isinstance(self._policy, Learns) and self._policy.wants_rescan(self._surroundings(now)):
+        if isinstance(self.policy, Learns) and self.policy.wants_rescan(self._surroundings(now)):
             self.frontier.planned()
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
@@ -181,7 +152,7 @@ class Crawl:
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
-        least, most = self._leisure.least(price_of(self._policy)), self._config.connections
+        least, most = self._leisure.least(price_of(self.policy)), self._config.connections
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, min(free, most), least)
             if not chosen and least > -math.inf and not self._network.in_flight:
@@ -328,7 +299,7 @@ class Crawl:
             self._reported_at = now
             self._pace.observed(now, self._learner.tally.visits)
             self._surroundings.deaths_per_s = self._changes.deaths.per_s
-            self._state.notes.update(notes_of(self._policy), **self._changes.notes())
+            self._state.notes.update(notes_of(self.policy), **self._changes.notes())
             self._watch(self._telling.progress(now))
 
     def _summary(self) -> Summary:

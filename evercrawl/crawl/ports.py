@@ -1,11 +1,15 @@
-"""What the loop needs of the outside world: exchanges, addresses, and somewhere to do slow work."""
+"""What the loop needs of the outside world, as interfaces: exchanges, addresses, and somewhere to do slow work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.visit.parsers import Parsers
+    from evercrawl.fetch.guard import Guard
     from evercrawl.types import Exchange, Request
 
 
@@ -53,3 +57,28 @@ class Offload(Protocol):
     async def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what `function(*arguments)` returns."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The world outside a crawl: the real one, or one that is made up.
+
+    Attributes
+    ----------
+    network, names, clock, guard
+        Who answers requests, knows addresses, tells the time, and judges addresses and URLs.
+    offload
+        Where slow work is done.
+    committing
+        Where commits of the search index are done, one after another; `offload` where there is None.
+    readers
+        Makes whoever reads bodies, told whether their words are wanted; this process reads them where there is None.
+    """
+
+    network: Network
+    names: Names
+    clock: Clock
+    offload: Offload
+    guard: Guard
+    committing: Offload | None = None
+    readers: Callable[[bool], Parsers] | None = None

@@ -5,11 +5,8 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
-
-from msgspec.structs import replace as replace_scheme
 
 from evercrawl import __version__
 from evercrawl.clock import Clock, SystemClock
@@ -17,10 +14,10 @@ from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
-from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
-from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
@@ -37,16 +34,11 @@ from evercrawl.fetch.resolve import (
 )
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
-from evercrawl.model.policy.schemes import LASTING, scheme_of, wanted
-from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
-from evercrawl.model.view import View
-from evercrawl.model.web.farms import farmers
-from evercrawl.model.worth.weights import IMPORTANCE
+from evercrawl.model.policy.schemes import LASTING, wanted
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
-from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import FOLDER, Index, erase
 from evercrawl.search.trouble import IndexBusyError
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
@@ -143,7 +135,7 @@ async def _run(
 ) -> Summary:
     guard = Guard(config.allow_net)
     if only:
-        config = replace(config, policy="breadth_first", policy_options=(), weight=IMPORTANCE, sitemaps=False)
+        config = only_named(config)
     policy = policy_of(config.policy, config.policy_options)
     if not only or partition.unswitched:
         began = clock.now()
@@ -153,7 +145,6 @@ async def _run(
             return Summary(0, fetched, state.known.count, clock.now() - began, "stopped")
     if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=_NOBODY_TRUSTED))
-    scheme = scheme_of(partition.scheme)
     network = CurlNetwork(
         clock,
         (lambda _: "") if config.proxy else guard.judge,
@@ -164,16 +155,24 @@ async def _run(
         http2=config.http2,
     )
     threads = ThreadPoolExecutor(1, "index")
-    indexing = _indexing(partition, config, clock, threads, watch) if config.index else None
-    sitemaps = SitemapCache(str(partition.directory / SITEMAPS_FILE))
-    soft404 = Soft404Book(str(partition.directory / SOFT404_FILE))
-    robots = RobotsKeeper(str(partition.directory / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
-    parsers = _parsers(config, network, text=config.index or config.looks_for_words or "facts" in policy.needs)
-    try:
-        one = Crawl(
-            partition, config, network, _names(config, clock), clock, _in_thread, guard, policy, robots, watch, scheme,
-            sitemaps, parsers, indexing, soft404,
-        )  # fmt: skip
+
+    async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+    def readers(text: bool) -> Parsers:
+        return _parsers(config, network, text=text)
+
+    async with contextlib.AsyncExitStack() as stack:
+        index = _index(partition, clock, watch) if config.index else None
+        if index is not None:
+            stack.callback(index.close)
+        stack.callback(threads.shutdown)
+        memory = Memory.beside(partition, config, partition.directory, index)
+        stack.callback(memory.close)
+        outside = Outside(network, _names(config, clock), clock, _in_thread, guard, committing, readers)
+        one = assemble(config, memory, outside, watch, policy=policy)
+        stack.callback(one.close)
+        stack.push_async_callback(network.close)
         beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch)))
         try:
@@ -181,15 +180,6 @@ async def _run(
         finally:
             for task in beside:
                 task.cancel()
-    finally:
-        await network.close()
-        parsers.close()
-        robots.close()
-        sitemaps.close()
-        soft404.close()
-        threads.shutdown()
-        if indexing is not None:
-            indexing.close()
 
 
 def _met(partition: Partition, seeds: Sequence[str]) -> set[str]:
@@ -208,9 +198,7 @@ async def _switched(
 
     Return False where it was asked to end before it was done.
     """
-    goal = wanted(config, partition.birth.scheme)
-    if config.suspects == "cap":
-        goal = replace_scheme(goal, distrusted=farmers(View(partition, config, clock.now())))
+    goal = switching.goal_of(partition, config, clock.now())
     try:  # also where nothing is due now: it may be, once the crawl has another scheme, or farms
         amend(partition.directory, {name: getattr(config, name) for name in LASTING})
     except OSError as error:
@@ -239,33 +227,18 @@ def _parsers(config: Config, network: CurlNetwork, *, text: bool) -> Parsers:
     return Workers(count, config.product_token, text=text, longest_bytes=longest_bytes, wake=network.wake)
 
 
-def _indexing(
-    partition: Partition,
-    config: Config,
-    clock: Clock,
-    threads: ThreadPoolExecutor,
-    watch: Callable[[Progress], None],
-) -> Indexing:
-    """Return what keeps the search index, whose commits run in a thread of their own."""
-
-    async def in_turn(function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
-
-    index, trouble = _index(partition.directory / FOLDER)
-    if trouble:
-        watch(Progress(at=clock.now(), known=partition.state.known.count, message=trouble))
-    return Indexing(index, Anchors(), partition, clock, in_turn, every_s=config.index_every_s)
-
-
-def _index(directory: Path) -> tuple[Index, str]:
+def _index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:
     """Open the search index, and say what was wrong: a damaged one is made anew, and then filled from the archive."""
+    directory = partition.directory / FOLDER
     try:
-        return Index(directory), ""
+        return Index(directory)
     except (NoRoomError, IndexBusyError):
         raise
     except StoreError as error:
         erase(directory)
-        return Index(directory), f"the search index is made anew from the archive: {str(error).splitlines()[0][:200]}"
+        trouble = f"the search index is made anew from the archive: {str(error).splitlines()[0][:200]}"
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=trouble))
+        return Index(directory)
 
 
 def _names(config: Config, clock: Clock) -> Resolver:

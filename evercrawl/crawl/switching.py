@@ -17,15 +17,19 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from evercrawl.crawl.learn.cash import READ, Cashier
 from evercrawl.crawl.learn.settling import PIECE, pass_on, residuals
-from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.policy.schemes import scheme_of, wanted
+from evercrawl.model.view import View
+from evercrawl.model.web.farms import farmers
 from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
+    from evercrawl.config import Config
     from evercrawl.store.partition import Partition
     from evercrawl.store.scheme import Scheme
 
@@ -40,6 +44,14 @@ TOLD_S: Final = 2.0
 def due(partition: Partition, goal: Scheme) -> bool:
     """Whether a crawl learns importance otherwise than by `goal`, or was left in the midst of a switch."""
     return goal != partition.birth.scheme or partition.unswitched
+
+
+def goal_of(partition: Partition, config: Config, now: float) -> Scheme:
+    """Return how the settings have a crawl learn importance; farms are looked for where these are to be capped."""
+    goal = wanted(config, partition.birth.scheme)
+    if config.suspects != "cap":
+        return goal
+    return replace(goal, distrusted=farmers(View(partition, config, now)))
 
 
 async def switch(

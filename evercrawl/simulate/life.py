@@ -9,20 +9,17 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
-from evercrawl.crawl.learn.indexing import Indexing
-from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
-from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.crawl.assemble import assemble, only_named
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.fetch.guard import Guard
-from evercrawl.model.policy.policies import policy_of
-from evercrawl.model.policy.schemes import scheme_of, wanted
-from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
+from evercrawl.model.policy.schemes import wanted
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.progress import Limits
-from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.simulate.checkers.base import Running
 from evercrawl.simulate.surroundings.network import MadeNetwork
@@ -30,6 +27,7 @@ from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork,
 from evercrawl.simulate.worlds.world import DIRECTORY, LifeEnd
 
 if TYPE_CHECKING:
+    from evercrawl.crawl.loop import Crawl
     from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
     from evercrawl.simulate.witness import Witness
 
@@ -68,7 +66,7 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
     if life.end is LifeEnd.ONE:  # as a session does
-        config = replace(config, policy="breadth_first", policy_options=(), weight="importance", sitemaps=False)
+        config = only_named(config)
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
     partition = WatchedPartition(
@@ -80,28 +78,25 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     behind = go_on(clock, partition.state)
     for sentence in [*partition.repairs, *([behind] if behind else [])]:
         witness.befell("repair", sentence)
-    goal = wanted(config, partition.birth.scheme)
+    goal = switching.goal_of(partition, config, clock.now())
     if switching.due(partition, goal):
         witness.befell("another scheme", switching.in_words(goal))
         await switching.switch(partition, goal, clock, offload)
     index = stack.enter_context(closing(Index(folder / FOLDER))) if config.index else None
-    indexing = Indexing(index, Anchors(), partition, clock, offload, every_s=config.index_every_s) if index else None
-    robots = RobotsKeeper(str(folder / ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
-    sitemaps, soft404 = SitemapCache(str(folder / SITEMAPS_FILE)), Soft404Book(str(folder / SOFT404_FILE))
-    for cache in (robots, sitemaps, soft404):
-        stack.enter_context(closing(cache))
+    memory = Memory.beside(partition, config, folder, index)
+    stack.enter_context(closing(memory))
     inner = MadeNetwork(around.weather, clock, judge=guard.judge, true=around.machine.true)
     network = WatchedNetwork(inner, witness.asked, witness.answered, witness.turned)
     stack.push_async_callback(network.close)
-    parsers = SlowParsers(
-        config.product_token, text=config.index, lasts_s=lambda: draw.uniform(0.0, life.slow_s), wake=network.wake
-    )
-    crawl = Crawl(
-        partition, config, network, around.names(clock), clock, offload, guard,
-        policy_of(config.policy, config.policy_options),
-        robots, witness.progress, scheme_of(partition.scheme), sitemaps, parsers if life.slow_s else None,
-        indexing, soft404,
-    )  # fmt: skip
+
+    def slow(text: bool) -> SlowParsers:
+        return SlowParsers(
+            config.product_token, text=text, lasts_s=lambda: draw.uniform(0.0, life.slow_s), wake=network.wake
+        )
+
+    elsewhere = life.slow_s > 0 or config.workers not in (AUTO, "0")
+    outside = Outside(network, around.names(clock), clock, offload, guard, readers=slow if elsewhere else None)
+    crawl = assemble(config, memory, outside, witness.progress)
     last = number == len(around.world.lives) - 1
     witness.began(Running(number, last, witness.at(), config, partition, crawl, clock, index))
     return crawl

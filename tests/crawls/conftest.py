@@ -13,15 +13,18 @@ import msgspec
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.ports import Outside
+from evercrawl.crawl.probes.soft404_book import Soft404Book
+from evercrawl.crawl.sitemaps.cache import SitemapCache
 from evercrawl.crawl.switching import due
 from evercrawl.crawl.switching import switch as begin_switch
 from evercrawl.crawl.visit.parsers import Parsers
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
 from evercrawl.importance.base import Importance
-from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
@@ -29,7 +32,6 @@ from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
-from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index
 from evercrawl.simulate.surroundings.clock import Crash, VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import Asked, MadeNetwork, NoAnswerError, inline
@@ -278,8 +280,8 @@ class Runner:
                     config.product_token,
                     config.exchange_deadline_s,
                 )
+                memory = Memory(partition, keeper, SitemapCache(":memory:"), Soft404Book(":memory:"), search)
                 try:
-                    indexing = None
                     if (
                         switch is not None
                         and due(partition, switch)
@@ -287,18 +289,18 @@ class Runner:
                     ):
                         ran.events = [event for _, _, event in partition.journal.replay()]
                         return ran
-                    if search is not None:
-                        indexing = Indexing(search, Anchors(), partition, clock, inline, every_s=config.index_every_s)
-                    one = Crawl(
-                        partition, config, network, resolver, clock, offload, judge, policy or BreadthFirst(), keeper,
-                        progress.append, importance or scheme_of(partition.scheme), parsers=parsers, indexing=indexing,
+                    readers = None if parsers is None else lambda _: parsers
+                    outside = Outside(network, resolver, clock, offload, judge, inline, readers)
+                    one = assemble(
+                        config, memory, outside, progress.append,
+                        policy=policy or BreadthFirst(), importance=importance,
                     )  # fmt: skip
                     ran.repairs = list(partition.repairs)
                     await self._run(one, seeds, limits, during, ran)
                     ran.events = [event for _, _, event in partition.journal.replay()]
                 finally:
                     await network.close()
-                    keeper.close()
+                    memory.close()
             except Exception as error:
                 if raises:
                     raise

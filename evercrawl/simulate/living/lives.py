@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from evercrawl.config import Config
-from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.assemble import assemble
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.ports import Outside
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.resolve import StaticResolver
-from evercrawl.model.policy.policies import policy_of
-from evercrawl.model.policy.schemes import scheme_of, stored
-from evercrawl.model.rules.robots import RobotsKeeper
+from evercrawl.model.policy.schemes import stored
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
@@ -202,18 +202,14 @@ async def _explored(
         folder, keys, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder), site=site,
         scheme=scheme,
     )  # fmt: skip
-    robots = RobotsKeeper(":memory:", config.product_token, config.exchange_deadline_s)
+    memory = Memory.beside(partition, config, None)
     try:
-        one = Crawl(
-            partition, config, network, _names(web.origins), clock, inline, guard,
-            policy_of(config.policy, config.policy_options),
-            robots, importance=scheme_of(scheme),
-        )  # fmt: skip
+        one = assemble(config, memory, Outside(network, _names(web.origins), clock, inline, guard))
         await one.run(web.seeds, Limits(seconds=seconds))
         look(partition)
     finally:
         await network.close()
-        robots.close()
+        memory.close()
         partition.close()
     return network.log
 

@@ -1,4 +1,4 @@
-"""What people ask of a crawl beyond its pace, drawn for each life of a world: policy options, weights, focus, workers."""
+"""What people ask of a crawl beyond its pace, drawn for each life of a world.
 
 It has a random stream of its own, so that another setting drawn here moves no other part of a world.
 """
@@ -68,7 +68,7 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
 def options(draw: random.Random, policy: str) -> tuple[str, ...]:
     """Return values for some parameters of a policy, each of which it accepts.
 
-    Numbers are half or twice what they are by default; words are among those that the policy names in its refusal.
+    Numbers are half or twice what they are by default; words stay.
 
     Examples
     --------

@@ -1,0 +1,53 @@
+"""All that a crawl remembers: its partition, what may be lost, and the search index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
+from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.config import Config
+    from evercrawl.search.index import Index
+    from evercrawl.store.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a crawl remembers from run to run.
+
+    Attributes
+    ----------
+    partition
+        The open crawl directory.
+    robots, sitemaps, soft404
+        What origins allow, which sitemaps there are, and what hosts answer to dead paths; to lose them costs requests.
+    index
+        The search index; None where there is none.
+    """
+
+    partition: Partition
+    robots: RobotsKeeper
+    sitemaps: SitemapCache
+    soft404: Soft404Book
+    index: Index | None = None
+
+    @classmethod
+    def beside(cls, partition: Partition, config: Config, folder: Path | None, index: Index | None = None) -> Memory:
+        """Return a memory whose caches are files in `folder`; where there is None, they last as long as the process."""
+
+        def place(name: str) -> str:
+            return ":memory:" if folder is None else str(folder / name)
+
+        robots = RobotsKeeper(place(ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
+        return cls(partition, robots, SitemapCache(place(SITEMAPS_FILE)), Soft404Book(place(SOFT404_FILE)), index)
+
+    def close(self) -> None:
+        """Close the caches; partition and index are whoever's who opened them."""
+        for cache in (self.robots, self.sitemaps, self.soft404):
+            cache.close()

@@ -1,0 +1,269 @@
+"""The parts of a crawl: each is made here, once, and told of those that it leans on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.learn.cash import Cashier
+from evercrawl.crawl.learn.changes import Changes
+from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.learn.learning import learner_of
+from evercrawl.crawl.learn.settling import Settling
+from evercrawl.crawl.pace import Leisure, Pace
+from evercrawl.crawl.probes.probes import Probes
+from evercrawl.crawl.probes.random_probes import RandomProbes
+from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
+from evercrawl.crawl.storing import Storing
+from evercrawl.crawl.telling import Telling
+from evercrawl.crawl.visit.access import Access
+from evercrawl.crawl.visit.head_checks import HeadChecks
+from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.crawl.visit.visiting import Visiting
+from evercrawl.model.columns import Columns, counts_bytes
+from evercrawl.model.focus import Focusing, discovery_weight
+from evercrawl.model.notices import AnnouncedDates
+from evercrawl.model.policy.lessons import PATIENCE_S, Lessons
+from evercrawl.model.policy.planning import Planning
+from evercrawl.model.rules.budgets import Budgets
+from evercrawl.model.rules.scope import Scope
+from evercrawl.model.web.known_graph import KnownGraph
+from evercrawl.model.web.mirrors import Mirrors
+from evercrawl.model.worth.choice import weight_of
+from evercrawl.schedule.abilities import Learns, Plans, Resumes
+from evercrawl.schedule.base import Surroundings
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.search.anchors import Anchors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.config import Config
+    from evercrawl.crawl.memory import Memory
+    from evercrawl.crawl.ports import Outside
+    from evercrawl.importance.base import Importance
+    from evercrawl.schedule.base import Policy
+    from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.store.partition import Partition
+
+PROBE_BYTES: Final = 1 << 20  # of an answer to a path that cannot exist
+
+
+class Choosing:
+    """What decides which page comes next, and what it is told.
+
+    Parameters
+    ----------
+    partition, config, policy
+        What is known, the settings, and what values pages.
+    scheme
+        How much a page matters.
+
+    Attributes
+    ----------
+    changes, columns, known, weight
+        What is known of change; what policies are told; links and pages, and what people want, where that is asked for.
+    surroundings
+        What the policy is told beside columns.
+    lessons, planning
+        What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
+    frontier, random_probes
+        Where pages wait; what picks some of them by lot.
+    """
+
+    def __init__(self, partition: Partition, config: Config, policy: Policy, scheme: Importance) -> None:
+        state = partition.state
+        notices = AnnouncedDates(state.accounts)
+        self.changes = changes = Changes(state, notices)
+        if isinstance(policy, Resumes):
+            policy.resume(state.notes)
+        self.surroundings = Surroundings(counts_bytes(config))
+        self.known = known = KnownGraph(partition, policy.needs) if policy.needs else None
+        soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
+        self.lessons = Lessons(policy, partition, patience_s=soon_s) if isinstance(policy, Learns) else None
+        self.weight = weight_of(config.weight, partition, lasting=config.lasting)
+        self.columns = Columns(
+            state,
+            scheme,
+            changes.priors,
+            notices,
+            in_bytes=counts_bytes(config),
+            expecting=True,
+            new_weight=discovery_weight(config.discovery),
+            focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
+            known=known,
+            newcomers=config.newcomers,
+            weight=self.weight,
+            comebacks=changes.comebacks if policy.awaits else None,
+        )
+        self.planning = Planning(policy, state, self.columns, self.surroundings) if isinstance(policy, Plans) else None
+        self.frontier = Frontier(
+            policy,
+            self.columns,
+            state.visited_at,
+            delay_s=config.delay_s,
+            connections_per_host=config.connections_per_host,
+            connections_per_ip=config.connections_per_ip,
+            ip_delay_s=config.delay_s / config.connections_per_ip,
+            refresh_after_s=config.refresh_after_s,
+            weighed=self.weight is not None,
+            surroundings=self.surroundings,
+        )
+        self.random_probes = RandomProbes(
+            partition,
+            self.frontier,
+            policy,
+            self.columns,
+            Columns(state, scheme, changes.priors, notices, in_bytes=False),
+            self.surroundings,
+            share=config.probe_share,
+            refresh_after_s=config.refresh_after_s,
+            tell=self.lessons.flush if self.lessons is not None else lambda: None,
+        )
+
+
+class Parts:
+    """The parts of one crawl, put together; what each does is said in its own file.
+
+    Parameters
+    ----------
+    config, memory, outside
+        As of `assemble`.
+    policy, scheme
+        Which page next; how much a page matters.
+    unreachable
+        Called with a host whose name leads nowhere, and why, when it is asked for.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        memory: Memory,
+        outside: Outside,
+        policy: Policy,
+        scheme: Importance,
+        unreachable: Callable[[Host, str], None],
+    ) -> None:
+        partition, network, clock = memory.partition, outside.network, outside.clock
+        state = partition.state
+        self._state = state
+        self.choosing = choosing = Choosing(partition, config, policy, scheme)
+        self._frontier = frontier = choosing.frontier
+        self.scope = Scope(config, self._pages_of)
+        budgets = Budgets(state, config)
+        mirrors = Mirrors(state) if config.spare_mirrors else None
+        cashier = Cashier(state, scheme)
+        self.settling = Settling(partition, cashier) if scheme.settles else None
+        self.storing = Storing(
+            partition,
+            clock,
+            outside.offload,
+            network.wake,
+            disk_wait_s=config.disk_wait_s,
+            snapshot_every_s=config.snapshot_every_s,
+            copied=choosing.lessons.copied if choosing.lessons is not None else None,
+        )
+        self.indexing = indexing = _indexing(config, memory, outside)
+        if indexing is not None:
+            indexing.connect(self.storing.settle, network.wake)
+        self.access = Access(
+            frontier,
+            memory.robots,
+            outside.guard,
+            network,
+            outside.names,
+            clock,
+            self.host_of,
+            unreachable,
+            proxied=bool(config.proxy),
+            delay_s=config.delay_s,
+        )
+        self.probes = Probes(
+            state,
+            memory.soft404,
+            frontier,
+            self.access,
+            network,
+            self.host_of,
+            partition.random,
+            deadline_s=config.exchange_deadline_s,
+            max_bytes=min(config.body_max_bytes, PROBE_BYTES),
+        )
+        self.learner = learner_of(
+            partition,
+            frontier,
+            self.scope,
+            cashier,
+            choosing.changes,
+            budgets=budgets,
+            known=choosing.known,
+            mirrors=mirrors,
+            lessons=choosing.lessons,
+            probes=self.probes,
+            indexing=indexing,
+            random_probes=choosing.random_probes,
+            focus=config.focus,
+            max_redirects=config.max_redirects,
+            refresh_after_s=config.refresh_after_s,
+        )
+        self.sitemaps = Sitemaps(
+            self.learner,
+            frontier,
+            memory.robots,
+            self.access,
+            network,
+            self.host_of,
+            memory.sitemaps,
+            deadline_s=config.exchange_deadline_s,
+            stored_until=state.last_at(),
+        )
+        self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
+        self.leisure = Leisure(clock.now(), network.idle_s)
+        text = indexing is not None or config.looks_for_words or "facts" in policy.needs
+        self.parsers = outside.readers(text) if outside.readers is not None else Inline(config.product_token, text=text)
+        self.visiting = Visiting(
+            partition,
+            config,
+            network,
+            frontier,
+            self.access,
+            planning=choosing.planning,
+            random_probes=choosing.random_probes,
+            mirrors=mirrors,
+            heads=HeadChecks(policy),
+            soft404=memory.soft404,
+            sitemaps=self.sitemaps,
+            pace=self.pace,
+            parsers=self.parsers,
+            storing=self.storing,
+        )
+        self.telling = Telling(
+            state,
+            self.learner.tally,
+            frontier,
+            network,
+            self.pace,
+            budgets,
+            self.access,
+            self.sitemaps,
+            self.storing,
+            self.parsers,
+            indexing,
+            begun_at=clock.now(),
+        )
+
+    def host_of(self, name: str) -> Host | None:
+        """Return a host by its name; None where it is not known."""
+        number = self._state.host_numbers.get(name)
+        return self._frontier.hosts[number] if number is not None else None
+
+    def _pages_of(self, name: str) -> int:
+        host = self.host_of(name)
+        return host.pages if host is not None else 0
+
+
+def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:
+    """Return what keeps the search index in step; None where there is no index."""
+    if memory.index is None:
+        return None
+    committing = outside.committing or outside.offload
+    return Indexing(memory.index, Anchors(), memory.partition, outside.clock, committing, every_s=config.index_every_s)
