@@ -221,7 +221,8 @@ class Columns:
         weights = np.ones(len(slots)) if self._focus is None else self._focus.weights(slots)
         if news is not None:
             weights[news] *= self._new_weight
-        return importance * weights, cash * weights, weight_ratio
+        most = np.finfo(np.float64).max / max(float(weights.max(initial=1.0)), 1.0)  # before any cash has moved
+        return np.minimum(importance, most) * weights, cash * weights, weight_ratio
 
     def _unread(self, slots: Slots, cells: Slots) -> Pages:
         """Return the columns of pages none of which was ever read."""

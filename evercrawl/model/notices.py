@@ -88,6 +88,10 @@ class AnnouncedDates:
         rows = self._accounts.sites.take(sites)
         return announcements.part(self._know(), *_counts(rows)) if rows["announced"].any() else None
 
+    def forget_usual(self) -> None:
+        """Let what is usual of sites be gone through again at the next question, however little was learned."""
+        self._look_at = 0
+
     def _know(self) -> announcements.UsualAnnouncing:
         """Return what is usual of sites; all are gone through again when a tenth more was learned."""
         if self._usual is None or self._learned >= self._look_at:

@@ -23,7 +23,7 @@ from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
 from evercrawl.schedule.abilities import Learns, Plans, Priced, Resumes, p_fresh, price_of
-from evercrawl.schedule.base import Policy, Surroundings
+from evercrawl.schedule.base import Context, Policy, Surroundings
 from evercrawl.store.records.retired import retired
 from evercrawl.store.resuming import to_try
 from evercrawl.store.table.table import NO_RECORD
@@ -82,7 +82,6 @@ class View:
         if isinstance(self.policy, Resumes):
             self.policy.resume(self.state.notes)
         self.surroundings = Surroundings(self.in_bytes, deaths_of(self.state).per_s)
-        self.context = self.surroundings(self.now)
         self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
         self._recalled = False
 
@@ -190,6 +189,11 @@ class View:
         cells = self.state.table.record[slots]
         seen = (cells & np.uint32(NO_RECORD)) == 0
         return seen, self.state.records.rows[np.where(seen, cells, 0)]
+
+    @property
+    def context(self) -> Context:
+        """What the policy is told beside columns, as of `now`."""
+        return self.surroundings(self.now)
 
     def fresh(self, pages: Pages) -> Floats:
         """Return the probability that the copy held is the page as it is now, shape (n,); nan where none is held.

@@ -71,7 +71,7 @@ class Both:
             self.text[page] += 1
         gone = what == "gone"
         changed = what == "change" and self.seen(page)
-        made.changes.notices._look_at = 0  # what is usual of sites is as of now, not of when a tenth less was known
+        made.changes.notices.forget_usual()  # what is usual of sites is as of now, not of when a tenth less was known
         made.visit(url, b"" if gone else made.page(f"page {page} {self.text[page]}"), 404 if gone else 200)
         self.held.beliefs.cycle_s = made.changes.cycle_s  # which is a part of the setting in replays
         self.held.pass_to(made.now)

@@ -6,7 +6,7 @@ from known_graph import slowly
 
 from evercrawl.importance import offline
 from evercrawl.importance.ledger.ledger import Ledger
-from evercrawl.importance.offline import Graph, solve
+from evercrawl.importance.offline import Graph, solver
 from evercrawl.importance.offline.residuals import Residuals, residual
 from evercrawl.importance.push import Push
 from evercrawl.kernels import Library, pointer
@@ -40,14 +40,14 @@ def test_errors_are_within_the_tolerance(web, tolerance, convention):
     each = offline.linked(web) if convention == "link" else offline.damped(web)
     source = np.random.default_rng(2).random(PAGES)
     expected = exact(web, source, each)
-    found = solve.solved(web, source, each, tolerance)
+    found = solver.solved(web, source, each, tolerance)
     rounding = 1e-14 * expected.sum()
     assert np.abs(found - expected).sum() <= tolerance * expected.sum() + rounding
 
 
 def test_it_stops_soon_when_little_is_asked(web):
     source, each = np.full(PAGES, 1.0), offline.damped(web)
-    left = [np.abs(residual(web, source, each, solve.solved(web, source, each, t))).sum() for t in (0.1, 1e-9)]
+    left = [np.abs(residual(web, source, each, solver.solved(web, source, each, t))).sum() for t in (0.1, 1e-9)]
     assert left[0] > 1e5 * left[1]
 
 
@@ -76,18 +76,18 @@ def test_webs_that_hardly_link_to_each_other_take_hardly_more_sweeps():
 def test_the_certificate_bounds_the_error(web):
     source, each = np.random.default_rng(3).random(PAGES), offline.damped(web, 0.3)
     x = exact(web, source, each) * np.random.default_rng(4).normal(1, 0.1, PAGES)
-    bound = np.abs(residual(web, source, each, x)).sum() / solve.slack(web, each)
+    bound = np.abs(residual(web, source, each, x)).sum() / solver.slack(web, each)
     assert np.abs(x - exact(web, source, each)).sum() <= bound
 
 
 def test_slack_is_what_the_most_generous_page_keeps(web):
     rows = offline.damped(web, 0.15) * web.weight
-    assert solve.slack(web, offline.damped(web, 0.15)) == pytest.approx(1 - rows.max())
-    assert solve.slack(Graph.of(2, []), np.ones(2)) == 1
+    assert solver.slack(web, offline.damped(web, 0.15)) == pytest.approx(1 - rows.max())
+    assert solver.slack(Graph.of(2, []), np.ones(2)) == 1
 
 
 def test_importance_need_not_be_taxed_at_once(web):
-    assert solve.solve(web, 0.15).sum() == pytest.approx(
+    assert solver.solve(web, 0.15).sum() == pytest.approx(
         exact(web, np.full(PAGES, 1 / PAGES), offline.damped(web)).sum()
     )
 
@@ -96,31 +96,31 @@ def test_importance_need_not_be_taxed_at_once(web):
 def test_a_source_of_few_pages_settles_too(web, trusted):
     source = np.zeros(PAGES)
     source[:trusted] = 1.0
-    found = solve.solve(web, 0.15, source, 1e-12)
+    found = solver.solve(web, 0.15, source, 1e-12)
     np.testing.assert_allclose(found, exact(web, source, offline.damped(web)), rtol=1e-11, atol=1e-13)
 
 
 def test_going_on_from_what_was_comes_to_the_same(web):
-    before = solve.solve(web, 0.15, tolerance=1e-12)
+    before = solver.solve(web, 0.15, tolerance=1e-12)
     damaged = before.copy()
     damaged[::7] *= -3.0
-    np.testing.assert_allclose(solve.solve(web, 0.15, tolerance=1e-12, start=damaged), before, rtol=1e-10)
+    np.testing.assert_allclose(solver.solve(web, 0.15, tolerance=1e-12, start=damaged), before, rtol=1e-10)
 
 
 def test_where_nobody_has_anything_nobody_gets_anything(web):
-    assert not solve.solve(web, 0.15, np.zeros(PAGES)).any()
+    assert not solver.solve(web, 0.15, np.zeros(PAGES)).any()
 
 
 def test_a_tax_of_next_to_nothing():
     ring = Graph.of(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 4)])
     source = np.full(5, 1.0)
     expected = exact(ring, source, offline.damped(ring, 1e-6))
-    np.testing.assert_allclose(solve.solve(ring, 1e-6, source, 1e-12), expected, rtol=1e-9)
+    np.testing.assert_allclose(solver.solve(ring, 1e-6, source, 1e-12), expected, rtol=1e-9)
 
 
 def test_a_row_that_keeps_nothing_is_no_matter_if_the_next_does():
     path = Graph.of(3, [(0, 1), (1, 2)])
-    found = solve.solved(path, np.ones(3), np.array([1.0, 0.5, 0.0]))
+    found = solver.solved(path, np.ones(3), np.array([1.0, 0.5, 0.0]))
     assert found.tolist() == [1.0, 2.0, 2.0]
 
 

@@ -4,7 +4,7 @@ from evercrawl.importance.offline.fixpoint import patched, principal
 from evercrawl.importance.offline.graph import Graph
 from evercrawl.importance.offline.hits import authority, hits, in_degree
 from evercrawl.importance.offline.pagerank import damped, importance, linked, pagerank
-from evercrawl.importance.offline.solve import solve, solved
+from evercrawl.importance.offline.solver import solve, solved
 from evercrawl.importance.offline.trustrank import good_seeds, trustrank
 
 __all__ = [

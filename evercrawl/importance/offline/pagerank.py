@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evercrawl.importance.offline.solve import solved
+from evercrawl.importance.offline.solver import solved
 from evercrawl.types import Floats
 
 if TYPE_CHECKING:

@@ -41,11 +41,11 @@ class Watching(PriceGamma):
 
     def __init__(self, told: list[float]) -> None:
         super().__init__()
-        self._told = told
+        self._weighed = told
 
     def _assess(self, pages, context, valued, due_from, *, fresh=False):  # noqa: ANN202
         if pages.weight_ratio is not None:
-            self._told += pages.weight_ratio[(pages.slot == SLOT) & ~np.isnan(pages.visited_at)].tolist()
+            self._weighed += pages.weight_ratio[(pages.slot == SLOT) & ~np.isnan(pages.visited_at)].tolist()
         return super()._assess(pages, context, valued, due_from, fresh=fresh)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
-from evercrawl.importance.offline.solve import slack
+from evercrawl.importance.offline.solver import slack
 from evercrawl.kernels import Library, pointer
 
 if TYPE_CHECKING:
