@@ -1,8 +1,11 @@
 """The pages about settings and verbs say all there is to say, and nothing that is not so."""
 
 import argparse
+import doctest
 import importlib
 import re
+import sys
+import types
 from pathlib import Path
 
 import pages
@@ -47,7 +50,7 @@ def test_every_flag_of_a_verb_has_its_row_and_no_other_has(verb):
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CHANGELOG.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
+    "page", [str(p.relative_to(ROOT)) for p in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))]
 )
 def test_links_between_pages_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -61,3 +64,18 @@ def test_the_readme_uses_flags_and_verbs_that_exist():
     for command in re.findall(r"^ *(?:\$ )?evercrawl ([a-z]+)(.*)$", text, re.MULTILINE):
         spelled = verbs()[command[0]].format_help()
         assert all(flag in spelled for flag in re.findall(r"--[a-z-]+", command[1].partition("#")[0]))
+
+
+def test_what_contributors_are_shown_does_what_it_says(monkeypatch):
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    tried = 0
+    for block in (each for each in blocks if ">>> " in each):
+        shown = types.ModuleType("shown")
+        monkeypatch.setitem(sys.modules, "shown", shown)
+        exec(block, vars(shown))
+        done = doctest.testmod(shown)
+        tried += done.attempted
+        assert not done.failed
+    assert tried

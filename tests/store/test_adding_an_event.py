@@ -1,4 +1,4 @@
-"""The steps of docs/adding-an-event.md, followed to the letter in a copy of the package."""
+"""The steps of CONTRIBUTING.md that add an event, followed to the letter in a copy of the package."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GUIDE = ROOT / "docs" / "adding-an-event.md"
+GUIDE = ROOT / "CONTRIBUTING.md"
 MOST_FILES = 4
 
 WRITE = """
