@@ -59,6 +59,34 @@ def test_links_between_pages_lead_somewhere(page):
     assert not missing
 
 
+def astray(page: Path) -> list[str]:
+    """Return the paths of the tree that a page names and that do not exist.
+
+    A path counts from the repository, from the package, or from what the same line named before it.
+    """
+    missing: list[str] = []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        bases = [ROOT, ROOT / "evercrawl"]
+        for named in re.findall(r"`([\w./-]+(?:/|\.py))`", line):
+            found = [base / named for base in bases if (base / named).exists()]
+            bases += [each if each.is_dir() else each.parent for each in found]
+            missing += [] if found else [named]
+    return missing
+
+
+@pytest.mark.parametrize(
+    "page", ["ARCHITECTURE.md", *(f"internals/{p.name}" for p in sorted((ROOT / "docs" / "internals").glob("*.md")))]
+)
+def test_paths_in_pages_about_the_code_exist(page):
+    assert astray(ROOT / "docs" / page) == []
+
+
+def test_a_path_that_is_gone_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("`crawl/loop.py`, `store/` and its `journal/`; `frames.py`\n`crawl/gone.py`, `gone/`\n")
+    assert astray(page) == ["frames.py", "crawl/gone.py", "gone/"]
+
+
 def test_the_readme_uses_flags_and_verbs_that_exist():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in re.findall(r"^ *(?:\$ )?evercrawl ([a-z]+)(.*)$", text, re.MULTILINE):
