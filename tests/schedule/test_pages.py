@@ -20,7 +20,7 @@ from evercrawl.lab.polling.polling import poll
 from evercrawl.lab.polling.population import population
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns
-from evercrawl.model.notices import Notices
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.schedule.base import Context
 from tests.helpers.hand_made import HandMade
@@ -33,7 +33,8 @@ first = made.now
 made.visit("http://example.org/a", made.page("A", "/b"))
 slots = np.arange(made.state.known.count, dtype=np.uint32)
 for graph in (known, KnownGraph(made.partition, needs)):
-    columns = Columns(made.state, Push(), made.changes.priors, Notices(made.state.accounts), in_bytes=True, known=graph)
+    dates = AnnouncedDates(made.state.accounts)
+    columns = Columns(made.state, Push(), made.changes.priors, dates, in_bytes=True, known=graph)
     print((Linked().value(columns(slots), Context(made.now)) - first).tolist())
 made.partition.close()
 print(poll(Linked(), population(50, seed=1), 0.5, cycles=2, measured_from=1).visits > 0)
