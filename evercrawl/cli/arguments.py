@@ -34,13 +34,13 @@ def add_verb(
 
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
-    """Let the verb be told which crawl it is about."""
+    """Add `--dir`, the crawl directory."""
     parser.add_argument("--dir", metavar="DIR", default=".", help="crawl directory (default: the current folder)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Let the verb be asked for JSON."""
-    parser.add_argument("--json", action="store_true", help="print JSON, one object a line, for machines")
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON, one object per line")
 
 
 def directory(args: argparse.Namespace) -> Path:
@@ -49,11 +49,11 @@ def directory(args: argparse.Namespace) -> Path:
     Raises
     ------
     ConfigError
-        When it is something else than a directory.
+        When it is not a directory.
     """
     named = Path(args.dir)
     if named.exists() and not named.is_dir():
-        raise ConfigError(f"--dir {named} is a file; name a directory, which may be one yet to be made")
+        raise ConfigError(f"--dir {named} is a file; name a directory; it need not exist yet")
     return named
 
 

@@ -1,4 +1,4 @@
-"""Find the verbs, hand over to the one that was asked for, turn errors into sentences and exit codes."""
+"""Find the verbs, run the requested one, turn errors into sentences and exit codes."""
 
 import argparse
 import gc
@@ -18,8 +18,8 @@ from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError
 
 _EPILOG = (
-    "`evercrawl VERB --help` tells more. Exit codes: 0 done, 1 failed, 2 wrong use, 3 wrong disk, 4 full disk, 5 an "
-    "older copy than was asked for."
+    "`evercrawl VERB --help` documents a verb. Exit codes: 0 success, 1 failure, 2 usage or configuration error, 3 "
+    "store damaged or in use, 4 disk full, 5 the copy is older than requested."
 )
 
 

@@ -1,4 +1,4 @@
-"""A page fetched again before it is shown, by the crawl's own loop and with all its manners."""
+"""A page fetched again before it is shown, by the crawl's own loop and under its politeness rules."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def renewed(
         return found, False
     renewed = found.outcome.label in ("ok", "duplicate", "truncated") and found.visited_at >= began_at - _TICK_S
     if not renewed:
-        note = f"evercrawl: {found.page} could not be had anew; this is the copy that was stored before"
+        note = f"evercrawl: {found.page} could not be fetched again; this is the stored copy"
         print(fit(note, sys.stderr), file=sys.stderr)
     return found, not renewed
 
@@ -91,7 +91,7 @@ def _is_stale(found: StoredPage | NotHeldError, least: float) -> bool:
 
 
 def _refetch(directory: Path, page: str) -> None:
-    """Have the crawl visit one page, with all its manners.
+    """Have the crawl visit one page, under its politeness rules.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def _refetch(directory: Path, page: str) -> None:
     if who is not None:
         process = f"process {who['pid']} on {who['host']}" if who else "another process"
         raise StoreError(
-            f"{page} cannot be fetched again while {process} crawls in {directory}: stop that crawl, or ask without "
-            "--fresh for the copy that is stored"
+            f"{page} cannot be fetched again while {process} crawls in {directory}: stop that crawl, or leave out "
+            "--fresh to read the stored copy"
         )
     file = directory / FILE_NAME
     config = load(*([file] if file.is_file() else []), environ=os.environ)

@@ -42,7 +42,7 @@ def _contents(argument: str) -> str:
         return Path(argument[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"cannot read the seeds of {argument}: {error}; name a text file of URLs, one a line"
+            f"cannot read the seeds of {argument}: {error}; name a text file with one URL per line"
         ) from error
 
 
@@ -59,5 +59,5 @@ def _checked(text: str, where: str) -> str:
     if url is not None:
         return url
     if "://" not in text and (guess := normalise(f"https://{text}")) is not None and "." in text:
-        raise ConfigError(f"{where}{text!r} is no whole URL; write {guess}")
-    raise ConfigError(f"{where}{text!r} is no URL that can be crawled; write one such as https://example.org/")
+        raise ConfigError(f"{where}{text!r} is not a complete URL; write {guess}")
+    raise ConfigError(f"{where}{text!r} is not an http or https URL; write one such as https://example.org/")

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from evercrawl.cli.show.lines import Watcher
 
 MESSAGE = (
-    "compiling the inner loops for this machine; it takes some seconds, up to a minute where it is busy, and the next "
-    "start will not need it"
+    "compiling the inner loops for this machine; this takes some seconds, up to a minute on a busy machine, and "
+    "the next start reuses the result"
 )
-EACH_TIME = "compiling the inner loops for this run alone; it takes some seconds, up to a minute where it is busy"
-NOT_KEPT = "nowhere to keep what was compiled, so every start compiles: set XDG_CACHE_HOME to a folder of this user's"
+EACH_TIME = "compiling the inner loops for this run only; this takes some seconds, up to a minute on a busy machine"
+NOT_KEPT = "the compiled code cannot be stored, so every start compiles: set XDG_CACHE_HOME to a writable folder"
 
 
 def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:

@@ -250,4 +250,4 @@ def settings(directory: Path) -> tuple[Config, str]:
     try:
         return followed(directory, load(file) if file.is_file() else Config()), ""
     except (ConfigError, OSError) as error:
-        return Config(), f"{error}; until then the settings are taken to be the defaults"
+        return Config(), f"{error}; the default settings are used instead"

@@ -38,7 +38,7 @@ def test_version(capsys):
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["crawl", "example.org"], "'example.org' is no whole URL; write https://example.org/"),
+        (["crawl", "example.org"], "'example.org' is not a complete URL; write https://example.org/"),
         (["crawl", "http://a.b/", "--delay", "soon"], "--delay must be a duration such as"),
         (["crawl", "http://a.b/", "--policy", "dearest"], "no policy is called 'dearest'; choose one of: "),
         (["crawl", "http://a.b/", "--importance", "mine"], "no importance is called 'mine'; choose one of: "),

@@ -107,7 +107,7 @@ def test_a_url_that_is_none_is_wrong_use(tmp_path, capsys):
 @pytest.mark.parametrize("url", ["-", "@seeds.txt"])
 def test_a_list_of_urls_is_not_one_page(tmp_path, capsys, url):
     assert main(["get", url, "--dir", str(tmp_path)]) == 2
-    assert "is no URL" in capsys.readouterr().err
+    assert "is not a URL" in capsys.readouterr().err
 
 
 def content(mime: str, body: bytes) -> StoredPage:
@@ -195,7 +195,7 @@ def test_without_readable_settings_a_page_is_shown_all_the_same(hostile, tmp_pat
     out, err = capsys.readouterr()
     assert out.startswith("a\x1b")
     assert "crawl.toml is not TOML" in err
-    assert "taken to be the defaults" in err
+    assert "the default settings are used instead" in err
 
 
 def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):

@@ -73,7 +73,7 @@ def test_without_an_answer_the_stored_copy_is_shown_and_the_exit_code_tells(craw
     code, found, err = get(capsys, f"{origin}/p/2", crawled, "--fresh", "1", "--text")
     assert code == 5
     assert found["content"].startswith(f"Page 2 of {origin}")
-    assert "could not be had anew" in err
+    assert "could not be fetched again" in err
 
 
 def test_beside_a_running_crawl_it_is_refused(crawled, site, capsys):
@@ -81,7 +81,7 @@ def test_beside_a_running_crawl_it_is_refused(crawled, site, capsys):
     with lock_for_crawl(Path(crawled)):
         assert get(capsys, url, crawled, "--fresh", "0.1")[0] == 0
         assert main(["get", url, "--dir", crawled, "--fresh", "1"]) == 3
-    assert "stop that crawl, or ask without --fresh" in capsys.readouterr().err
+    assert "stop that crawl, or leave out --fresh" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["2", "-0.1", "101%", "nan", "often", "9%0", ""])

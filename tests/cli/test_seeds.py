@@ -33,5 +33,5 @@ def test_a_bad_line_is_named_by_file_and_number(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"@.*none.txt: .*one a line"):
+    with pytest.raises(ConfigError, match=r"@.*none.txt: .*one URL per line"):
         read_seeds([f"@{tmp_path}/none.txt"], io.StringIO())

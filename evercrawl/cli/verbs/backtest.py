@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 _MORE: Final = (
     "HISTORY is one that ships with evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl "
-    "directory, whose journal then is the history. Every policy has as many polls, at the same pace, and is told what "
-    "a crawl would see. The first third of the time warms up, the rest is measured. Examples: `evercrawl backtest "
-    "peps`, `evercrawl backtest peps --policy price,uniform,notices --budget 0.005,0.02,0.1 --plot peps.png`, "
-    "`evercrawl backtest HISTORIES --pooled --jobs 4 --json`, `evercrawl backtest example --sample 1000 --discovery "
-    "links`."
+    "directory. Every policy gets the same number of polls, at the same pace, and sees only what a crawl would see. "
+    "The first third of the period is warm-up; the rest is measured. Examples: `evercrawl backtest peps`, `evercrawl "
+    "backtest example --policy price,uniform,notices --budget 0.005,0.02,0.1 --plot example.png`."
 )
 
 
@@ -42,46 +40,48 @@ class HistorySummary(NamedTuple):
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "backtest", "replay recorded change under policies at equal budget", run, _MORE)
+    parser = arguments.add_verb(
+        verbs, "backtest", "compare policies on recorded histories, at equal budget", run, _MORE
+    )
     parser.add_argument("history", metavar="HISTORY", nargs="+", help="name, FOLDER/NAME, FOLDER or crawl directory")
     _add_what(parser)
     _add_conditions(parser)
-    parser.add_argument("--plot", metavar="FILE", help="draw freshness by budget into FILE.png too")
+    parser.add_argument("--plot", metavar="FILE", help="also plot freshness by budget to FILE, as PNG")
     parser.add_argument(
-        "--calibration", metavar="FILE", help="tell P(fresh) as believed and as it was, and draw it into FILE.png too"
+        "--calibration", metavar="FILE", help="also print the calibration of P(fresh), and plot it to FILE, as PNG"
     )
-    parser.add_argument("--jobs", metavar="N", default="1", help="replays at once, each in a process (default: 1)")
+    parser.add_argument("--jobs", metavar="N", default="1", help="number of processes (default: 1)")
     arguments.add_json(parser)
 
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--policy", metavar="A,B", action="append", help="policies; the others are compared with the first "
-        "(default: price,uniform); notices is told what is stale: with it and uniform there is a gap to close",
+        "--policy", metavar="A,B", action="append", help="policies to compare; the first is the baseline "
+        "(default: price,uniform); notices is an oracle that knows which copies are stale",
     )  # fmt: skip
     parser.add_argument(
-        "--policy-option", metavar="NAME=VALUE", action="append", default=[], help="value of a parameter, for all "
-        "policies that have one of this name; POLICY.NAME=VALUE for one of them; may be repeated",
+        "--policy-option", metavar="NAME=VALUE", action="append", default=[], help="parameter of every policy "
+        "that has it; POLICY.NAME=VALUE sets it for one policy; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--budget", metavar="N,M", action="append", help="polls per live page and day (default: 0.005,0.02,0.1)"
     )
-    parser.add_argument("--pooled", action="store_true", help="all histories as one, under one budget")
-    parser.add_argument("--sample", metavar="N", help="only so many pages of each site, drawn at random")
-    parser.add_argument("--seed", metavar="N", default="1", help="draws everything that is drawn (default: 1)")
-    parser.add_argument("--years", metavar="N", default="3", help="how much counts, from the end back (default: 3)")
-    parser.add_argument("--since", metavar="DATE", help="begin then, such as 2020-01-31, in place of --years")
-    parser.add_argument("--until", metavar="DATE", help="end then")
+    parser.add_argument("--pooled", action="store_true", help="replay all histories together, under one budget")
+    parser.add_argument("--sample", metavar="N", help="replay N pages of each site, sampled at random")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the random numbers (default: 1)")
+    parser.add_argument("--years", metavar="N", default="3", help="replay the last N years (default: 3)")
+    parser.add_argument("--since", metavar="DATE", help="start of the replay, such as 2020-01-31, instead of --years")
+    parser.add_argument("--until", metavar="DATE", help="end of the replay")
 
 
 def _add_conditions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--discovery", metavar="HOW", default="born", help="pages are known as soon as they are born (born, the "
-        "default), or once a page that links to them was polled (links)",
+        "--discovery", metavar="HOW", default="born", help="when a page becomes known: at its birth (born, the "
+        "default), or when a page that links to it is polled (links)",
     )  # fmt: skip
-    parser.add_argument("--no-validators", action="store_true", help="pages do not say when they changed last")
+    parser.add_argument("--no-validators", action="store_true", help="ignore Last-Modified dates")
     parser.add_argument(
-        "--lastmod", metavar="SHARE", default="off", help="so many of the changes are in a sitemap: 0.25, on or off "
+        "--lastmod", metavar="SHARE", default="off", help="share of changes that a sitemap announces: 0.25, on or off "
         "(default: off)",
     )  # fmt: skip
 

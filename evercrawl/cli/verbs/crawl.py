@@ -1,4 +1,4 @@
-"""evercrawl crawl: start a crawl in a directory, or go on with the one that is there."""
+"""evercrawl crawl: start a crawl in a directory, or resume the one there."""
 
 from __future__ import annotations
 
@@ -18,26 +18,31 @@ if TYPE_CHECKING:
     from evercrawl.cli.show.lines import Watcher
 
 _MORE = (
-    "Without SEED it goes on where it was; with SEED it also takes those up. It runs until stopped: Ctrl-C and SIGTERM "
-    "end it cleanly, a second Ctrl-C at once, and neither a kill nor a crash loses what was acknowledged. `evercrawl "
-    "policies` lists what --policy may be, and `evercrawl policies NAME` what may be set of one. Examples: `evercrawl "
-    "crawl https://example.org/ --dir example`, `evercrawl crawl --dir example --pages 1000`, `evercrawl crawl --dir "
-    "example --policy tianwang --policy-option capacity=500 --seconds 1h`."
+    "Without SEED, the crawl in --dir resumes; with SEED, the seeds are added to it. By default the crawl stays on "
+    "the seeds' hosts. It runs until it is stopped: Ctrl-C and SIGTERM end it cleanly, a second Ctrl-C at once. A "
+    "killed crawl resumes without losing acknowledged pages. `evercrawl policies` lists the values of --policy, and "
+    "`evercrawl policies NAME` the parameters of one. Examples: `evercrawl crawl https://example.org/ --dir example`, "
+    "`evercrawl crawl --dir example --pages 1000`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "crawl", "start a crawl, or go on with one", run, _MORE)
-    parser.add_argument("seeds", metavar="SEED", nargs="*", help="URL to start from; @FILE: a file of them; -: stdin")
-    arguments.add_directory(parser)
+    parser = arguments.add_verb(verbs, "crawl", "start or resume a crawl", run, _MORE)
     parser.add_argument(
-        "--pages", metavar="N", help="end after so many visits of this run; redirects, failures and refusals count"
+        "seeds",
+        metavar="SEED",
+        nargs="*",
+        help="URL to start from; @FILE reads a list from a file, - from standard input",
     )
-    parser.add_argument("--seconds", metavar="TIME", help="end after so long")
-    parser.add_argument("--until-idle", action="store_true", help="end once nothing is left that was never fetched")
-    parser.add_argument("--config", metavar="FILE", help="TOML file of settings, as crawl.toml, for this run")
-    parser.add_argument("--quiet", action="store_true", help="show nothing but errors")
+    arguments.add_directory(parser)
+    parser.add_argument("--pages", metavar="N", help="stop after N visits; redirects, failed visits and refusals count")
+    parser.add_argument("--seconds", metavar="TIME", help="stop after this time, such as 90, 30s, 10m or 1h")
+    parser.add_argument("--until-idle", action="store_true", help="stop when no unread page is left")
+    parser.add_argument(
+        "--config", metavar="FILE", help="TOML file of settings for this run, in the format of crawl.toml"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
     arguments.add_json(parser)
     arguments.add_settings(parser)
 

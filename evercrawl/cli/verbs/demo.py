@@ -37,20 +37,23 @@ CYCLES_ELSEWHERE: Final = 6
 MOST_PER_S: Final = 400.0  # fetches, unless more pages are asked for: what small machines serve and crawl at once
 DELAY_S: Final = 0.002  # rest of a host: it is on this machine, and exists to be asked
 _MORE = (
-    "Twenty hosts on loopback addresses, whose pages matter and change very differently; one has a calendar without "
-    "end. Then the importance and the rates that were learned stand beside the true ones, and the freshness of the "
-    "copies beside that of a round-robin with as many fetches, in this world and in others on a virtual clock."
+    "It serves twenty hosts on loopback addresses, whose pages differ in importance and rate of change, and crawls "
+    "them. Then it prints the importance and rates it learned beside the true ones, and the freshness of its copies "
+    "beside that of a round-robin with as many fetches, in this world and in others on a virtual clock. Examples: "
+    "`evercrawl demo`, `evercrawl demo --seed 7 --worlds 1`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "demo", "crawl a small living web on this machine", run, _MORE)
+    parser = arguments.add_verb(verbs, "demo", "crawl a small simulated web on this machine", run, _MORE)
     parser.add_argument("--dir", metavar="DIR", help="crawl directory (default: a new one in the temporary folder)")
     parser.add_argument("--seconds", metavar="TIME", default="60s", help="how long to crawl (default: 60s)")
     parser.add_argument("--pages", metavar="N", help="pages with content (default: 2000, fewer in a shorter time)")
-    parser.add_argument("--worlds", metavar="N", default="5", help="worlds to compare in, with this one (default: 5)")
-    parser.add_argument("--seed", metavar="N", help="draws the first world; the others follow (default: at random)")
+    parser.add_argument(
+        "--worlds", metavar="N", default="5", help="number of worlds compared, this one included (default: 5)"
+    )
+    parser.add_argument("--seed", metavar="N", help="seed of the first world; the others follow (default: random)")
     arguments.add_json(parser)
 
 

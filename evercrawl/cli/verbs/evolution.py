@@ -26,31 +26,30 @@ if TYPE_CHECKING:
     from evercrawl.lab.histories.history import History
 
 _MORE = (
-    "It tells how often pages change, how much of them, how long they last, how links come and go, whether all that "
-    "is as by chance, and whether neighbours change together. HISTORY is the name of one that comes with evercrawl "
-    "(peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or the directory of a crawl; without any it is the crawl in "
-    "--dir, which may run meanwhile. Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir "
-    "example --by depth`, `evercrawl evolution peps --since 2020-01-01 --sample random=200 --plot peps.png`, "
-    "`evercrawl evolution --sample topic=tea,coffee --json`, `evercrawl evolution --dir example --texts`."
+    "It prints how often pages change and by how much, how long they last, how links come and go, whether changes "
+    "arrive at random, and whether pages of a site or folder change together. HISTORY is one that ships with "
+    "evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl directory; the default is the crawl in "
+    "--dir. The crawl may be running. Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir "
+    "example --by depth --sample random=1000`."
 )
 BY: Final = ("site", "tld", "depth", "type")
 _SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"
-_WHICH: Final = f"{_SAMPLES}; may be repeated: the pages that are in all of them"
-_TEXTS: Final = "read what the crawl archived too, and tell what of the words stays and what flickers"
+_WHICH: Final = f"{_SAMPLES}; may be repeated, for the pages in all of them"
+_TEXTS: Final = "also read the archived versions, and report which text lasts and which flickers"
 _DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "evolution", "tell what pages do: how they change, last and link", run, _MORE)
+    parser = arguments.add_verb(verbs, "evolution", "report how pages change, last and link", run, _MORE)
     parser.add_argument("history", metavar="HISTORY", nargs="*", help="recorded histories, or crawl directories")
-    parser.add_argument("--by", choices=BY, default="site", help="tell it of each site, top-level domain ... apart")
+    parser.add_argument("--by", choices=BY, default="site", help="what to group pages by (default: site)")
     parser.add_argument("--sample", metavar="WHICH", action="append", default=[], help=_WHICH)
-    parser.add_argument("--seed", metavar="N", default="1", help="draws the random pages (default: 1)")
-    parser.add_argument("--since", metavar="DATE", help=f"from then on: {_DATE}")
-    parser.add_argument("--until", metavar="DATE", help="up to then, likewise")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the random sample (default: 1)")
+    parser.add_argument("--since", metavar="DATE", help=f"start of the period: {_DATE}")
+    parser.add_argument("--until", metavar="DATE", help="end of the period, in the same format")
     parser.add_argument("--texts", action="store_true", help=_TEXTS)
-    parser.add_argument("--plot", metavar="FILE", help="draw it into FILE.png too")
+    parser.add_argument("--plot", metavar="FILE", help="also plot it to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

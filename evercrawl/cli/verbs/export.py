@@ -1,4 +1,4 @@
-"""evercrawl export: what a crawl knows, as a table in a file."""
+"""evercrawl export: a crawl's pages, links or visits as a table in a file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 _TABLES = ("pages", "links", "visits")
 _POLICY = "policy."
 _MORE = (
-    "The ending of FILE says the format: .parquet or .jsonl; - writes JSON lines to standard output. It can be asked "
-    "while the crawl runs: the table is the crawl as it was when the export began. Some policies keep tables of their "
-    "own, such as those of Tianwang: policy.? says which the crawl's has, and `evercrawl policies NAME` what is in "
-    "them. Examples: `evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir "
-    "example`, `evercrawl export policy.RemainedURLs -o remained.jsonl --dir example`."
+    "The extension of FILE chooses the format: .parquet or .jsonl; - writes JSON lines to standard output. The crawl "
+    "may be running: the table shows it as of the start of the export. Some policies keep tables of their own: "
+    "policy.? lists those of the crawl's policy, and `evercrawl policies NAME` documents their columns. Examples: "
+    "`evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`."
 )
 
 
@@ -37,7 +36,7 @@ def add(verbs: arguments.Verbs) -> None:
         "table",
         metavar="TABLE",
         type=_table,
-        help="pages, links, visits, or policy.NAME, one of the policy's tables",
+        help="pages, links, visits, or policy.NAME for a table of the policy",
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -")
     arguments.add_directory(parser)

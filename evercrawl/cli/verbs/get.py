@@ -1,4 +1,4 @@
-"""evercrawl get: the newest stored content of a page, fetched again if it is to be fresher."""
+"""evercrawl get: the newest stored content of a page, fetched again on request."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ if TYPE_CHECKING:
     from evercrawl.ask.content import NotHeldError, StoredPage
 
 _MORE = (
-    "Redirects are followed within the crawl. Without --raw, --text or --markdown it is the text on a terminal and the "
-    "raw content elsewhere. What is worth knowing about the page goes to standard error, such as how likely the copy "
-    "is to be still the page. Examples: `evercrawl get https://example.org/ --text`; with `--fresh 90%` the page is "
-    "fetched again first if that is less likely, politely, as a crawl would, and kept like any other visit."
+    "Redirects are followed within the crawl. The default format is text on a terminal and raw elsewhere. Notes about "
+    "the page, such as the probability that the copy is fresh, go to standard error. With --fresh, a copy less likely "
+    "to be fresh is fetched again first, under the crawl's politeness rules, and the visit is kept like any other. "
+    "Examples: `evercrawl get https://example.org/ --text`, `evercrawl get https://example.org/ --fresh 90% "
+    "--markdown -o page.md`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "get", "print the newest stored content of a page", run, _MORE)
-    parser.add_argument("url", metavar="URL", help="the page")
+    parser.add_argument("url", metavar="URL", help="the URL of the page")
     form = parser.add_mutually_exclusive_group()
     for name, meaning in (
-        ("raw", "the content as the site sent it, codings undone"),
-        ("text", "its visible text"),
-        ("markdown", "as Markdown"),
+        ("raw", "the response body, with transfer and content codings removed"),
+        ("text", "the visible text"),
+        ("markdown", "Markdown, with absolute links"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
     parser.add_argument(
-        "--fresh", metavar="P", help="fetch it again first if it is fresh with a lower probability: 0.9, or 90%%"
+        "--fresh", metavar="P", help="fetch it again first unless it is fresh with this probability: 0.9 or 90%%"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -50,7 +51,7 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print it."""
     if args.url == "-" or args.url.startswith("@"):
-        raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
+        raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
     (url,) = seeds.read_seeds([args.url], sys.stdin)
     directory, least = arguments.directory(args), None if args.fresh is None else renewal.probability(args.fresh)
     warm.before_reading("evercrawl.ask.export.tables")  # which also reads pages
@@ -97,7 +98,7 @@ def _config(directory: Path) -> Config:
     try:
         return load(file) if file.is_file() else Config()
     except (ConfigError, OSError) as error:
-        _note(f"{error}; until then the settings are taken to be the defaults")
+        _note(f"{error}; the default settings are used instead")
         return Config()
 
 

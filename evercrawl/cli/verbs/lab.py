@@ -1,4 +1,4 @@
-"""evercrawl lab: make an experiment of the literature again, and see what holds."""
+"""evercrawl lab: repeat a published experiment, and check its claims."""
 
 from __future__ import annotations
 
@@ -20,19 +20,15 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
 
 _MORE: Final = (
-    "Without NAME, all experiments are listed. Each draws a web (or reads one), visits it by every scheme in question "
-    "and by our default, and prints what was claimed beside what was found; the numbers go to NAME.parquet, the figure "
-    "to NAME.png. The same seed gives the same numbers. Where many runs are compared, each is kept as it ends, in "
-    "NAME.runs.jsonl: a command that was interrupted, or asks for more rows, runs only what is missing. Examples: "
-    "`evercrawl lab fig2`, `evercrawl lab fig4 --pages 20000 --graph-kind bow-tie`, `evercrawl lab systems --pages "
-    "2000 --policy price --policy 'azar, random' --budget 10%`."
+    "Without NAME, it lists the experiments. An experiment draws or reads a web, visits it under each scheme "
+    "compared, and prints each published claim beside what was measured. Numbers go to NAME.parquet and the figure to "
+    "NAME.png. The same seed gives the same numbers. Comparisons of many runs save each run to NAME.runs.jsonl, so "
+    "that an interrupted command continues. Examples: `evercrawl lab fig2`, `evercrawl lab systems --pages 2000 "
+    "--policy price --policy 'azar, random' --budget 10%`."
 )
-_PAGES: Final = (
-    "pages of the web (default: as many as were printed: 100,000 of most figures, 10,000 where policies are compared)"
-)
+_PAGES: Final = "pages of the web (default: as published: 100,000 for most figures, 10,000 where policies are compared)"
 _TURNS: Final = (
-    "visits a page on the mean, or cycles that policies are compared for (default: as were printed, mostly 10 visits, "
-    "15 cycles)"
+    "mean visits per page, or cycles where policies are compared (default: as published, mostly 10 visits or 15 cycles)"
 )
 _FOLDER: Final = "lab"
 _RUNS: Final = ".runs.jsonl"
@@ -41,38 +37,36 @@ _ENGINE: Final = "evercrawl.lab.engine.windows"
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "lab", "make a published experiment again, and see what holds", run, _MORE)
-    parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment, such as fig2; none to list them")
+    parser = arguments.add_verb(verbs, "lab", "repeat a published experiment, and check its claims", run, _MORE)
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the experiment, such as fig2 (default: list them)")
     parser.add_argument("--pages", metavar="N", help=_PAGES)
     parser.add_argument("--turns", metavar="N", help=_TURNS)
-    parser.add_argument("--seed", metavar="N", default="1", help="draws the web and everything else (default: 1)")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the random numbers (default: 1)")
     parser.add_argument(
         "--budget",
         metavar="N",
         action="append",
-        help="of freshness, systems and drift: this budget alone, in visits a page and day, such as 0.1 or 10%%; "
-        "may be repeated (default: all that were printed)",
+        help="freshness, systems and drift: run this budget only, in visits per page and day, such as 0.1 or 10%%; "
+        "may be repeated (default: all published budgets)",
     )
     parser.add_argument(
         "--policy",
         metavar="NAME",
         action="append",
-        help="of these: the rows of this policy alone, or this row (nutch_adaptive, 'partition, pf'); may be repeated",
+        help="the same: run this policy or row only (nutch_adaptive, 'partition, pf'); may be repeated",
     )
     parser.add_argument(
         "--jobs",
         metavar="N",
-        help="of these, signals, sensitivity, vanishing and flickering: runs at once (default: one a processor)",
+        help="the same, signals, sensitivity, vanishing and flickering: number of processes (default: one per core)",
     )
     parser.add_argument(
         "--graph-kind",
         metavar="KIND",
         help="power-law, poisson, copying, bow-tie or sites (default: mostly power-law)",
     )
-    parser.add_argument("--graph", metavar="FILE", help="take the links of a Parquet file with columns src and dst")
-    parser.add_argument(
-        "--out", metavar="DIR", help=f"where numbers and figure go, a folder that is made (default: {_FOLDER})"
-    )
+    parser.add_argument("--graph", metavar="FILE", help="read the links from a Parquet file with columns src and dst")
+    parser.add_argument("--out", metavar="DIR", help=f"folder for the numbers and the figure (default: {_FOLDER})")
     arguments.add_json(parser)
 
 
@@ -123,7 +117,7 @@ def _budget(raw: str) -> float:
     except ValueError:
         budget = math.nan
     if not 0.0 < budget < math.inf:
-        raise ConfigError(f"--budget must be visits a page and day, such as 0.1 or 10%, not {raw!r}")
+        raise ConfigError(f"--budget must be visits per page and day, such as 0.1 or 10%, not {raw!r}")
     return budget
 
 
@@ -131,7 +125,9 @@ def _fit(args: argparse.Namespace, made: Experiment) -> None:
     """See that nobody asks for single rows of what has none."""
     if (args.budget or args.policy) and not made.compares:
         asked = "--budget" if args.budget else "--policy"
-        raise ConfigError(f"{args.name} compares no policies by budget: leave {asked} out, or ask for systems")
+        raise ConfigError(
+            f"{args.name} compares no policies by budget: leave out {asked}, or run `evercrawl lab systems`"
+        )
 
 
 def _list(*, as_json: bool) -> int:

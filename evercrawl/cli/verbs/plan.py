@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from evercrawl.ask.plan.outlook import Outlook
 
 _MORE = (
-    "From what the crawl has learned of its pages it tells which share of the copies, by what they are worth, will be "
-    "fresh at any moment in the long run, at the present pace and at others, and what more would bring. It can be "
-    "asked while the crawl runs, and changes nothing. Examples: `evercrawl plan`, `evercrawl plan --site example.org`, "
-    "`evercrawl plan --plot plan.png`, `evercrawl plan --budget 1000 --budget 5000 --json`."
+    "From the importance and rates of change that the crawl has learned, it prints the share of copies, weighted by "
+    "importance, that will be fresh in the long run, at the present pace and at others, and what a larger budget "
+    "would add. The crawl may be running; nothing is changed. Examples: `evercrawl plan --plot plan.png`, `evercrawl "
+    "plan --site example.org --budget 1000 --budget 5000 --json`."
 )
-_BUDGET: Final = "fetches a day, or bytes (5GB) where the crawl counts these; may be repeated"
+_BUDGET: Final = "fetches per day, or bytes (5GB) if the crawl's budget is in bytes; may be repeated"
 _HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "pages", "visits")
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "plan", "tell how fresh copies will be, by the budget", run, _MORE)
-    parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain")
+    parser = arguments.add_verb(verbs, "plan", "predict how fresh copies will be, by budget", run, _MORE)
+    parser.add_argument("--site", metavar="SITE", default="", help="plan for this registrable domain only")
     parser.add_argument("--budget", metavar="N", action="append", default=[], help=_BUDGET)
-    parser.add_argument("--plot", metavar="FILE", help="draw the curve into FILE.png too")
+    parser.add_argument("--plot", metavar="FILE", help="also plot the curve to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

@@ -1,4 +1,4 @@
-"""evercrawl policies: which policies there are, and what may be set of each."""
+"""evercrawl policies: the policies there are, and the parameters of each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from evercrawl.ask.policies.docs import Described
 
 _MORE: Final = (
-    "A policy decides which page is next: `evercrawl crawl URL --policy NAME`. With NAME it tells its parameters, for "
-    "--policy-option, and the tables it keeps, for `evercrawl export`. docs/guide/POLICIES.md compares them, "
-    "docs/guide/POLICY_OPTIONS.md tells all of this at once. "
-    "Examples: `evercrawl policies`, `evercrawl policies tianwang`."
+    "A policy decides which page is visited next: `evercrawl crawl URL --policy NAME`. With NAME, it documents the "
+    "policy's parameters (--policy-option) and the tables it keeps (`evercrawl export`). docs/guide/POLICIES.md "
+    "compares the policies; docs/guide/POLICY_OPTIONS.md documents them all. Examples: `evercrawl policies`, "
+    "`evercrawl policies tianwang`."
 )
 _LEFT: Final = frozenset({"policy", "what it does"})
 _WIDTH: Final = 96
@@ -28,8 +28,8 @@ _INDENT: Final = "    "
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "policies", "list the policies, and tell what may be set of one", run, _MORE)
-    parser.add_argument("name", metavar="NAME", nargs="?", help="the policy, such as tianwang; none to list them")
+    parser = arguments.add_verb(verbs, "policies", "list the policies, or document one", run, _MORE)
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the policy, such as tianwang (default: list them)")
     arguments.add_json(parser)
 
 

@@ -1,4 +1,4 @@
-"""evercrawl reindex: the search index made anew from the archive."""
+"""evercrawl reindex: rebuild the search index from the archive."""
 
 import argparse
 import json
@@ -9,15 +9,15 @@ from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
 
 _MORE = (
-    "The index is made from journal and archive, beside the one that is there, which serves until the new one is "
-    "whole. A crawl keeps its index in step by itself; this is for one that was lost or damaged, or for a crawl that "
-    "was begun with --no-index."
+    "A crawl keeps its search index up to date; use this when the index was lost or damaged, or when the crawl was "
+    "started with --no-index. The old index serves searches until the new one is complete. Stop the crawl first. "
+    "Examples: `evercrawl reindex`, `evercrawl reindex --dir example --json`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "reindex", "make the search index anew from the archive", run, _MORE)
+    parser = arguments.add_verb(verbs, "reindex", "rebuild the search index from the archive", run, _MORE)
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

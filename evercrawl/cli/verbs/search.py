@@ -1,4 +1,4 @@
-"""evercrawl search: find pages by words, the best and most important first."""
+"""evercrawl search: find pages by words, the best first."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from evercrawl.search.snippet import Mark
 
 _MORE = (
-    'Besides words the query may have "a phrase", -without, site:example.org and lang:en; what begins with a minus has '
-    "to be quoted together with the rest, or to stand after --. Pages are ranked by the words in title, text, address "
-    "and links to them, and by importance. It can be asked while the crawl runs. Examples: `evercrawl search hash "
-    "tables`, `evercrawl search 'sort \"in place\" -python' --fresh 90%%`."
+    'A query is words, "a phrase", -without, site:example.org and lang:en, in any order. Write -- before a query that '
+    "starts with a minus, or quote all of it. Pages are ranked by the words in their title, text, address and "
+    "incoming links, and by importance. The crawl may be running. Examples: `evercrawl search hash tables`, "
+    "`evercrawl search 'sort \"in place\" -python' --fresh 90%`."
 )
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _OPEN, _SHUT = "\ue000", "\ue001"  # stand for marks while lines are broken
@@ -37,14 +37,18 @@ _WIDEST: Final = 110
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "search", "find pages by words", run, _MORE)
-    parser.add_argument("words", metavar="WORDS", nargs="+", help="what the pages are about")
-    parser.add_argument("--limit", metavar="N", default="10", help="how many (default: 10)")
-    parser.add_argument("--site", metavar="SITE", default="", help="only on this host or registrable domain")
-    parser.add_argument("--lang", metavar="TAG", default="", help="only in this language: en, de, pt-BR")
-    for name, what in (("fetched", "seen at their site"), ("changed", "known to have changed")):
-        parser.add_argument(f"--{name}-within", metavar="TIME", help=f"only pages {what} so lately: 12h, 7d")
-    parser.add_argument("--fresh", metavar="P", help="only copies fresh with this probability: 0.9, or 90%%")
-    parser.add_argument("--record", action="store_true", help="tell the crawl what was asked and shown: see usage")
+    parser.add_argument("words", metavar="WORDS", nargs="+", help="the query")
+    parser.add_argument("--limit", metavar="N", default="10", help="number of results (default: 10)")
+    parser.add_argument("--site", metavar="SITE", default="", help="only pages of this host or registrable domain")
+    parser.add_argument("--lang", metavar="TAG", default="", help="only pages in this language: en, de, pt-BR")
+    for name, what in (("fetched", "fetched"), ("changed", "known to have changed")):
+        parser.add_argument(f"--{name}-within", metavar="TIME", help=f"only pages {what} within this time: 12h, 7d")
+    parser.add_argument(
+        "--fresh", metavar="P", help="only copies that are fresh with at least this probability: 0.9 or 90%%"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="record the query and the results shown, as `evercrawl usage` does"
+    )
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

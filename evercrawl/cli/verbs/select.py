@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from evercrawl.ask.rank.select import SelectableSites, Selection
 
 _MORE = (
-    "Each site is kept whole or not at all, and those come first that bring most importance, by the links from other "
-    "sites, for what they take of the budget. With ratings of experts it tells too how well importance agrees with "
-    "them, and they with each other. It can be asked while the crawl runs, and changes nothing. Examples: `evercrawl "
-    "select --budget 100`, `evercrawl select --budget 50GB --unit bytes --json`, `evercrawl select --budget 100 "
-    "--ratings ratings.csv`."
+    "A site is kept as a whole or not at all. Sites with the most importance per unit of budget come first; "
+    "importance comes from the links of other sites. With --ratings, it also prints how well importance agrees with "
+    "the ratings of experts, and they with each other. The crawl may be running; nothing is changed. Examples: "
+    "`evercrawl select --budget 100`, `evercrawl select --budget 50GB --unit bytes --json`."
 )
 _UNITS: Final = ("sites", "pages", "bytes")
 _HEAD: Final = ("", "importance", "x mean", "linking", "pages", "size", "site")
@@ -38,10 +37,14 @@ _BY: Final = {"importance": "importance", "linking": "linking", "pages": "of_pag
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "select", "choose the sites that an archive should keep", run, _MORE)
-    parser.add_argument("--budget", metavar="N", required=True, help="how much may be kept: 100; of bytes 50GB too")
-    parser.add_argument("--unit", choices=_UNITS, default="sites", help="what the budget counts (default: sites)")
-    parser.add_argument("--by", choices=_BY, default="importance", help="what decides (default: importance)")
-    parser.add_argument("--ratings", metavar="FILE", help="CSV with the columns site, rating (1 to 4), perhaps rater")
+    parser.add_argument("--budget", metavar="N", required=True, help="how much to keep: 100, or 50GB with --unit bytes")
+    parser.add_argument("--unit", choices=_UNITS, default="sites", help="unit of the budget (default: sites)")
+    parser.add_argument(
+        "--by", choices=_BY, default="importance", help="measure that ranks sites (default: importance)"
+    )
+    parser.add_argument(
+        "--ratings", metavar="FILE", help="CSV file with the columns site, rating (1 to 4) and, optionally, rater"
+    )
     parser.add_argument("--best", choices=("1", "4"), default="4", help="the best rating in FILE (default: 4)")
     arguments.add_directory(parser)
     arguments.add_json(parser)

@@ -1,4 +1,4 @@
-"""evercrawl simulate: live whole crawls in made-up worlds, and see whether every promise is kept."""
+"""evercrawl simulate: run whole crawls in simulated worlds, and check every promise."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 
 _SAID_MOST: Final = 5  # broken promises of one world that are spelled out
 _MORE = (
-    "A seed draws a web, its changes and its troubles, the settings, and how each life of the crawl ends: stopped, "
-    "killed, without power or room on the disk. Checkers watch every visit. The same seed gives the same hash."
+    "A seed draws a web, its changes and faults, the settings, and how each run of the crawl ends: stopped, killed, "
+    "by power loss, or because the disk is full. Checkers watch every visit. The same seed gives the same hash. "
+    "Examples: `evercrawl simulate --seed 7`, `evercrawl simulate --seed 1 --worlds 50`, `evercrawl simulate "
+    "--until-failure`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "simulate", "prove the crawler in made-up worlds", run, _MORE)
-    parser.add_argument("--seed", metavar="N", help="the first world (default: at random, and said)")
-    parser.add_argument("--worlds", metavar="N", help="how many, with seeds that follow (default: 1)")
-    parser.add_argument("--until-failure", action="store_true", help="go on until a promise is broken")
-    parser.add_argument("--jobs", metavar="N", help="worlds at once (default: as many as there are processors)")
+    parser = arguments.add_verb(verbs, "simulate", "test the crawler in simulated worlds", run, _MORE)
+    parser.add_argument("--seed", metavar="N", help="seed of the first world (default: random, and printed)")
+    parser.add_argument("--worlds", metavar="N", help="number of worlds, with consecutive seeds (default: 1)")
+    parser.add_argument("--until-failure", action="store_true", help="continue until a promise is broken")
+    parser.add_argument("--jobs", metavar="N", help="number of processes (default: one per core)")
     parser.add_argument("--verbose", action="store_true", help="print the log of each world, one world at a time")
     arguments.add_json(parser)
 

@@ -1,4 +1,4 @@
-"""evercrawl status: where a crawl is."""
+"""evercrawl status: the state of a crawl."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 _AWAY = 10  # hosts left alone that are listed
 _MORE = (
-    "It can be asked at any time, also while the crawl runs, and changes nothing. Examples: `evercrawl status`, "
-    "`evercrawl status --json`, `evercrawl status --calibration --plot calibration.png`."
+    "The crawl may be running; nothing is changed. Examples: `evercrawl status --json`, `evercrawl status "
+    "--calibration --plot calibration.png`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "status", "tell where a crawl is", run, _MORE)
+    parser = arguments.add_verb(verbs, "status", "show the state of a crawl", run, _MORE)
     parser.add_argument(
-        "--calibration", action="store_true", help="tell whether copies were as often fresh as was said, by all visits"
+        "--calibration", action="store_true", help="compare the predicted P(fresh) with what visits found, instead"
     )
-    parser.add_argument("--plot", metavar="FILE", help="with --calibration: draw it into FILE as PNG too")
+    parser.add_argument("--plot", metavar="FILE", help="with --calibration: also plot it to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.ask.status import status
 
     if args.plot and not args.calibration:
-        raise ConfigError("--plot draws the calibration; say --calibration too")
+        raise ConfigError("--plot draws the calibration; add --calibration")
     directory = arguments.directory(args)
     if args.plot:
         from evercrawl.lab.figures.plotting import require

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from evercrawl.model.web.suspicion import Suspicion
 
 _MORE = (
-    "It tells what is suspected and the numbers that speak for it; whether that is so you have to judge. Farms are "
-    "capped where the setting `suspects` says so. It can be asked while the crawl runs, and changes nothing. Examples: "
-    "`evercrawl suspects`, `evercrawl suspects --json --dir example`."
+    "It lists link farms, mirrors and stuffed pages with the numbers behind each suspicion; whether they are right is "
+    "yours to judge. The setting `suspects` decides whether farms are capped. The crawl may be running; nothing is "
+    "changed. Examples: `evercrawl suspects`, `evercrawl suspects --json --dir example`."
 )
 _SHOWN: Final = 5
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "suspects", "list what looks like spam, with the evidence", run, _MORE)
+    parser = arguments.add_verb(verbs, "suspects", "list suspected spam, with the evidence", run, _MORE)
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

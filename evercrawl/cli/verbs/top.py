@@ -1,4 +1,4 @@
-"""evercrawl top: what matters most, and what begins to."""
+"""evercrawl top: the most important pages and sites, and the rising ones."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from evercrawl.model.view import View
 
 _MORE = (
-    "Importance is a page's share of all there is, and is told in units of the mean page too. Sites are compared by "
-    "the links between them. It can be asked at any time, also while the crawl runs, and changes nothing. Examples: "
-    "`evercrawl top`, `evercrawl top 100 --json`, `evercrawl top 10 --sites`, `evercrawl top --rising --within 7d`."
+    "Importance is a page's share of the total; it is also printed relative to the mean page. The importance of a "
+    "site comes from the links between sites. The crawl may be running; nothing is changed. Examples: `evercrawl top "
+    "10 --sites`, `evercrawl top --rising --within 7d`."
 )
 _PAGE_HEAD = ("", "importance", "x mean", "visits", "last visit", "changes", "fresh", "page")
 _SITE_HEAD = ("", "importance", "x mean", "of pages", "linking", "known", "read", "site")
@@ -35,13 +35,17 @@ _LEFT = frozenset({"page", "site", "changes"})
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "top", "list the pages, or sites, that matter most", run, _MORE)
-    parser.add_argument("most", metavar="N", nargs="?", default="20", help="how many (default: 20)")
+    parser = arguments.add_verb(verbs, "top", "list the most important pages or sites", run, _MORE)
+    parser.add_argument("most", metavar="N", nargs="?", default="20", help="number of rows (default: 20)")
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--sites", action="store_true", help="sites (registrable domains), by the links from others")
-    kind.add_argument("--by-site", action="store_true", help="pages, by the importance of their site before their own")
-    kind.add_argument("--rising", action="store_true", help="pages that gain importance, by links that came lately")
-    parser.add_argument("--within", metavar="TIME", help="how lately, with --rising: 12h, 7d (default: 1/8 of its age)")
+    kind.add_argument(
+        "--sites", action="store_true", help="list sites (registrable domains), by the links from other sites"
+    )
+    kind.add_argument("--by-site", action="store_true", help="list pages, weighted by the importance of their site")
+    kind.add_argument("--rising", action="store_true", help="list pages that gain importance through recent links")
+    parser.add_argument(
+        "--within", metavar="TIME", help="with --rising: how recent, 12h or 7d (default: 1/8 of the crawl's age)"
+    )
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -69,7 +73,7 @@ def _within_s(args: argparse.Namespace) -> float | None:
     if args.within is None:
         return None
     if not args.rising:
-        raise ConfigError("--within says how lately pages rose; give it together with --rising")
+        raise ConfigError("--within only applies to --rising; add --rising, or leave out --within")
     within_s = cast("float", arguments.value(values.duration(), args.within, "--within"))
     if not within_s:
         raise ConfigError("--within must be longer than 0, such as 12h or 7d")

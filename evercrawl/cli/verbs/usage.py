@@ -1,4 +1,4 @@
-"""evercrawl usage: tell a crawl what people ask, see and open; or ask it what it was told."""
+"""evercrawl usage: record what people search for, see and open; or summarise it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from evercrawl.ask.usage.tell import BadLine
 
 _MORE = (
-    'FILE has one JSON object a line: {"at": 1714564800, "query": "green tea", "shown": [URL, ...], "clicked": [URL, '
-    "...]}; - reads standard input. Without FILE it tells what is there. A crawl that runs takes notice within "
-    "seconds; see the setting weight. Examples: `evercrawl usage clicks.jsonl`, `tail -F clicks.jsonl | evercrawl "
-    "usage -`, `evercrawl usage --json`."
+    'FILE has one JSON object per line: {"at": 1714564800, "query": "green tea", "shown": [URL, ...], "clicked": '
+    "[URL, ...]}; - reads standard input. Without FILE, it summarises what is recorded. A running crawl picks up new "
+    "lines within seconds; the setting `weight` decides how they count. Examples: `evercrawl usage clicks.jsonl`, "
+    "`tail -F clicks.jsonl | evercrawl usage -`."
 )
 MOST_BAD: Final = 20
 """Bad lines that are named one by one."""
@@ -32,8 +32,10 @@ MOST_BAD: Final = 20
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "usage", "tell a crawl what people ask for, are shown and open", run, _MORE)
-    parser.add_argument("file", metavar="FILE", nargs="?", help="JSON lines to take in; - for standard input")
+    parser = arguments.add_verb(verbs, "usage", "record what people search for, see and open", run, _MORE)
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="JSON lines to record; - for standard input (default: print a summary)"
+    )
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -104,14 +106,14 @@ def _beside(again: int, bad: int) -> str:
 
 def _lines(found: UsageReport, now: float) -> list[str]:
     if found.first_at is None or found.last_at is None:
-        return ["nothing is known of how the crawl is used; tell it: evercrawl usage FILE, evercrawl search --record"]
+        return ["no usage is recorded; record some with: evercrawl usage FILE, or evercrawl search --record"]
     words = ", ".join(f"{word} {percent(share)}" for word, share in found.words.items())
     rows = [
         ("questions", f"{found.questions:,}, of them {found.with_words:,} with words"),
         ("asked", f"from {ago(now - found.first_at)} to {ago(now - found.last_at)}"),
         ("shown", f"{many(found.shown, 'pages')} in all, and {found.clicked:,} opened"),
         ("pages", f"{found.pages:,}, of them {found.known:,} known to the crawl"),
-        ("about", words or "no words were told"),
+        ("about", words or "no words recorded"),
     ]
     rows += [("damaged", f"{many(found.damaged, 'lines')} of the file")] if found.damaged else []
     used: list[tuple[str, ...]] = [(f"{page.shown:,}", f"{page.clicked:,}", page.url) for page in found.most_used]

@@ -1,4 +1,4 @@
-"""evercrawl verify: whether a crawl directory is true to itself."""
+"""evercrawl verify: check that a crawl directory is consistent."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from evercrawl.ask.verify.findings import Findings
 
 _MORE = (
-    "It folds the journal from its first event and compares the outcome with snapshots, derived files and archive. "
-    "Exit code 1 when something is wrong. It can be asked while the crawl runs, and changes nothing."
+    "It replays the journal from its first event and compares the result with the snapshots, derived files and "
+    "archive. The exit code is 1 if something is wrong. The crawl may be running; nothing is changed. Examples: "
+    "`evercrawl verify`, `evercrawl verify --json --dir example`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "verify", "check every invariant of a crawl", run, _MORE)
+    parser = arguments.add_verb(verbs, "verify", "check that a crawl directory is consistent", run, _MORE)
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

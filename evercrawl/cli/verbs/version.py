@@ -1,4 +1,4 @@
-"""evercrawl version: what is running here."""
+"""evercrawl version: the versions in use."""
 
 import argparse
 import json
@@ -12,7 +12,8 @@ _PARTS = ("pycurl", "turbohtml", "numpy", "numba")
 
 def add(verbs: Verbs) -> None:
     """Declare the verb."""
-    add_json(add_verb(verbs, "version", "tell the versions of evercrawl and of the libraries it leans on", run))
+    more = "Examples: `evercrawl version`, `evercrawl version --json`."
+    add_json(add_verb(verbs, "version", "print the versions of evercrawl and its libraries", run, more))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""evercrawl why: the decision about one page, in numbers."""
+"""evercrawl why: the scheduling decision about one page, in numbers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from evercrawl.ask.why.explanation import Announcing, Belief, Origin, PageWeight, VisitSummary, Why, Worth
 
 _MORE = (
-    "It tells how much the page matters and which pages make it so, how often it seems to change, what a visit is "
-    "worth against the price, when it falls due, and what it waits for; of a URL that is no page of the crawl, why "
-    "not. It can be asked while the crawl runs, and changes nothing. Example: `evercrawl why https://example.org/`."
+    "It prints the page's importance and the pages it comes from, its rate of change, the value of a visit against "
+    "the price, when the page is due, and what it is waiting for. For a URL outside the crawl, it prints why. The "
+    "crawl may be running; nothing is changed. Examples: `evercrawl why https://example.org/`, `evercrawl why "
+    "https://example.org/ --json --dir example`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "why", "tell why a page is visited when it is, or is not", run, _MORE)
-    parser.add_argument("url", metavar="URL", help="the page")
+    parser = arguments.add_verb(verbs, "why", "explain when a page is visited, and why", run, _MORE)
+    parser.add_argument("url", metavar="URL", help="the URL of the page")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -36,7 +37,7 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Tell it."""
     if args.url == "-" or args.url.startswith("@"):
-        raise ConfigError(f"{args.url!r} is no URL; name one page, such as https://example.org/")
+        raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
     (url,) = seeds.read_seeds([args.url], sys.stdin)
     directory = arguments.directory(args)
     warm.before_reading("evercrawl.model.view")
