@@ -1,34 +1,34 @@
-"""Everything evercrawl raises on purpose.
+"""The exceptions that evercrawl raises.
 
 * EvercrawlError
-  + ConfigError    the person running the crawl can fix it
-  + StoreError     the disk contradicts the journal, or the directory is not ours to open
+  + ConfigError    a setting, flag or input is wrong; the user can correct it
+  + StoreError     the store is damaged, or in use by another process
     - NoRoomError  the disk is full
 
-What the web does wrong is an `Outcome` on a `Visit`; what a person or a disk does wrong is one of these, and its
-message says what to do next; what we do wrong is an `assert`.
+A fault of the web is an `Outcome` on a `Visit`. A fault of the user or the disk is one of these, and its message says
+what to do next. A bug is an `assert`.
 """
 
 
 class EvercrawlError(Exception):
-    """Root of the tree; `exit_code` is what the command line returns for it."""
+    """Base class of all; `exit_code` is the exit code of the command line."""
 
     exit_code = 1
 
 
 class ConfigError(EvercrawlError):
-    """The person running the crawl can fix it."""
+    """A setting, flag or input is wrong; the user can correct it."""
 
     exit_code = 2
 
 
 class StoreError(EvercrawlError):
-    """The disk contradicts the journal, or the directory belongs to another process."""
+    """The store is damaged, or in use by another process."""
 
     exit_code = 3
 
 
 class NoRoomError(StoreError):
-    """The disk is full; nothing acknowledged is lost, and a restart goes on."""
+    """The disk is full; a restart resumes the crawl without losing acknowledged pages."""
 
     exit_code = 4

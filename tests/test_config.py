@@ -146,7 +146,7 @@ def test_values_are_read_as_people_write_them(name, raw, value):
         ("delay_s", "soon", "--delay must be a duration such as 1.5, 30s, 10m, 1h or 1d, not 'soon'"),
         ("delay_s", -1, "--delay must be a duration"),
         ("delay_s", float("nan"), "--delay must be a duration"),
-        ("delay_s", "3 parsecs", "'parsecs' is no unit"),
+        ("delay_s", "3 parsecs", "'parsecs' is not a known unit"),
         ("delay_s", True, "not True"),
         ("connections", 0, "--connections must be a whole number, 1 or more, not 0"),
         ("connections", 1.5, "whole number"),
@@ -165,13 +165,13 @@ def test_values_are_read_as_people_write_them(name, raw, value):
         ("contact", "https://a.b/\r\nX: y", "a web page or mail address"),
         ("agent", "bot2/1.0", "letters, - and _"),
         ("agent", "bot/1.0\nX: y", "letters, - and _"),
-        ("resolve", "/no/such/file", "there is no such file"),
+        ("resolve", "/no/such/file", "no such file"),
         ("verify_tls", "perhaps", "true or false"),
         ("policy", "../x", "the name of a strategy"),
         ("internal", 1.5, "--internal must be a number from 0 to 1 or auto, not 1.5"),
         ("internal", "half", "a number from 0 to 1 or auto"),
         ("trusted", ["http://a.example/"], "a list of names such as example.org"),
-        ("discovery", 1.5, "--discovery must be a share from 0 to 1, or such as 75%, not 1.5"),
+        ("discovery", 1.5, "--discovery must be a share from 0 to 1, or a percentage such as 75%, not 1.5"),
         ("discovery", "-1%", "a share from 0 to 1"),
     ],
 )
@@ -185,12 +185,12 @@ def test_what_is_refused_says_what_to_write(name, raw, words):
         ("[pace]\n\ndelay_s = 'x'\n", "line 3: delay_s must be a duration"),
         (
             "[pace\n",
-            "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 6); mend that line",
+            "is not TOML: Expected ']' at the end of a table declaration (at line 1, column 6); correct that line",
         ),
-        ("[pace]\ndelays = 1\n", "line 2: delays is no setting; did you mean delay_s?"),
+        ("[pace]\ndelays = 1\n", "line 2: delays is not a setting; did you mean delay_s?"),
         ("[pace]\nrate = 1\n", "did you mean rate_per_s?"),
-        ("[scope]\ndelay_s = 1\n", "line 2: delay_s stands in the wrong place; write it under [pace]"),
-        ("delay_s = 1\n", "line 1: delay_s stands in the wrong place; write it under [pace]"),
+        ("[scope]\ndelay_s = 1\n", "line 2: delay_s is in the wrong table; move it to [pace]"),
+        ("delay_s = 1\n", "line 1: delay_s is in the wrong table; move it to [pace]"),
         ("[pace]\nqqqqqqq = 1\n", "docs/guide/SETTINGS.md lists them all"),
         ("[pace\n", "is not TOML"),
     ],
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_a_misspelt_variable_is_told():
-    with pytest.raises(ConfigError, match="EVERCRAWL_DELAYS names no setting; did you mean delay_s"):
+    with pytest.raises(ConfigError, match="EVERCRAWL_DELAYS is not a setting; did you mean delay_s"):
         load(environ={"EVERCRAWL_DELAYS": "1"})
 
 
@@ -251,13 +251,13 @@ def test_focus_survives_writing_and_a_later_file_replaces_it(tmp_path):
     [
         ("[[focus]]\nurl = '/a/'\n[[focus]]\nurl = '('\n", "focus, entry 2: url must be a regular expression"),
         ("[[focus]]\nurl = '('\n", "'(' does not compile"),
-        ("[[focus]]\nwieght = 2\n", "focus, entry 1: wieght is nothing it knows; did you mean weight?"),
+        ("[[focus]]\nwieght = 2\n", "focus, entry 1: wieght is not a key of [[focus]]; did you mean weight?"),
         ("[[focus]]\nwords = [7]\n", "focus, entry 1: words must be a list of words or phrases"),
         ("[[focus]]\nwords = ['...']\n", "words must be a list of words or phrases"),
         ("[[focus]]\ncontent_type = 'pdf'\n", "content_type must be a type such as application/pdf"),
         ("[[focus]]\nurl = 'a'\nweight = 0\n", "weight must be a number from 0.001 to 1000, not 0"),
         ("[[focus]]\nurl = 'a'\nweight = true\n", "weight must be a number"),
-        ("[[focus]]\nweight = 2\n", "focus, entry 1: names no pages; give it a url, a content_type or words"),
+        ("[[focus]]\nweight = 2\n", "focus, entry 1: selects no pages; add a url, a content_type or words"),
         ("[focus]\nurl = 'a'\n", "each under a line [[focus]]"),
         ("focus = ['a']\n", "focus, entry 1 must be a table"),
         ("[[focus]]\nurl = 'a'\n" * 17, "17 entries are too many"),

@@ -1,4 +1,4 @@
-"""What a crawl is asked to care for more than importance says: the `[[focus]]` entries of crawl.toml."""
+"""Pages wanted more, or less, than their importance: the `[[focus]]` entries of crawl.toml."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Focus:
     ('storm', 'high water')
     >>> Focus(weight=2)
     Traceback (most recent call last):
-    evercrawl.errors.ConfigError: focus names no pages; give it a url, a content_type or words
+    evercrawl.errors.ConfigError: focus selects no pages; add a url, a content_type or words
     """
 
     url: str = ""
@@ -57,7 +57,7 @@ class Focus:
         for name, kind in KINDS.items():
             object.__setattr__(self, name, _value(name, kind, getattr(self, name)))
         if not (self.url or self.content_type or self.words):
-            raise ConfigError("focus names no pages; give it a url, a content_type or words")
+            raise ConfigError("focus selects no pages; add a url, a content_type or words")
 
 
 def read(raw: object, source: str = "focus") -> tuple[Focus, ...]:
@@ -74,13 +74,13 @@ def read(raw: object, source: str = "focus") -> tuple[Focus, ...]:
     8.0
     >>> read([{"url": "/news/"}, {"wrods": ["storm"]}])
     Traceback (most recent call last):
-    evercrawl.errors.ConfigError: focus, entry 2: wrods is nothing it knows; did you mean words?
+    evercrawl.errors.ConfigError: focus, entry 2: wrods is not a key of [[focus]]; did you mean words?
     """
     if not isinstance(raw, list | tuple):
-        raise ConfigError(f"{source}: write focus as entries of their own, each under a line [[focus]]")
+        raise ConfigError(f"{source}: focus must be a list of tables, each under a line [[focus]]")
     entries = cast("list[object]", raw)
     if len(entries) > MOST:
-        raise ConfigError(f"{source}: {len(entries)} entries are too many; {MOST} are possible, join some with |")
+        raise ConfigError(f"{source}: {len(entries)} entries are too many; write {MOST} at most, and join some with |")
     return tuple(_entry(entry, f"{source}, entry {number}") for number, entry in enumerate(entries, 1))
 
 
@@ -92,7 +92,7 @@ def _entry(raw: object, source: str) -> Focus:
     given = cast("dict[str, Any]", raw)
     for name in given:
         if name not in KINDS:
-            raise ConfigError(f"{source}: {name} is nothing it knows; {_nearest(name)}")
+            raise ConfigError(f"{source}: {name} is not a key of [[focus]]; {_nearest(name)}")
     try:
         return Focus(**given)
     except ConfigError as error:

@@ -13,12 +13,12 @@ _PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
 
 def pattern() -> ValueKind:
     """Return the kind of regular expressions."""
-    return ValueKind("REGEX", "a regular expression, of Python's dialect", _pattern)
+    return ValueKind("REGEX", "a regular expression (Python syntax)", _pattern)
 
 
 def patterns() -> ValueKind:
     """Return the kind of lists of regular expressions."""
-    return each(pattern(), "a list of regular expressions, of Python's dialect")
+    return each(pattern(), "a list of regular expressions (Python syntax)")
 
 
 def networks() -> ValueKind:
@@ -99,7 +99,7 @@ def agent() -> ValueKind:
     >>> agent().read("tidy-bot/2.0 (+https://example.org/bot)")
     'tidy-bot/2.0 (+https://example.org/bot)'
     """
-    form = "a name of letters, - and _ (robots.txt knows no others), then perhaps a version: mybot/1.0"
+    form = "a name of letters, - and _ (as robots.txt allows), optionally with a version: mybot/1.0"
     return ValueKind("AGENT", form, _agent)
 
 
@@ -162,7 +162,7 @@ def _file(raw: object) -> str:
 
     value = _text(raw)
     if value and not Path(value).is_file():
-        raise ValueError("there is no such file")
+        raise ValueError("no such file")
     return str(Path(value).absolute()) if value else ""
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What there is to say about one field of `Config`.
+    """The documentation of one field of `Config`.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Setting:
     help
         One sentence, without a full stop.
     default
-        Its value where nobody says otherwise.
+        Its value where no source sets it.
     """
 
     name: str
@@ -82,95 +82,98 @@ class Config:
     """
 
     # fmt: off
-    rate_per_s: float = _pace(0.0, values.number(), "ceiling in pages a second; 0 = as fast as politeness allows")
-    rate_bytes_per_s: int = _pace(0, values.size(), "ceiling in bytes a second; 0 = none")
-    delay_s: float = _pace(1.0, values.duration(), "rest of a host from the end of one visit to the start of the next")
-    connections: int = _pace(256, values.whole(1), "exchanges under way at once, in all")
-    connections_per_host: int = _pace(1, values.whole(1), "exchanges under way at once with one host")
-    connections_per_ip: int = _pace(2, values.whole(1), "exchanges under way at once with one address")
-    refresh_after_s: float = _pace(3600.0, values.duration(), "a page is not visited again sooner than this")
+    rate_per_s: float = _pace(0.0, values.number(), "maximum pages per second; 0 = as fast as politeness allows")
+    rate_bytes_per_s: int = _pace(0, values.size(), "maximum bytes per second; 0 = unlimited")
+    delay_s: float = _pace(1.0, values.duration(),
+        "pause between two visits of one host, from the end of one to the start of the next")
+    connections: int = _pace(256, values.whole(1), "maximum concurrent exchanges")
+    connections_per_host: int = _pace(1, values.whole(1), "maximum concurrent exchanges with one host")
+    connections_per_ip: int = _pace(2, values.whole(1), "maximum concurrent exchanges with one IP address")
+    refresh_after_s: float = _pace(3600.0, values.duration(), "minimum time between two visits of a page")
     probe_share: float = _pace(0.01, values.share(),
-        "part of the visits, half at most, that goes to pages drawn by lot, to measure how fresh copies are; 0 = none")
+        "share of visits, at most 0.5, to pages sampled at random, which measure freshness; 0 = none")
 
     scope: str = _scope("hosts", values.choice("hosts", "domains", "any"),
-        "which links are followed: those to the seeds' hosts, to their registrable domains, or any")
+        "which links to follow: those to the seeds' hosts, to their registrable domains, or any")
     include: tuple[str, ...] = _scope((), network.patterns(),
-        "of the URLs in scope, only those in which one of these is found")
-    exclude: tuple[str, ...] = _scope((), network.patterns(), "never a URL in which one of these is found")
-    max_depth: int = _scope(0, values.whole(), "links away from the seeds, at most; 0 = any")
-    max_pages_per_host: int = _scope(0, values.whole(), "pages of one host, at most; 0 = any number")
+        "crawl only URLs in scope that match one of these expressions")
+    exclude: tuple[str, ...] = _scope((), network.patterns(), "never crawl URLs that match one of these expressions")
+    max_depth: int = _scope(0, values.whole(), "maximum number of links between a seed and a page; 0 = unlimited")
+    max_pages_per_host: int = _scope(0, values.whole(), "maximum pages per host; 0 = unlimited")
     max_pages_per_link: int = _scope(1_000, values.whole(),
-        "pages of a site without a seed, and as many again for each site that links to it, at most; 0 = any number")
+        "maximum pages of a site without a seed, and as many more for each site that links to it; 0 = unlimited")
     max_backlog_per_host: int = _scope(10_000, values.whole(),
-        "unread URLs of one host, at most, or 100 for each of its pages with content of its own; 0 = any number")
+        "maximum unread URLs per host, or 100 for each of its pages with unique content if that is more; 0 = unlimited")
     max_search_results: int = _scope(50, values.whole(),
-        "results of one site's own search form that are taken in, at most; 0 = any number")
+        "maximum result pages of a site's own search form; 0 = unlimited")
     spare_mirrors: bool = _scope(True, values.switch(),
-        "of a host without a seed that says, path by path, what another says: read only some of the pages that are "
-        "known on both")
-    sitemaps: bool = _scope(True, values.switch(), "read the sitemaps that robots.txt names, and feeds that pages name")
+        "read only a sample of a mirror: a host without a seed that has the same pages as another, path by path")
+    sitemaps: bool = _scope(True, values.switch(),
+        "read the sitemaps listed in robots.txt, and the feeds that pages link to")
 
     agent: str = _identity("evercrawl", network.agent(),
-        "the User-Agent; the name it starts with is the one that robots.txt may speak to")
-    contact: str = _identity("", network.contact(), "where the owner of a site reaches you, told in the User-Agent")
+        "User-Agent header; the name at its start is matched against robots.txt groups")
+    contact: str = _identity("", network.contact(), "URL or mail address for site owners, appended to the User-Agent")
 
     body_max_bytes: int = _limits(10 << 20, values.size(1),
-        "the most that is read of one body, as received and as decoded", "--max-body")
+        "maximum body size, both as received and decoded; longer bodies are truncated", "--max-body")
     exchange_deadline_s: float = _limits(30.0, values.duration(0.001),
-        "bound on one exchange, from name look-up to last byte", "--deadline")
-    max_redirects: int = _limits(10, values.whole(), "redirects followed one after another, at most")
+        "time limit of one exchange, from name lookup to last byte", "--deadline")
+    max_redirects: int = _limits(10, values.whole(), "maximum length of a redirect chain")
 
-    policy: str = _strategy("price", network.strategy(), "which page next")
+    policy: str = _strategy("price", network.strategy(), "strategy that chooses the next page")
     policy_options: tuple[str, ...] = _strategy((), network.options(),
-        "parameters of the policy, NAME=VALUE each, or POLICY.NAME=VALUE, which counts for that policy only; those "
-        "that a policy can change while it runs are read again when crawl.toml is written", "--policy-option")
-    importance: str = _strategy("push", network.strategy(), "how much a page matters")
+        "parameters of the policy, as NAME=VALUE, or POLICY.NAME=VALUE for that policy only; a running crawl rereads "
+        "those that can change when crawl.toml is saved", "--policy-option")
+    importance: str = _strategy("push", network.strategy(), "strategy that computes the importance of pages")
     weight: str = _strategy("importance",
         values.choice("importance", "access", "embarrassment", "query_match", "learned", "quality"),
-        "what a page is worth to the policy: importance, as links say it; how often it is opened (access), or likely "
-        "to be from answers that show it (embarrassment); importance and what people ask about (query_match); "
-        "openings as a regression predicts them (learned); importance and how it grows (quality). All but the first "
-        "and the last go by what evercrawl usage is told")
+        "what a page is worth to the policy: importance, from links; access, how often it is opened; embarrassment, "
+        "how often it is expected to be opened from search results; query_match, importance and what people search "
+        "for; learned, openings predicted by a regression; quality, importance and its growth. All but importance "
+        "and quality need the data of evercrawl usage")
     lasting: bool = _strategy(False, values.switch(),
-        "pages of which a change replaces less than a quarter for good are worth as much less, so that visits do not "
-        "go where advertisements alone are new")
+        "lower the worth of pages whose changes replace less than a quarter of their text for good, such as pages "
+        "where only advertisements change")
     discovery: float = _strategy(0.5, values.share(),
-        "how much pages that were never read count against those that were: 0.5 = what each is worth; 0 = they are "
-        "read only when nothing else is due, 1 = they come before all others")
+        "priority of unread pages over pages already read: 0.5 = by worth, 0 = only when nothing else is due, "
+        "1 = before all others")
     window: str = _strategy(values.AUTO, network.strategy(),
-        "what of a page's history counts, where importance has windows (aopic); auto = as it is, or the scheme's own")
+        "part of a page's history that counts, for importance with windows (aopic); auto = unchanged, or the default")
     newcomers: str = _strategy("pooled", values.choice("pooled", "paper", "floor", "alone"),
-        "what a page is thought to be worth for the part of its window in which it was not known (aopic): what pages "
-        "never read earn, what those introduced lately are worth, what the virtual page gives, or by itself alone")
+        "importance for the part of its window before its discovery (aopic): what unread pages earn (pooled), "
+        "the mean of recent pages (paper), what the virtual page gives (floor), or its own history only (alone)")
     internal: str = _strategy(values.AUTO, values.part(),
-        "weight of a link within a site, where one to another site has 1; auto = as it is, or 0.1, or 1 for one site")
+        "weight of a link within a site; links between sites have 1; auto = unchanged, or 0.1, or 1 for a single site")
     trusted: tuple[str, ...] = _strategy((), network.sites(),
-        "sites that importance flows from, in equal parts; where none is named, from all sites")
+        "sites that are the source of importance, in equal parts; empty = all sites")
     suspects: str = _strategy("report", values.choice("report", "cap"),
-        "farms of links: report = evercrawl suspects tells them; cap = they are looked for at each start, and their "
-        "sites have no importance then but what links of others bring")
+        "link farms: report = evercrawl suspects lists them; cap = each start also looks for them, and their sites get "
+        "importance only from the links of other sites")
 
     allow_net: tuple[str, ...] = _network((), network.networks(),
-        "inside networks that may be reached; public ones always may")
-    dns: str = _network("", network.address(), "name server to ask; empty = the machine's own")
-    resolve: str = _network("", network.file(), "file of lines `name address`, believed before any name server")
-    proxy: str = _network("", network.proxy(), "proxy through which every exchange goes")
-    verify_tls: bool = _network(True, values.switch(), "refuse pages whose certificate does not verify")
-    http2: bool = _network(True, values.switch(), "speak HTTP/2 where a server offers it")
+        "private networks that may be crawled; public ones always may")
+    dns: str = _network("", network.address(), "DNS server; empty = the system's")
+    resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
+    proxy: str = _network("", network.proxy(), "proxy for every exchange")
+    verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")
+    http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
 
     workers: str = _machine(values.AUTO, values.count(),
-        "processes that read pages, at most; 0 = the crawl's own does; auto = one for each core but one")
+        "maximum processes that parse pages; 0 = parse in the crawl's own process; auto = one per core, less one")
 
-    disk_wait_s: float = _store(600.0, values.duration(), "with a full disk, wait this long for room, then end")
-    snapshot_every_s: float = _store(300.0, values.duration(1), "time between two snapshots of the page table")
-    index: bool = _store(True, values.switch(), "keep what was crawled searchable: see evercrawl search")
-    index_every_s: float = _store(10.0, values.duration(0.1), "what was crawled is found by searching after this long")
+    disk_wait_s: float = _store(600.0, values.duration(),
+        "how long to wait for space when the disk is full, before the crawl stops")
+    snapshot_every_s: float = _store(300.0, values.duration(1), "time between snapshots of the page table")
+    index: bool = _store(True, values.switch(), "maintain the index for evercrawl search")
+    index_every_s: float = _store(10.0, values.duration(0.1),
+        "time until a crawled page can be found by evercrawl search")
     segment_bytes: int = _store(1 << 30, values.size(1 << 10),
-        "size at which an archive file is closed and a new one begun")
+        "size at which an archive file is closed and the next one opened")
     # fmt: on
 
     focus: tuple[focusing.Focus, ...] = ()
-    """What is wanted more than its importance says: no setting of one value, but entries of their own, `[[focus]]`."""
+    """Pages wanted more, or less, than their importance: the `[[focus]]` entries."""
 
     def __post_init__(self) -> None:
         for name, setting in SETTINGS.items():

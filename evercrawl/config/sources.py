@@ -104,7 +104,7 @@ def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
         raise ConfigError(f"cannot read {file}: {error}; name a TOML file in UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"{file} is not TOML: {error}; mend that line, or remove the file to use the defaults"
+            f"{file} is not TOML: {error}; correct that line, or remove the file to use the defaults"
         ) from error
     found: _Found = {}
     sources = dict[str, str]()
@@ -127,9 +127,9 @@ def _keys(section: str, table: object) -> dict[str, object]:
 def _known(section: str, name: str, source: str) -> Setting:
     setting = SETTINGS.get(name)
     if setting is None:
-        raise ConfigError(f"{source}: {name} is no setting; {_nearest(name)}")
+        raise ConfigError(f"{source}: {name} is not a setting; {_nearest(name)}")
     if setting.section != section:
-        raise ConfigError(f"{source}: {name} stands in the wrong place; write it under [{setting.section}]")
+        raise ConfigError(f"{source}: {name} is in the wrong table; move it to [{setting.section}]")
     return setting
 
 
@@ -175,6 +175,6 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
         setting = by_variable.get(variable)
         if setting is None:
             hint = _nearest(variable.removeprefix("EVERCRAWL_"))
-            raise ConfigError(f"the environment variable {variable} names no setting; {hint}")
+            raise ConfigError(f"the environment variable {variable} is not a setting; {hint}")
         found[setting.name] = read(setting, raw, f"the environment variable {variable}")
     return found

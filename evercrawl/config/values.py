@@ -75,7 +75,7 @@ def share() -> ValueKind:
     >>> share().read(0.25), share().read("75 %")
     (0.25, 0.75)
     """
-    return ValueKind("SHARE", "a share from 0 to 1, or such as 75%", _share)
+    return ValueKind("SHARE", "a share from 0 to 1, or a percentage such as 75%", _share)
 
 
 def whole(least: int = 0) -> ValueKind:
@@ -168,7 +168,7 @@ def several(*names: str) -> ValueKind:
         parts = [part.strip() for part in _line(raw).split(",") if part]
         for part in parts:
             if part not in names:
-                raise ValueError(f"{part!r} is none of them")
+                raise ValueError(f"{part!r} is not one of them")
         return ",".join(parts)
 
     return ValueKind("|".join(names), f"one of {', '.join(names)}", read)
@@ -195,7 +195,7 @@ def _measure(raw: object, units: dict[str, float]) -> float:
         raise ValueError
     factor = units.get(match[2].lower())
     if factor is None:
-        raise ValueError(f"{match[2]!r} is no unit it knows")
+        raise ValueError(f"{match[2]!r} is not a known unit")
     return float(match[1]) * factor
 
 

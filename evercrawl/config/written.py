@@ -76,15 +76,15 @@ def _put(table: Any, name: str, value: object) -> None:
 
 
 _HEAD = """\
-# The settings of this crawl. `evercrawl crawl` reads them each time it goes on; edit them while it rests.
-# Flags and environment variables override them for one run and are not written here, unless they change how importance
-# is learned, which lasts.
+# The settings of this crawl. `evercrawl crawl` reads them at each start; edit them while the crawl is stopped.
+# Flags and environment variables override them for one run. They are not saved here, except for those that change
+# how importance is learned.
 # Sizes may be written as "10MiB" and durations as "30s", "10m", "1h" or "1d".
 """
 
 
 _HINT = """
-# What is wanted more than its importance says; several entries are possible. docs/guide/SETTINGS.md tells all of it.
+# Pages wanted more, or less, than their importance; several entries are possible. See docs/guide/SETTINGS.md.
 # [[focus]]
 # url = "/news/"
 # weight = 4

@@ -44,4 +44,4 @@ def test_a_wrong_focus_is_told_by_its_entry(tmp_path: Path, capsys):
     file = tmp_path / "focus.toml"
     file.write_text(FOCUS + "wieght = 3\n")
     assert main(["crawl", "http://127.0.1.1/", "--dir", str(tmp_path / "crawl"), "--config", str(file)]) == 2
-    assert "focus, entry 2: wieght is nothing it knows; did you mean weight?" in capsys.readouterr().err
+    assert "focus, entry 2: wieght is not a key of [[focus]]; did you mean weight?" in capsys.readouterr().err
