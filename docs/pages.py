@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evercrawl.ask.policies.docs import Described, Option, Table
     from evercrawl.config import Setting
-    from evercrawl.config.values import Kind
+    from evercrawl.config.values import ValueKind
 
 _SETTINGS: Final = """\
 # Settings
@@ -136,12 +136,12 @@ def _of_policy(found: Described) -> str:
     )
 
 
-def _parameters(options: list[Option], kinds: dict[str, Kind]) -> str:
+def _parameters(options: list[Option], kinds: dict[str, ValueKind]) -> str:
     rows = [(f"`{each.name}`", _shown_default(each.default), _allowed(each, kinds), each.meaning) for each in options]
     return _grid(("Parameter", "Default", "Allowed", "Meaning"), rows) if rows else "\nNo parameters.\n"
 
 
-def _allowed(option: Option, kinds: dict[str, Kind]) -> str:
+def _allowed(option: Option, kinds: dict[str, ValueKind]) -> str:
     if option.name in kinds:
         return kinds[option.name].form
     return "a text, see its meaning" if isinstance(option.default, str) else "a number"

@@ -70,7 +70,7 @@ class Status:
         Pages among those fetched that say nearly what another said before them; pages counted as gone although their
         host said that all was well.
     refused_links
-        Setting -> links not let in, in all runs, for want of its budget, as the last snapshot has it.
+        Setting -> links refused in all runs because its budget was spent, as the last snapshot has it.
     received_bytes
         Of bodies, as on the wire.
     hosts

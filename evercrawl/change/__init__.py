@@ -5,7 +5,7 @@ Whether a page is there: `deaths` (how fast pages vanish), `comebacks` (how fast
 What a copy is worth: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
 
 Estimators of a page's rate of change, each an `Estimator` of many pages in a file of its own, by whose name policies
-that allocate may be told to heed it (`--policy-option estimator=NAME`):
+that allocate may be configured with one (`--policy-option estimator=NAME`):
 
 - `naive`: changes found over time passed; misses what happens between two visits.
 - `log`: the logarithm of the share of visits without a change; infinite where there was none.

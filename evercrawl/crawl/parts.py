@@ -67,7 +67,7 @@ class Choosing:
     lessons, planning
         What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
     frontier, random_probes
-        Where pages wait; what picks some of them by lot.
+        Where pages wait; what samples some of them at random.
     """
 
     def __init__(self, partition: Partition, config: Config, policy: Policy, scheme: Importance) -> None:

@@ -297,7 +297,7 @@ class Columns:
 def _told_at(rows: NDArray[Any]) -> NDArray[np.uint32]:
     """Return the last visits that told how pages are, in ticks, shape (n,): gone, for one, or leading elsewhere.
 
-    One in vain tells nothing, so that it is the last before that saw the content, if any did.
+    A failed one shows nothing, so it is the last before that saw the content, if any did.
     """
     outcome, seen = rows["outcome"], rows["seen"]
     vain = (outcome == Outcome.ERROR) | (outcome == Outcome.REFUSED)

@@ -76,7 +76,7 @@ def processes(
             yield pool
         except BrokenProcessPool as error:
             raise EvercrawlError(
-                "a process that worked beside this one was ended, perhaps for want of memory; let fewer work at once"
+                "a worker process was killed, perhaps because memory ran out; use a smaller --jobs"
             ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -37,7 +37,7 @@ def left_alone(state: State, now: float) -> dict[int, float]:
 def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.
 
-    To be fetched are those of `named` that were visited in vain, those never visited in order of discovery, and
+    To be fetched are those of `named` whose visits failed, those never visited in order of discovery, and
     those whose last visit may end otherwise today: no request was made, no answer came, or the host was in trouble.
     """
     count = state.known.count

@@ -49,7 +49,7 @@ def ended():
 
 def test_one_that_is_ended_from_outside_is_told_of():
     with (
-        pytest.raises(EvercrawlError, match="was ended, perhaps for want of memory; let fewer work at once"),
+        pytest.raises(EvercrawlError, match="was killed, perhaps because memory ran out; use a smaller --jobs"),
         processes(1) as pool,
     ):
         pool.submit(ended).result()

@@ -107,7 +107,7 @@ def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
     Raises
     ------
     StoreError
-        It cannot be written; `NoRoomError` for want of room.
+        It cannot be written; `NoRoomError` if the disk is full.
     """
     with atomic_file(path) as temporary:
         if path.suffix == ".parquet":

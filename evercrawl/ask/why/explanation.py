@@ -181,7 +181,7 @@ class Worth:
     given_up
         Whether the policy does not visit the page again, as things are.
     unheeded
-        Which of the policy's parameters changes nothing in this crawl, and why; "" where all are heeded.
+        Which of the policy's parameters changes nothing in this crawl, and why; "" where all have an effect.
     place, waited_s
         Where the page stands by the policy, where its value says no more than that, else ""; how long ago its last
         visit was, None where there was none.

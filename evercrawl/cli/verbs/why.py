@@ -144,7 +144,7 @@ def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
     return [
         ("worth", f"{value_in_words(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
         *([("wanted", f"{worth.wanted:.3g} times as much as it matters: {worth.because}")] if worth.because else []),
-        *([("unheeded", worth.unheeded)] if worth.unheeded else []),
+        *([("no effect", worth.unheeded)] if worth.unheeded else []),
         ("due", _due(worth, at, leads_on=leads_on)),
         ("turn", f"worth more now: {many(worth.ahead, 'pages')}, {worth.ahead_on_host:,} on its host"),
     ]

@@ -73,7 +73,7 @@ class Cashier:
             Of the event that is about to be written; `links` are its own where it has any.
         """
         before = reading.before
-        assert outcome in READ or not flags & HAS_LINKS, "what is held of a page is not given up for a visit in vain"
+        assert outcome in READ or not flags & HAS_LINKS, "what is held of a page is not given up for a failed visit"
         gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
         if outcome not in READ and not gone:
             return Settlement(MEMBER if before.member else 0, b"", 0)

@@ -47,7 +47,7 @@ class HeadChecks:
         """
         status = exchange.status
         if status == 0 or status in _TROUBLE or (status >= 500 and status not in _REFUSED):
-            return True  # a visit in vain, whichever way the page is asked for
+            return True  # a failed visit, whichever way the page is asked for
         if status == 200 and _same(exchange.headers, before):
             exchange.status = _NOT_MODIFIED
             return True

@@ -52,7 +52,7 @@ class Visiting:
     planning
         Has something to note before the first visit by a plan; None where the policy makes none.
     random_probes
-        Told of what begins, for it may be what was drawn by lot.
+        Told of what begins, for it may be what was sampled at random.
     mirrors
         Which new pages need not be read; none are left out where it is not given.
     heads

@@ -55,7 +55,7 @@ class Life:
     config
         Its settings.
     end, lasts_s
-        How it ends, and when; a run that ends by its pages or for want of room may end sooner.
+        How it ends, and when; a run that ends by its pages or because the disk is full may end sooner.
     pages
         For `LifeEnd.PAGES` and `LifeEnd.ONE`: how many visits.
     strike

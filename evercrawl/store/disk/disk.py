@@ -133,7 +133,7 @@ class RealDisk:
         Raises
         ------
         StoreError
-            The disk did not take it; what was appended since the last sync may be lost. `NoRoomError` for want of room.
+            It cannot be written; what was appended since the last sync may be lost. `NoRoomError` if the disk is full.
         """
         with self._trouble("sync", name):
             file = self._file(name, writable=True)

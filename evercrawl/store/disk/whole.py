@@ -28,7 +28,7 @@ def atomic_file(path: Path) -> Generator[Path]:
     Raises
     ------
     StoreError
-        It cannot be written; `NoRoomError` for want of room.
+        It cannot be written; `NoRoomError` if the disk is full.
     """
     target = path.resolve()  # a link stays, and leads to the new content
     direct = target.exists() and not target.is_file()

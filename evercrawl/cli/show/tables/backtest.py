@@ -23,7 +23,7 @@ def of_one(name: str, rows: Sequence[ReplayRow]) -> list[str]:
     of = "" if one.drawn == one.pages else f", in {one.drawn:,} folders"
     head = f"{name}: {many(one.pages, 'pages')}; intervals (95 %) as if other pages of the kind had been drawn{of}"
     names = (
-        "policy", "budget", "fresh %", "95 %", f"points over {one.policy}", "words fresh %", "age", "in vain %",
+        "policy", "budget", "fresh %", "95 %", f"points over {one.policy}", "words fresh %", "age", "wasted %",
         "first sight", "unseen", "off by %", "gap closed",
     )  # fmt: skip
     return ["", head, *_shown(names, [_cells(row) for row in rows]), *_idle(rows)]
@@ -46,7 +46,7 @@ def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:
     head = f"of its sites, which share the budget, {f'the largest {SITES}' if more > 0 else 'each'}"
     names = (
         "site", "pages", "policy", "budget", "fresh %", "95 %", f"points over {sites[0][0].policy}", "polls",
-        "in vain %", "off by %", "gap closed",
+        "wasted %", "off by %", "gap closed",
     )  # fmt: skip
     cells: list[tuple[str, ...]] = [
         (
