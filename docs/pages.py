@@ -15,7 +15,7 @@ from evercrawl.schedule.parameters import kinds_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.ask.policies.docs import Described, Option, Table
+    from evercrawl.ask.policies.docs import Described, Option, TableDoc
     from evercrawl.config import Setting
     from evercrawl.config.values import ValueKind
 
@@ -147,7 +147,7 @@ def _allowed(option: Option, kinds: dict[str, ValueKind]) -> str:
     return "a text, see its meaning" if isinstance(option.default, str) else "a number"
 
 
-def _table(table: Table) -> str:
+def _table(table: TableDoc) -> str:
     rows = [(f"`{column.name}`", column.unit, column.meaning) for column in table.columns]
     return f"\n`policy.{table.name}`: {table.meaning}\n" + _grid(("Column", "Unit", "Meaning"), rows)
 
