@@ -96,6 +96,6 @@ def _accepts(policy: str, given: Sequence[str]) -> bool:
 
 def _focus(draw: random.Random) -> tuple[Focus, ...]:
     """Return no entry, or one or two of any kind."""
-    kinds = ({"url": draw.choice(["/a", "1", "x"])}, {"content_type": "text/*"}, {"words": ("page",)})
+    kinds = (Focus(url="/a"), Focus(url="1"), Focus(content_type="text/*"), Focus(words=("page",)))
     count = draw.choice([0, 0, 1, 2])
-    return tuple(Focus(**draw.choice(kinds), weight=draw.choice([0.2, 4.0, 50.0])) for _ in range(count))
+    return tuple(replace(draw.choice(kinds), weight=draw.choice([0.2, 4.0, 50.0])) for _ in range(count))
