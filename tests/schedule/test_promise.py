@@ -35,7 +35,7 @@ def named(node: ast.AST) -> str:
 
 
 def test_nobody_outside_asks_which_policy_it_is() -> None:
-    assert {"Price", "Planned", "Spaced", "ByPrice", "Greedy"} <= CONCRETE
+    assert {"Price", "PlannedRates", "Spaced", "ByPrice", "Greedy"} <= CONCRETE
     found = [
         place
         for place, node in nodes()

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.crawl import assemble as parts
-from evercrawl.crawl import loop
+from evercrawl.crawl import loop, parts
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.visit_event import VisitEvents
 from evercrawl.crawl.pace import Pace

@@ -25,14 +25,14 @@ class Knowledge(msgspec.Struct, frozen=True):
     by_chance
         Whether it is so little that both may say it without one being the other's copy.
     most_hops
-        How many redirects are followed in a row, where this one would be one more; 0 where it may be followed.
+        How many redirects are followed in a row, where this one would be one more; None where it may be followed.
     partial
         Whether the budgets kept some of its links out.
     """
 
     original: int = NO_SLOT
     by_chance: bool = False
-    most_hops: int = 0
+    most_hops: int | None = None
     partial: bool = False
 
 
@@ -124,7 +124,7 @@ def _redirect(reading: Reading, knowledge: Knowledge, flags: int) -> Verdict:
     if not reading.redirect:
         location = reading.exchange.headers.get("location", "")[:_SHOWN_CHARS]
         return Verdict(Outcome.ERROR, flags, f"redirect: to {location!r}, which cannot be fetched")
-    if knowledge.most_hops:
+    if knowledge.most_hops is not None:
         return Verdict(Outcome.ERROR, flags, f"redirect: more than {knowledge.most_hops} in a row")
     # The content that was held, if any, is not this URL's any more.
     return Verdict(Outcome.REDIRECT, flags | HAS_LINKS | (PARTIAL if knowledge.partial else 0))

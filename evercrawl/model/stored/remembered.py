@@ -29,7 +29,7 @@ class Leads(msgspec.Struct, frozen=True):
     slots: Slots
     found: Discovery | None = None
     partial: bool = False
-    most_hops: int = 0
+    most_hops: int | None = None
 
 
 class Remembered(msgspec.Struct, frozen=True):
