@@ -123,8 +123,8 @@ def test_processes_change_nothing_and_all_are_told_of():
         (["systems", "--budget", "0%"], "--budget must be"),
         (["systems", "--policy", "nobody"], "no row called nobody"),
         (["systems", "--jobs", "0"], "--jobs must be"),
-        (["fig3", "--policy", "price"], "leave --policy out"),
-        (["caps", "--budget", "0.1"], "leave --budget out"),
+        (["fig3", "--policy", "price"], "leave out --policy"),
+        (["caps", "--budget", "0.1"], "leave out --budget"),
     ],
 )
 def test_what_cannot_be_compared_is_said_with_what_can(flags, said, capsys):
