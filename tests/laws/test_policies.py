@@ -2,6 +2,7 @@
 
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evercrawl import catalog, schedule
-from evercrawl.schedule import Pages, Policy
-from evercrawl.schedule.abilities import Follows
+from evercrawl.schedule import Facts, Pages, Policy, Visits
+from evercrawl.schedule.abilities import Follows, Learns, Plans
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.shared.discovery import UnreadFirst
@@ -41,6 +42,54 @@ PAGES = st.builds(
     rank=floats(0, 1e3),
     backlog=hnp.arrays(np.float64, N, elements=st.integers(0, 10**9).map(float)),
 )
+
+
+def plain(least: float, most: float) -> st.SearchStrategy[Floats]:
+    """Return numbers as crawls have them: nought, or no less than a billionth."""
+    return hnp.arrays(np.float64, N, elements=st.floats(least, most).map(lambda number: round(number, 9)))
+
+
+KNOWN = np.arange(N, dtype=np.uint32)
+FACTS = st.builds(
+    Facts, depth=floats(0, 20), url_bytes=floats(1, 2000), anchor_bytes=floats(0, 1e4),
+    dynamic=hnp.arrays(np.float64, N, elements=st.sampled_from([0.0, 1.0])),
+    index_bytes=floats(0, 1e6), abstract_bytes=floats(0, 500), text_bytes=floats(0, 1e7),
+    similarity=floats(0, 1),
+)  # fmt: skip
+COUNTS = hnp.arrays(np.float64, N, elements=st.integers(0, 10**6).map(float))
+OWNERS = hnp.arrays(np.uint32, N, elements=st.integers(0, 3))
+FULL = st.builds(
+    replace, PAGES, slot=st.just(KNOWN), importance=plain(0, 1e9), cash=plain(-1e6, 1e6), neg_log_unchanged=plain(0, 5),
+    cost_changed=plain(0, 1e7), site=OWNERS, host=OWNERS, retrieved=COUNTS, clicked=COUNTS, facts=FACTS,
+    host_backlog=COUNTS, announced_share=floats(0, 0.999), found_at=floats(0, 1.8e9),
+    host_price_ratio=floats(1e-3, 1e3), weight_ratio=floats(1e-3, 1e3), comeback_scale_s=floats(0, 1e8),
+)  # fmt: skip
+"""Every column that a crawl can fill."""
+EACH = hnp.arrays(np.bool_, N)
+TAUGHT = st.builds(
+    Visits, slot=st.just(KNOWN), site=OWNERS, at=floats(1.7e9, 1.8e9), interval_s=floats(1.0, 1e7), read=EACH,
+    gone=EACH, changed=EACH, age_s=floats(0, 1e7), received=floats(0, 1e7), size=floats(0, 1e7),
+    links=hnp.arrays(np.int64, N, elements=st.integers(0, 1000)), relinked=EACH,
+    found=hnp.arrays(np.int64, N, elements=st.integers(0, 1000)),
+    folder=hnp.arrays(np.uint64, N, elements=st.integers(1, 3)),
+    name=hnp.arrays(np.uint64, N, elements=st.integers(1, 3)), predicted_fresh=floats(0, 1), host=OWNERS,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=15)
+@given(pages=FULL, visits=TAUGHT, now=st.floats(1.8e9, 2e9))
+def test_values_and_due_times_are_numbers_with_all_columns_and_what_visits_taught(name, pages, visits, now) -> None:
+    policy = POLICIES[name]()
+    if isinstance(policy, Learns):
+        policy.learn(visits)
+    pages = replace(pages, visited_at=np.where(np.isnan(pages.visited_at), np.nan, visits.at))
+    if isinstance(policy, Plans) and len(read := pages.take(~np.isnan(pages.visited_at)).slot):
+        policy.plan(pages.take(np.isin(pages.slot, read)), N - len(read), Context(now, N))
+    value = policy.value(pages, Context(now, N))
+    assert value.shape == (N,)
+    assert np.isfinite(value).all()
+    assert not np.isnan(policy.due(pages, Context(now, N))[~np.isnan(pages.visited_at)]).any()
 
 
 @pytest.mark.parametrize("name", POLICIES)

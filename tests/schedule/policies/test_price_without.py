@@ -68,7 +68,7 @@ def test_several_parts_are_left_out_and_none_that_there_is_not():
     both = learned("mates, age")
     assert not np.allclose(worth(both), worth(learned("mates")), rtol=1e-3)
     with pytest.raises(
-        ConfigError, match=r"price: without must be one of exposure, .*age, not 'burst,clocks': 'clocks' is not one of them"
+        ConfigError, match=r"price: without must be one of .*age, not 'burst,clocks': 'clocks' is not one of them"
     ):
         Price(without="burst,clocks")
 
