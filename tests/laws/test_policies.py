@@ -62,7 +62,8 @@ FULL = st.builds(
     replace, PAGES, slot=st.just(KNOWN), importance=plain(0, 1e9), cash=plain(-1e6, 1e6), neg_log_unchanged=plain(0, 5),
     cost_changed=plain(0, 1e7), site=OWNERS, host=OWNERS, retrieved=COUNTS, clicked=COUNTS, facts=FACTS,
     host_backlog=COUNTS, announced_share=floats(0, 0.999), found_at=floats(0, 1.8e9),
-    host_price_ratio=floats(1e-3, 1e3), weight_ratio=floats(1e-3, 1e3), comeback_scale_s=floats(0, 1e8),
+    host_price_ratio=floats(1e-3, 1e3), weight_ratio=floats(1e-3, 1e3),
+    comeback_scale_s=hnp.arrays(np.float64, N, elements=st.one_of(st.just(0.0), st.floats(1.0, 1e8))),
 )  # fmt: skip
 """Every column that a crawl can fill."""
 EACH = hnp.arrays(np.bool_, N)

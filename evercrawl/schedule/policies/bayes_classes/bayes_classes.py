@@ -110,9 +110,11 @@ class BayesClasses(Learns, Tabulates, ByPrice):
         asked = price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
         enough = earned >= asked
         first, rows = np.maximum(enough.argmax(1), 1), np.arange(len(likely))
-        below, above = (
-            np.log(np.maximum(earned[rows, place], _LEAST) / asked[rows, place]) for place in (first - 1, first)
-        )
+        with np.errstate(over="ignore"):  # where the median page is worth nothing, so is the price
+            below, above = (
+                np.log(np.minimum(np.maximum(earned[rows, place], _LEAST) / asked[rows, place], 1.0 / _LEAST))
+                for place in (first - 1, first)
+            )
         part = np.clip(-below / np.maximum(above - below, _LEAST), 0.0, 1.0)
         age_s = np.exp(_LOG_AGES[first - 1] + part * (_LOG_AGES[1] - _LOG_AGES[0]))
         return np.where(enough[:, -1], age_s, np.inf)
