@@ -247,11 +247,12 @@ def part_s(owner: Any, names: list[str], run: Callable[[], object]) -> dict[str,
 
         return call
 
-    for name in names:
-        setattr(owner, name, timed(name, getattr(owner, name)))
+    before = {name: getattr(owner, name) for name in names}
+    for name, method in before.items():
+        setattr(owner, name, timed(name, method))
     run()
-    for name in names:
-        delattr(owner, name)
+    for name, method in before.items():
+        setattr(owner, name, method)
     return spent
 
 
@@ -337,7 +338,8 @@ def split(world: World, fetches: int) -> None:
         "politeness": (world.frontier, ["began", "ended", "add_seen", "add_found", "_flush", "_pick", "_open_gates"]),
         "choice": (world.frontier, ["_round"]),
         "kernels": (frontier._queues, ["collect", "best", "settle"]),
-        "values": (world.policy, ["assess", "fresh", "chosen"]),
+        "values": (frontier, ["_assess"]),
+        "policy": (world.policy, ["fresh", "chosen"]),
     }
     for name, (owner, methods) in names.items():
         for method, spent in part_s(owner, methods, lambda: world.fetches_s(fetches)).items():
