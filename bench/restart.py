@@ -14,11 +14,15 @@ import numpy as np
 from figures import Figure
 from urls import web
 
+from evercrawl.clock import SystemClock
 from evercrawl.config import Config
-from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.assemble import assemble
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import fill
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname
+from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Visit
 from evercrawl.store.partition import Partition
@@ -101,14 +105,14 @@ def _bare(folder: Path, visits: int) -> float:
 
 def _resume(partition: Partition) -> None:
     """Fill the frontier, as a crawl does before its first exchange."""
-    from evercrawl.clock import SystemClock
-    from evercrawl.schedule.policies.breadth_first import BreadthFirst
-
     nothing: Any = None
     idle: Any = type("Network", (), {"wake": lambda: None, "idle_s": 0.0})
     config = Config()
-    crawl = Crawl(partition, config, idle, nothing, SystemClock(), _inline, nothing, BreadthFirst(), nothing)
+    outside = Outside(idle, nothing, SystemClock(), _inline, nothing)
+    memory = Memory.beside(partition, config, None)
+    crawl = assemble(config, memory, outside, policy=BreadthFirst())
     fill(partition.state, crawl.frontier, [], [], config.refresh_after_s)
+    memory.close()
 
 
 async def _nothing() -> None:

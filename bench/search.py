@@ -126,7 +126,7 @@ def remade(search: Search, folder: Path, *, without=frozenset(), copies: int = 1
 
 def ranks(search: Search, items, index, weights) -> dict[float, list[int]]:
     """Return for each weight of importance where the items stand, from 1; 0 for not at all."""
-    found, standing = {weight: [] for weight in weights}, Standing(search._view)
+    found, standing = {weight: [] for weight in weights}, Standing(search.view)
     for item in items:
         candidates = index.search(parse(item.query))
         for weight in weights:
