@@ -31,6 +31,7 @@ from evercrawl.schedule.frontier._memory import asleep, awake, bag_out, empty_sh
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
+    from evercrawl.schedule.frontier._heaps import HostHeap
     from evercrawl.schedule.frontier._rows import CandidateRows
 
 BELOW: Final = 2  # entries of a heap below the first, one of which is the second
@@ -138,6 +139,29 @@ def review(s: Store, r: CandidateRows, n: int, chosen: int) -> int:
             s.control[CREDIT] -= size
             n = _unrank(s, r, n, h)
         s.control[REVIEW] = h + 1
+    return n
+
+
+@compiled
+def first_of(order: HostHeap, until: float, most: int, hosts: Any, n: int) -> int:
+    """Write hosts from the top of an order whose keys are `until` or less, level by level; return where they end.
+
+    At most `most` are looked at: the first `most` of the heap that have only such hosts above them.
+    """
+    start, size = n, order.size[order.at]
+    for root in range(min(1, size, most)):
+        if order.keys[root] <= until:
+            hosts[n] = root  # places, until all are found
+            n += 1
+    i = start
+    while i < n:
+        for child in range(2 * whole(hosts[i]) + 1, min(2 * whole(hosts[i]) + 3, size)):
+            if n - start < most and order.keys[child] <= until:
+                hosts[n] = child
+                n += 1
+        i += 1
+    for i in range(start, n):
+        hosts[i] = order.hosts[whole(hosts[i])]
     return n
 
 

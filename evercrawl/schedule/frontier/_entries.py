@@ -135,6 +135,16 @@ def collect(
     return n
 
 
+@entry(i64, _INTS, f64, i64, _SLOTS)
+def near(memory: Any, until: float, most: int, out: Any) -> int:
+    """Write hosts whose turn is near, up to `most` of each order, to `out`; return how many, some of them twice."""
+    s = _store(memory)
+    hosts = view(out, 3 * most)
+    n = collecting.first_of(s.news, np.inf, most, hosts, 0)
+    n = collecting.first_of(s.dues, np.inf, most, hosts, n)
+    return int(collecting.first_of(s.resting, until, most, hosts, n))
+
+
 @entry(i64, _INTS, _FLOATS, i64, f64)
 def rank(memory: Any, values: Any, n: int, least: float) -> int:
     """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there."""

@@ -219,6 +219,16 @@ class Frontier(PoliteHosts):
         gates = [self._gates[0][0]] if self._gates else []
         return min([self._queues.next_at(self._left_alone_until), *gates, *added])
 
+    def near(self, now: float, within_s: float, most: int) -> list[int]:
+        """Return the numbers of hosts whose turn is near, for whoever prepares it; it takes microseconds.
+
+        These are up to `most` of those that have rested and have the best new pages, as many that have the first due
+        ones, and as many that come to rest within `within_s`. Who is busy or held is not among them, nor are hosts that
+        wait for an address, nor those that had nothing to offer before pages were added since the last choice.
+        """
+        self._flush()
+        return self._queues.near(now + within_s, most)
+
     @property
     def new_count(self) -> int:
         """How many pages wait that were never fetched, or are to be tried again."""

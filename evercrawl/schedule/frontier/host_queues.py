@@ -138,6 +138,15 @@ class HostQueues:
             return 0.0
         return float(self._lines["key"][self._size]) if self._control[DUES] else float("inf")
 
+    def near(self, until: float, most: int) -> list[int]:
+        """Return hosts that are next to be looked at, up to `most` of those at rest until `until` at the latest.
+
+        And as many of those that have rested, by their best new page, and as many again, by their first due one.
+        """
+        found = np.zeros(3 * most, np.uint32)
+        count = _KERNELS["near"](self._memory, until, most, pointer(found))
+        return list(dict.fromkeys(found[:count].tolist()))
+
     def waiting(self) -> tuple[Ints, Ints]:
         """Return how many new pages wait on each host, and how many visited ones."""
         lots = self._lots[: self._control[HOSTS]]
