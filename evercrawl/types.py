@@ -149,6 +149,8 @@ class Document:
         Distinct normalised http(s) URLs that the page links to and lets be followed, in order of first appearance.
     unpaid, withheld
         Those of `targets` that the page does not vouch for (ugc, sponsored); how many more it does not let be followed.
+    cut
+        How many further URLs it links to that are not among `targets`, as these are too many.
     canonical, refresh
         Target of rel=canonical, of a meta refresh; "" where there is none.
     feeds, forms
@@ -171,6 +173,7 @@ class Document:
     targets: list[str] = field(default_factory=list[str])
     unpaid: list[str] = field(default_factory=list[str])
     withheld: int = 0
+    cut: int = 0
     canonical: str = ""
     refresh: str = ""
     feeds: list[str] = field(default_factory=list[str])

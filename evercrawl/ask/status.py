@@ -25,6 +25,7 @@ from evercrawl.store.journal import segment
 from evercrawl.store.records.records import NEAR
 from evercrawl.store.state import HELD
 from evercrawl.store.table.table import NO_RECORD
+from evercrawl.store.visit_fold import CUT_LINKS
 from evercrawl.types import Outcome
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Status:
         host said that all was well.
     refused_links
         Setting -> links refused in all runs because its budget was spent, as the last snapshot has it.
+    cut_links
+        Links that were left out of pages with too many, counted anew with each content that was read.
     received_bytes
         Of bodies, as on the wire.
     hosts
@@ -114,6 +117,7 @@ class Status:
     near_duplicates: int
     soft_404: int
     refused_links: dict[str, int]
+    cut_links: int
     received_bytes: int
     hosts: int
     away: dict[str, float]
@@ -203,6 +207,7 @@ def _status(crawl: Partition, at: float) -> Status:
         refused_links={
             name.removeprefix(REFUSED): int(count) for name, count in state.notes.items() if name.startswith(REFUSED)
         },
+        cut_links=int(state.notes.get(CUT_LINKS, 0.0)),
         received_bytes=state.wire_bytes,
         hosts=len(state.hosts),
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},

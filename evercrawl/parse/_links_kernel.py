@@ -14,6 +14,9 @@ from evercrawl.types import Spans
 if TYPE_CHECKING:
     from evercrawl.parse._bytes_kernel import Bytes
 
+PROBES = 8
+"""Rows in which a link is looked for: a bound, whoever chooses the links."""
+
 MAX_BYTES = 200
 """Where a link holds more, as one that nobody closed does, its first words are taken: they are what is most to it."""
 
@@ -56,20 +59,30 @@ def put_link(src: Bytes, i: int, end: int, out: Bytes, o: int, stop: int) -> int
 
 
 @compiled
-def one_of(links: Bytes, start: int, end: int, count: int, lately: Spans) -> tuple[int, bool]:
-    """Return which link stands last in `links`, and whether it is new; `lately` remembers some by their hash.
+def one_of(links: Bytes, start: int, end: int, count: int, most: int, lately: Spans) -> tuple[int, bool]:
+    """Return which link stands last in `links`, and whether it is new; `lately` remembers them by their hash.
 
-    A page says the same again and again, and whoever reads the links then has fewer to look up. That some repeated
-    one is taken for new does no harm.
+    A page says the same again and again, and whoever reads the links then has fewer to look up. `lately` has a power of
+    two of rows: start, end and number of a link, zeros where there is none. Where `PROBES` rows are taken, the first is
+    given to the new link, so some repeated one may be taken for new; that does no harm. Once there are `most` links, no
+    further one is remembered.
     """
-    row = lately[_hashed(links, start, end) % np.uint64(len(lately))]
-    if row[1] - row[0] == end - start:
-        k = 0
-        while k < end - start and links[row[0] + k] == links[start + k]:
-            k += 1
-        if k == end - start:
-            return int(row[2]), False
-    row[0], row[1], row[2] = start, end, count
+    mask = np.uint64(len(lately) - 1)
+    first = _hashed(links, start, end)
+    for probe in range(PROBES):
+        row = lately[(first + np.uint64(probe)) & mask]
+        if row[1] == 0:
+            first += np.uint64(probe)
+            break
+        if row[1] - row[0] == end - start:
+            k = 0
+            while k < end - start and links[row[0] + k] == links[start + k]:
+                k += 1
+            if k == end - start:
+                return int(row[2]), False
+    if count < most:
+        row = lately[first & mask]
+        row[0], row[1], row[2] = start, end, count
     return count, True
 
 

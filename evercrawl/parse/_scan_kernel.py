@@ -14,7 +14,6 @@ from evercrawl.parse._bytes_kernel import Bytes, Spans, has_token, spelt, upto
 from evercrawl.parse._links_kernel import lead_to, one_of, put_link, put_span, put_value
 from evercrawl.parse._raw_kernel import declaration_end, raw_end, script_end
 from evercrawl.parse._text_kernel import put_text
-from evercrawl.parse.scan import LATELY
 from evercrawl.types import Spans as Words
 
 MAX_URL_BYTES = 8192
@@ -94,9 +93,9 @@ def _is_tag(src: Bytes, i: int, n: int) -> bool:
 _U8, _I32, _bytes_at = pointer(np.uint8), pointer(np.int32), pointer_at(np.uint8)
 
 
-@entry(i64, _U8, i64, i64, i64, pointer(np.int64), i64, i64, i64)
+@entry(i64, _U8, i64, i64, i64, pointer(np.int64), i64, i64, i64, i64)
 def scan(
-    src: Any, n: int, max_links: int, xml: int, memory: Any, text_size: int, fact_size: int, max_words: int
+    src: Any, n: int, max_links: int, xml: int, memory: Any, text_size: int, fact_size: int, max_words: int, rows: int
 ) -> int:
     """Write text, links and facts of a page in UTF-8, and where in the text the words of links stand.
 
@@ -104,14 +103,18 @@ def scan(
     page's cash, or is not to be followed, is also a fact. Of the words of a link, three numbers are written: where they
     start and end in the text, and which of the links it is.
 
-    At the addresses `memory` there is room for text, links, facts and words; 3 * LATELY zeros and 16 numbers, which
-    are scratch; and four numbers, that become how many bytes, and how many triples, there are of each.
+    Links are counted once each, however often they are repeated, and no more than `max_links` are written; nor are more
+    facts than that about links, or words of more links than `max_words`.
+
+    At the addresses `memory` there is room for text, links, facts and words; 3 * `rows` zeros and 16 numbers, which
+    are scratch; and five numbers, that become how many bytes, and how many triples, there are of each, and how many
+    links were not written.
     """
     at = view(memory, 7)
     text, links = view(_bytes_at(at[0]), text_size), view(_bytes_at(at[1]), fact_size)
     facts, words = view(_bytes_at(at[2]), fact_size), view(ints32_at(at[3]), (max_words, 3))
-    lately, values = view(ints32_at(at[4]), (LATELY, 3)), view(ints_at(at[5]), (tags.VALUES, 2))
-    sizes = view(ints_at(at[6]), 4)
+    lately, values = view(ints32_at(at[4]), (rows, 3)), view(ints_at(at[5]), (tags.VALUES, 2))
+    sizes = view(ints_at(at[6]), 5)
     return _scan(view(src, n), max_links, xml != 0, text, links, facts, words, lately, values, sizes)
 
 
@@ -130,11 +133,11 @@ def _scan(
     text: Bytes, links: Bytes, facts: Bytes, words: Words, lately: Words, values: Spans, sizes: Spans,
 ) -> int:  # fmt: skip
     n = len(src)
-    at_text = at_links = at_facts = n_links = n_facts = i = 0
+    at_text = at_links = at_facts = n_marks = n_facts = i = 0
     template = noscript = foreign = 0
     gap = titled = False
     opened, begin = -1, 0  # the link that is open, and where its words begin
-    n_hrefs = n_words = 0
+    n_hrefs = n_words = n_cut = 0
     while i < n:
         hidden = template + noscript > 0
         if src[i] != 60:
@@ -174,20 +177,25 @@ def _scan(
         elif wanted:
             k = tags.SRC if kind == tags.FRAME else tags.HREF
             size = values[k, 1] - values[k, 0] if values[k, 0] >= 0 else -1
-            if 0 <= size <= MAX_URL_BYTES and n_links < max_links:
+            if 0 <= size <= MAX_URL_BYTES:
                 mark = _mark(src, values)
-                if mark:
+                full = mark != 0 and n_marks >= max_links
+                if full:
+                    n_cut += mark != WITHHELD
+                elif mark:
                     facts[at_facts] = mark
                     at_facts = put_link(src, values[k, 0], values[k, 1], facts, at_facts + 1, 0)
-                if mark != WITHHELD:
+                    n_marks += 1
+                if mark != WITHHELD and not full:
                     end = put_link(src, values[k, 0], values[k, 1], links, at_links, 10)
-                    link, new = one_of(links, at_links, end, n_hrefs, lately)
-                    if new:
+                    link, new = one_of(links, at_links, end, n_hrefs, max_links, lately)
+                    if new and n_hrefs < max_links:
                         at_links = end
                         n_hrefs += 1
-                    if kind == tags.ANCHOR and not mark and not alone:
+                    elif new:
+                        n_cut += 1
+                    if kind == tags.ANCHOR and not mark and not alone and link < n_hrefs and n_words < len(words):
                         opened, begin = link, at_text
-                n_links += 1
         if kind == tags.INLINE or kind == tags.BREAK or kind >= tags.ANCHOR or alone:
             if kind == tags.FRAME and not closing and not alone and src[start] | 32 == 105:
                 i = raw_end(src, i, n, src[start:name_end])
@@ -216,5 +224,5 @@ def _scan(
             i = end
     if opened >= 0:
         n_words = put_span(text, begin, at_text, opened, words, n_words)
-    sizes[0], sizes[1], sizes[2], sizes[3] = at_text, at_links, at_facts, n_words
+    sizes[0], sizes[1], sizes[2], sizes[3], sizes[4] = at_text, at_links, at_facts, n_words, n_cut
     return 0

@@ -11,13 +11,16 @@ from evercrawl.parse.scan import anchors, scan
 from evercrawl.parse.search_forms import search_forms
 from evercrawl.parse.simhash import simhash, simhash_bytes
 from evercrawl.parse.tree import links, markdown
-from evercrawl.parse.urls import normalise, resolve, resolve_each
+from evercrawl.parse.urls import normalise, resolve, resolve_each, unresolved
 from evercrawl.types import Document
 
 __all__ = ["MAX_TARGETS", "links", "markdown", "read", "read_text"]
 
 MAX_TARGETS = 10_000
-"""How many links of one page are looked at; a page with more is a trap or a dump."""
+"""To how many distinct URLs one page may link; a page with more is a trap or a dump, and the others are cut."""
+
+MAX_LINKS = 100_000
+"""How many distinct links of one page are resolved at all: the same URL may be written in several ways."""
 
 MAX_TITLE = 1_000
 """Characters of a title that are kept."""
@@ -53,17 +56,23 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
     (b'One two three', [[8, 13, 0]])
     """
     source, encoding = utf8(body, content_type)
-    found = scan(source, MAX_TARGETS, xml=content_type.lower().startswith("application/xhtml+xml"))
+    found = scan(source, MAX_LINKS, xml=content_type.lower().startswith("application/xhtml+xml"))
     base = (normalise(found.base, url) if found.base else None) or url
     asked = {word for content in found.robots for word in _SPLIT.split(content[:_MOST_CHARS].lower())}
     nofollow = not asked.isdisjoint(("nofollow", "none"))
     hrefs = [] if nofollow else found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
     targets, indices = resolve_each(base, hrefs)
+    cut = found.cut + unresolved(base, hrefs) if not nofollow else 0
+    if len(targets) > MAX_TARGETS:
+        cut += len(targets) - MAX_TARGETS
+        indices = [index if index < MAX_TARGETS else -1 for index in indices]
+        del targets[MAX_TARGETS:]
     document = Document(
         title=" ".join(found.title[:_MOST_CHARS].split())[:MAX_TITLE],
         language=_tag(found.language) or _tag(language),
         targets=targets,
-        unpaid=resolve(base, found.unpaid) if found.unpaid else [],
+        cut=cut,
+        unpaid=_unpaid(resolve(base, found.unpaid), targets) if found.unpaid else [],
         withheld=len(set(resolve(base, found.withheld)).difference(targets)) if found.withheld else 0,
         feeds=resolve(base, found.feeds) if found.feeds else [],
         forms=search_forms(source, base) if "?" in "".join(hrefs) else [],  # else it has no results
@@ -94,6 +103,12 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     text = " ".join(source.replace("\0", "").split())
     utf8 = text.encode()
     return Document(utf8=utf8, simhash=simhash(text), words=_words(utf8), text_bytes=len(utf8), encoding=encoding)
+
+
+def _unpaid(urls: list[str], targets: list[str]) -> list[str]:
+    """Return those of `urls` that are among `targets`."""
+    kept = set(targets)
+    return [url for url in urls if url in kept]
 
 
 def _words(text: bytes) -> int:

@@ -14,7 +14,16 @@ from evercrawl.types import Spans
 Bytes: TypeAlias = NDArray[np.uint8]
 
 LATELY: Final = 512
-"""Of how many links a scan remembers that it met them."""
+"""Of how many links a scan of a small page remembers that it met them; one of so few bytes has hardly more."""
+
+SMALL_BYTES: Final = 1 << 16
+"""Of a longer page every link is remembered, so that repeats do not count."""
+
+MAX_SPANS: Final = 10_000
+"""Of how many links of a page, repeated ones too, the words are told apart."""
+
+MOST_ROWS: Final = 1 << 18
+"""Of links that are remembered; twice what there is of links that are not looked up any more."""
 
 _KERNELS: Final = Library("evercrawl.parse._scan_kernel")
 
@@ -29,9 +38,12 @@ class Survey:
         Visible text in UTF-8, white space folded.
     hrefs
         What links that may be followed say, without fragments, unresolved; some are repeated.
+    cut
+        How many links were left out, as there were too many others.
     spans
         Where the words of links start and end in `text`, and an index into `hrefs`; shape (k, 3). Links without words
-        have none, nor have frames and `unpaid` links; of many words it is the first 200 bytes.
+        have none, nor have frames and `unpaid` links; of many words it is the first 200 bytes, and of many links with
+        words these are the first `MAX_SPANS`.
     unpaid, withheld
         Those of `hrefs` that the page does not vouch for (ugc, sponsored); and those it does not let be followed.
     feeds
@@ -50,6 +62,7 @@ class Survey:
     base: str = ""
     canonical: str = ""
     refresh: str = ""
+    cut: int = 0
     robots: list[str] = field(default_factory=list[str])
     feeds: list[str] = field(default_factory=list[str])
     unpaid: list[str] = field(default_factory=list[str])
@@ -59,7 +72,7 @@ class Survey:
 def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     """Return what stands in a page in UTF-8, of at most `max_links` links; any bytes will do.
 
-    `xml` says that the page came as XHTML, where `<script/>` is a whole element.
+    Repeated links count once. `xml` says that the page came as XHTML, where `<script/>` is a whole element.
 
     Examples
     --------
@@ -67,8 +80,8 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
     >>> found.title, found.text, found.hrefs, found.spans.tolist()
     ('A', b'one twothree', ['b'], [[7, 12, 0]])
     """
-    text, links, facts, spans = _parts(source, max_links, xml)
-    survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1], spans)
+    text, links, facts, spans, cut = _parts(source, max_links, xml)
+    survey = Survey(text, links.tobytes().decode("utf-8", "replace").split("\n")[:-1], spans, cut=cut)
     for fact in facts.tobytes().decode("utf-8", "replace").split("\0")[:-1]:
         _learn(survey, fact[0], fact[1:])
     return survey
@@ -114,8 +127,7 @@ class _Scratch(threading.local):
 
     def __init__(self) -> None:
         self.size_bytes = -1
-        self.lately, self.sizes = np.zeros((LATELY, 3), np.int32), np.empty(4, np.int64)
-        self.values = np.empty(16, np.int64)
+        self.sizes, self.values = np.empty(5, np.int64), np.empty(16, np.int64)
 
     def fit(self, n: int) -> None:
         """Have room for a page of `n` bytes."""
@@ -125,6 +137,7 @@ class _Scratch(threading.local):
         self.text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
         self.links, self.facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
         self.spans = np.empty((n // 8 + 1, 3), np.int32)  # no link is shorter than <a href>
+        self.lately = np.empty((_rows(n), 3), np.int32)
         self.addresses = address_table(
             self.text, self.links, self.facts, self.spans, self.lately, self.values, self.sizes
         )
@@ -134,13 +147,18 @@ _scratch: Final = _Scratch()
 _KEPT_BYTES: Final = 1 << 20  # for longer pages, memory is not held
 
 
-def _parts(source: bytes, max_links: int, xml: bool) -> tuple[bytes, Bytes, Bytes, Spans]:
-    """Return text, links, facts and spans of a page, as the kernel writes them; two only until the next call."""
+def _rows(n: int) -> int:
+    """Return of how many links a scan of `n` bytes remembers that it met them: a power of two."""
+    return LATELY if n <= SMALL_BYTES else min(1 << (n // 8).bit_length(), MOST_ROWS)
+
+
+def _parts(source: bytes, max_links: int, xml: bool) -> tuple[bytes, Bytes, Bytes, Spans, int]:
+    """Return text, links, facts, spans and cut links of a page, as the kernel writes them; two until the next call."""
     n, memory = len(source), _scratch if len(source) <= _KEPT_BYTES else _Scratch()
     memory.fit(n)
-    memory.lately[:] = 0
-    most_spans = min(max_links, n // 8 + 1)
-    _KERNELS["scan"](source, n, max_links, xml, memory.addresses, len(memory.text), len(memory.facts), most_spans)
-    at_text, at_links, at_facts, at_spans = memory.sizes.tolist()
+    rows, most_spans = _rows(n), min(max_links, MAX_SPANS, n // 8 + 1)
+    memory.lately[:rows] = 0
+    _KERNELS["scan"](source, n, max_links, xml, memory.addresses, len(memory.text), len(memory.facts), most_spans, rows)
+    at_text, at_links, at_facts, at_spans, cut = memory.sizes.tolist()
     text, spans = memory.text[:at_text].tobytes(), memory.spans[:at_spans].copy()
-    return text, memory.links[:at_links], memory.facts[:at_facts], spans
+    return text, memory.links[:at_links], memory.facts[:at_facts], spans, cut

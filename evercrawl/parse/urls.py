@@ -5,7 +5,7 @@ The functions that take one apart rely on that form and use no parser.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import repeat
 
@@ -83,6 +83,18 @@ def resolve_each(base: str, hrefs: Iterable[str]) -> tuple[list[str], list[int]]
     return list(places)[1:], indices
 
 
+def unresolved(base: str, hrefs: Sequence[str]) -> int:
+    """Return how many of `hrefs`, the last ones, lead nowhere because those before repeat `base` long enough.
+
+    Examples
+    --------
+    >>> unresolved("http://example.org/" + 4_000 * "a", ["b"] * 1_100)
+    57
+    """
+    parsed = _parsed(base)
+    return 0 if parsed is None else max(len(hrefs) - MAX_LINKS_CHARS // len(parsed.href), 0)
+
+
 def _urls(base: str, hrefs: list[str]) -> list[str]:
     """Return the normal form of each of `hrefs` against `base`, "" where it has none."""
     parsed = _parsed(base)
@@ -125,7 +137,7 @@ def _look(base: can_ada.URL, start: str, seen: dict[str, str], href: str) -> str
     if not _fits(url):
         url = ""
     # only an empty href, a bare fragment or a bare query needs the page itself
-    if len(href) < _SEEN_CHARS and (href[:1] > "?" or href[:1] in ("/", ".")):
+    if len(href) < _SEEN_CHARS and _count < _SEEN_MOST and (href[:1] > "?" or href[:1] in ("/", ".")):
         seen[href] = url
         _count += 1
     return url

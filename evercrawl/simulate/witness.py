@@ -28,6 +28,7 @@ _WRITTEN: Final = (
     (r"\bannouncement_evidence=", "heard="),
     (r"\banchor_marks=", "said="),
     (r"\btext=TextBytes\(visible=(\d+), indexed=(\d+)\)", r"text=(\1, \2)"),
+    (r"^(Visit.*), cut=0\)$", r"\1)"),
     (r"^(Lost.* archive=)Pointer\(segment=(\d+), offset=(\d+), length=(\d+)\)", r"\1(\2, \3, \4)"),
 )
 """How events were first written in logs, where the code has other names by now: logs compare across versions."""

@@ -23,6 +23,9 @@ from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED, R
 from evercrawl.store.state import HELD, VANISHED, State
 from evercrawl.types import Outcome
 
+CUT_LINKS: Final = "cut_links"
+"""Name of the state's note on how many links were left out in all, of pages that had too many."""
+
 _DATES: Final = (
     (DATE_TRUE, "date_true"),
     (DATE_FALSE, "date_false"),
@@ -114,6 +117,8 @@ def _count(state: State, event: Visit) -> None:
     state.visits += 1
     state.changes += event.flags & CHANGED
     state.wire_bytes += event.wire_bytes
+    if event.cut and not event.flags & UNCHANGED:
+        state.notes[CUT_LINKS] = state.notes.get(CUT_LINKS, 0.0) + event.cut
     if event.retry_at:
         state.away[event.host] = event.retry_at
         if event.status:

@@ -9,6 +9,7 @@ from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
+from evercrawl.parse.html import MAX_TARGETS
 
 
 def test_counts_are_those_of_what_was_done(filled):
@@ -35,6 +36,18 @@ def test_copies_and_what_was_not_let_in_are_counted(made):
     assert (found.near_duplicates, found.soft_404) == (1, 0)
     assert found.refused_links == {"max_backlog_per_host": 2}
     assert {"near-duplicates", "max_backlog_per_host"} <= {name for name, _ in rows(found)}
+
+
+def test_links_that_were_cut_are_counted_once_for_each_content(made):
+    made.seed("http://example.org/")
+    links = [f"/{i}" for i in range(MAX_TARGETS + 7)]
+    for text in ("one", "one", "two"):
+        made.visit("http://example.org/", made.page("Home", *links, text=text), etag=f'"{text}"')
+    made.visit("http://example.org/", b"", 304, etag='"3"')
+    made.save()  # the journal tells, without any snapshot
+    found = status(made.directory)
+    assert (found.snapshot_at, found.cut_links) == (None, 14)
+    assert dict(rows(found))["cut"] == "14 links of pages with too many"
 
 
 def test_bytes_are_those_of_the_files(filled):

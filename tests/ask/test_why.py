@@ -25,6 +25,7 @@ from evercrawl.model.view import View
 from evercrawl.model.worth.quality_weight import Quality
 from evercrawl.model.worth.usage import Question
 from evercrawl.parse.digest import keys
+from evercrawl.parse.html import MAX_TARGETS
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price.price import Price
@@ -458,3 +459,15 @@ def test_a_weight_that_the_policy_does_not_ask_for_makes_nothing_of_a_page(ten, 
     found, _ = ask("/3", 0.0, weight="access", policy="cycle")
     assert found.weighed is None
     assert "by" not in dict(rows(found))
+
+
+def test_links_that_were_cut_are_told_as_long_as_the_content_is_held(made, ask):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", *(f"/{i}" for i in range(MAX_TARGETS + 7))), etag='"1"')
+    made.visit(f"{SITE}/", b"", 304, etag='"2"')
+    made.visit(f"{SITE}/0", made.page("few", "/1"))
+    found = ask("/")[0]
+    assert found.cut_links == 7
+    assert ("links", "7 further URLs left out, for the page links to too many") in rows(found)
+    assert ask("/0")[0].cut_links == ask("/1")[0].cut_links == 0
+    assert "links" not in dict(rows(ask("/0")[0]))

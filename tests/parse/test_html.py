@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from evercrawl.parse.html import read, read_text
+from evercrawl.parse.html import MAX_LINKS, MAX_TARGETS, read, read_text
 from evercrawl.parse.simhash import simhash
 
 URL = "http://example.org/dir/page"
@@ -159,3 +159,31 @@ def test_hostile_pages_cost_no_more_than_others(name):
     page = read(body, URL)
     assert time.process_time() - start < 2.0
     assert len(page.targets) <= 10_000
+
+
+def test_urls_count_once_however_often_and_in_whatever_way_they_are_written():
+    hrefs = [f"{'./' * (i % 3)}{i * 7919 % MAX_TARGETS}#{i}" for i in range(3 * MAX_TARGETS)]
+    page = read("".join(f"<p><a href='{href}'>word</a>" for href in hrefs).encode(), URL)
+    assert sorted(page.targets) == sorted(f"http://example.org/dir/{i}" for i in range(MAX_TARGETS))
+    assert page.cut == 0
+
+
+def test_urls_beyond_the_cap_are_cut_and_counted_once_each():
+    links = "".join(f"<a href={i}>{i}</a>" for i in range(MAX_TARGETS + 30))
+    page = read((links + links).encode(), URL)
+    assert page.targets == [f"http://example.org/dir/{i}" for i in range(MAX_TARGETS)]
+    assert page.cut == 30
+    assert page.anchors[:, 2].max() < MAX_TARGETS
+
+
+def test_links_that_are_not_resolved_at_all_are_cut_too():
+    links = "".join(f"<a href={i}>" for i in range(MAX_LINKS + 50))
+    assert read(links.encode(), URL).cut == MAX_LINKS + 50 - MAX_TARGETS
+    long = f"http://example.org/{'a' * 8_000}"
+    page = read("".join(f"<a href=?{i}>" for i in range(600)).encode(), long)
+    assert len(page.targets) + page.cut == 600
+
+
+def test_nothing_is_cut_where_no_link_is_to_be_followed():
+    links = "".join(f"<a href={i}>" for i in range(MAX_TARGETS + 30))
+    assert read(("<meta name=robots content=nofollow>" + links).encode(), URL).cut == 0

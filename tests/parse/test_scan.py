@@ -5,7 +5,7 @@ import turbohtml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.parse.scan import scan
+from evercrawl.parse.scan import SMALL_BYTES, scan
 
 scan(b"", 1)  # compiled here, before any deadline runs
 
@@ -136,3 +136,22 @@ def test_any_bytes_will_do(data):
 )
 def test_any_pieces_will_do(pieces):
     scan(b"<a href='" + b"".join(pieces), 10)
+
+
+def test_repeated_links_count_once_on_long_pages_too():
+    body = b"".join(b"<p>and so on <a href='p%d#%d'>word</a>" % (i * 7919 % 423, i) for i in range(20_000))
+    found = scan(body, 423)
+    assert len(body) > SMALL_BYTES
+    assert (sorted(found.hrefs), found.cut) == (sorted(f"p{i}" for i in range(423)), 0)
+    assert scan(body, 400).hrefs == found.hrefs[:400]
+    assert scan(body, 400).cut >= 23
+
+
+def test_what_is_left_out_is_counted():
+    assert scan(b"<a href=a><a href=b><a href=a><a href=cc><a href=dd>", 2).cut == 2
+    assert scan(b"<a href=a rel=ugc><a href=b rel=ugc><a href=c rel=nofollow><a href=d>", 2).cut == 1
+
+
+def test_links_of_one_length_that_are_left_out_are_all_counted():
+    found = scan(b"".join(b"<a href=%03d>" % i for i in range(300)), 10)
+    assert (len(found.hrefs), found.cut) == (10, 290)

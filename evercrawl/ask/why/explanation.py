@@ -222,6 +222,8 @@ class Why:
     weight, weighed
         How much it matters by its links, and what the setting `weight` makes of that; the latter is None also where
         the policy does not ask.
+    cut_links
+        How many further URLs the page links to that are not followed, as it links to too many.
     """
 
     url: str
@@ -235,3 +237,4 @@ class Why:
     change: Belief | None = None
     worth: Worth | None = None
     weighed: Weighed | None = None
+    cut_links: int = 0

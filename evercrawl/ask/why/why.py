@@ -60,6 +60,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         _belief(view, slot, pages),
         _worth(view, policy, slot, view.candidates(slots)) if state != "retired" else None,
         _weighed(view, slot) if state != "retired" and view.policy.weighs else None,
+        _cut_links(view, row),
     )
 
 
@@ -88,6 +89,12 @@ def _other(view: View, row: Any, alias: int) -> str:
         event = view.partition.journal.read(int(row["event"]))
         alias = event.near if isinstance(event, Visit) else NO_SLOT
     return view.state.urls.get(alias) if alias != NO_SLOT else ""
+
+
+def _cut_links(view: View, row: Any) -> int:
+    """Return how many links of the content that is held were left out."""
+    event = view.partition.journal.read(int(row["event"])) if row is not None and row["event"] else None
+    return event.cut if isinstance(event, Visit) else 0
 
 
 def _origin(view: View, slot: int) -> Origin:

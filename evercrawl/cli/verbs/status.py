@@ -103,6 +103,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("classes", classes or "none yet"),
         *_copies(found),
         *((name, f"{count:,} links were not let in") for name, count in found.refused_links.items()),
+        *([("cut", f"{many(found.cut_links, 'links')} of pages with too many")] if found.cut_links else []),
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),

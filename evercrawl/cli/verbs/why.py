@@ -64,6 +64,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *(("because", reason) for reason in found.reasons),
         *([("found", _found(found.found, at))] if found.found else []),
         *([("visited", _visited(found.history, at))] if found.history else []),
+        *([("links", _cut(found.cut_links))] if found.cut_links else []),
         *(_weight(found.weight) if found.weight else []),
         *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
         *(_change(found.change) if found.change else []),
@@ -84,6 +85,10 @@ def _visited(history: VisitSummary, at: float) -> str:
         f"{many(history.visits, 'times')}, last {_when(history.visited_at, at)}: {history.outcome}, "
         f"status {history.status or 'none'}; {many(history.changes, 'changes')} seen{changed}"
     )
+
+
+def _cut(links: int) -> str:
+    return f"{many(links, 'further URLs')} left out, for the page links to too many"
 
 
 def _weight(weight: PageWeight) -> list[tuple[str, str]]:

@@ -119,6 +119,7 @@ class VisitEvents:
             announcement_evidence=change.announcement_evidence,
             anchors=self._anchors(reading, verdict, slots, links) if own else b"",
             text=text_of(reading, verdict) if own else None,
+            cut=cut_of(reading, verdict) if own else 0,
         )
         return Remembered(reading, event, leads, self._near.beside)
 
@@ -175,7 +176,8 @@ class VisitEvents:
             targets, away = [reading.redirect], None
         slots, withheld = slots[: len(targets)], page.withheld
         if page.unpaid:  # they are followed, and get nothing
-            paid = [i for i, target in enumerate(targets) if target not in page.unpaid]
+            unpaid = set(page.unpaid)
+            paid = [i for i, target in enumerate(targets) if target not in unpaid]
             withheld += len(targets) - len(paid)
             targets, slots, away = [targets[i] for i in paid], slots[paid], None
         links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld, away)
@@ -188,6 +190,12 @@ def text_of(reading: Reading, verdict: Verdict) -> TextBytes | None:
     if verdict.flags & KEEP and old is not None:
         return old.text
     return TextBytes(0, 0) if content is None else TextBytes(content.text_bytes, content.index_bytes)
+
+
+def cut_of(reading: Reading, verdict: Verdict) -> int:
+    """Return how many links of the content are left out because it has too many."""
+    old = reading.before.held
+    return old.cut if verdict.flags & KEEP and old is not None else reading.page.cut
 
 
 def _misses(before: int, outcome: Outcome) -> int:

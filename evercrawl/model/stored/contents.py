@@ -63,7 +63,7 @@ class Content(msgspec.Struct, array_like=True):
         Of the body with its codings undone.
     truncated, error, detail
         What was found while undoing them; see `Exchange`.
-    mime, title, language, simhash, words, targets, unpaid, withheld, feeds, canonical
+    mime, title, language, simhash, words, targets, unpaid, withheld, cut, feeds, canonical
         See `Document`; `targets` include that of a meta refresh. Nothing is read of a body whose content is held.
     keys, away
         Of `targets`, u8 each; and what `leading_away` says of them.
@@ -107,6 +107,7 @@ class Content(msgspec.Struct, array_like=True):
     forms: list[str] = []
     text_bytes: int = 0
     index_bytes: int = 0
+    cut: int = 0
 
 
 def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
@@ -187,7 +188,7 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, *, n
     content.noindex = content.noindex or document.noindex
     if not (nofollow or document.nofollow):
         content.targets, content.withheld = _targets(document), document.withheld
-        content.unpaid = document.unpaid
+        content.unpaid, content.cut = document.unpaid, document.cut
         content.anchors = document.anchors.tobytes()
     if document.canonical != body.url:
         content.canonical = document.canonical

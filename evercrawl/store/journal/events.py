@@ -137,6 +137,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         policy does not ask, or the page was read without its words.
     text
         Of the content of an event with links of its own. None elsewhere, and where nobody counted them.
+    cut
+        How many further URLs the page links to that are not among its links, as these are too many.
     """
 
     slot: int
@@ -180,6 +182,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     announcement_evidence: int = 0
     anchors: bytes = b""
     text: TextBytes | None = None
+    cut: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
