@@ -6,6 +6,7 @@ import os
 import resource
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -20,9 +21,12 @@ MOST_MIB = 1228
 """Memory that a process that runs tests may have had at once: 1.2 GiB. A run in which one had more has failed."""
 M_ARENA_MAX = -8
 
-ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # else what the threads of one crawl freed is kept for none of the next
+LIBC = ctypes.CDLL(None)
+LIBC.mallopt(M_ARENA_MAX, 1)  # else what the threads of one crawl freed is kept for none of the next
 DURATIONS = "evercrawl/durations"
 """Where the cache of pytest has how long each test took (s), by name: `make quick` asks it."""
+TRIM_MIB = 32
+_trimmed_mib = 0
 _peaks = pytest.StashKey[dict[str, int]]()
 _took_s = defaultdict[str, float](float)
 
@@ -45,11 +49,27 @@ def _unsynced(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _tidied() -> Iterator[None]:
-    """Free what a module has left in rings; the command line, which lives shortly, puts that off."""
+    """Free what a module has left in rings, for the whole machine; the command line, which lives shortly, does not."""
     thresholds = gc.get_threshold()
     yield
     gc.set_threshold(*thresholds)
     gc.collect()
+    LIBC.malloc_trim(0)
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Give back what a test has freed, where that may be much: the allocator keeps it otherwise, in holes."""
+    global _trimmed_mib
+    mib = _resident_mib()
+    if nextitem is not None and mib > _trimmed_mib + TRIM_MIB:
+        LIBC.malloc_trim(0)
+        _trimmed_mib = _resident_mib()
+    _trimmed_mib = min(_trimmed_mib, mib)
+
+
+def _resident_mib() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() >> 20
 
 
 def pytest_collection_finish() -> None:
