@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evercrawl.fetch.chunked import ChunkedEnd, dechunk
 from evercrawl.fetch.coding import decode
+from evercrawl.http_head import head_fields, status_of, trimmed
 
 if TYPE_CHECKING:
     from evercrawl.types import Exchange
 
-__all__ = ["MAX_HEAD_BYTES", "class_of", "fields_of", "final_head", "settle", "unwrap"]
+__all__ = ["MAX_HEAD_BYTES", "class_of", "final_head", "settle", "unwrap"]
 
 MAX_HEAD_BYTES = 256 << 10
 
@@ -49,7 +49,6 @@ _CLASSES = {
 }
 _CUT = frozenset({"timeout", "reset"})
 _HTTP2_STREAM = 92
-_STATUS_LINE = re.compile(rb"HTTP/\d[\d.]* +\d{3}")
 _TOLD_CHARS = 100  # of what the far end says; it goes into the journal
 
 
@@ -74,7 +73,8 @@ def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
     r"""Return the lines of the final response, from its status line to its blank line; [] when it is not complete.
 
     Interim responses (1xx) before it and trailers after it are dropped. A field folded over
-    several lines comes from curl in one; all else is as on the wire. What does not begin as HTTP does is no response.
+    several lines comes from curl in one; all else is as on the wire. What does not
+    begin with a status, as `status_of` reads it, is no response.
 
     Examples
     --------
@@ -85,35 +85,14 @@ def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
     for at, line in enumerate(lines):
         if line in (b"\r\n", b"\n"):
             if not _interim(lines[start]):
-                return lines[start : at + 1] if _STATUS_LINE.match(lines[start]) else []
+                return lines[start : at + 1] if status_of(lines[start]) else []
             start = at + 1
     return []
 
 
 def _interim(status_line: bytes) -> bool:
-    status = _status(status_line)
+    status = status_of(status_line)
     return 100 <= status < 200 and status != 101
-
-
-def _status(status_line: bytes) -> int:
-    words = status_line.split(None, 2)
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
-
-
-def fields_of(head: bytes) -> dict[str, str]:
-    r"""Return lower-case name -> value of the fields of a head; the values of repeated fields are joined by ", ".
-
-    Examples
-    --------
-    >>> fields_of(b"HTTP/1.1 200 OK\r\nVary: a\r\nVARY:b\r\n\r\n")
-    {'vary': 'a, b'}
-    """
-    fields: dict[str, str] = {}
-    for line in head.decode("latin-1").split("\n")[1:-2]:
-        name, _, value = line.partition(":")
-        name, value = name.lower().strip(), value.strip(" \t\r")
-        fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    return fields
 
 
 def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) -> None:
@@ -124,12 +103,12 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
         exchange.wire = b""
         if head or not exchange.error:
             exchange.error = "too_large" if head else "protocol"
-            exchange.detail = "the head is larger than 256 KiB" if head else "no complete head came"
+            exchange.detail = "the head is larger than 256 KiB" if head else "no complete head with a status came"
         return
     exchange.head = b"".join(head)
-    exchange.status = _status(head[0])
+    exchange.status = status_of(head[0])
     exchange.http_version = head[0][5:].split(None, 1)[0].decode("latin-1")
-    exchange.headers = fields_of(exchange.head)
+    exchange.headers = head_fields(exchange.head)
     if exchange.status == 101:
         exchange.error, exchange.detail = "protocol", "the server switched to a protocol that was not asked for"
     elif exchange.wire and (exchange.error in _CUT or code == _HTTP2_STREAM):
@@ -167,4 +146,4 @@ def _told(codings: list[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _names(field: str) -> tuple[str, ...]:
-    return tuple(name for name in (part.strip().lower() for part in field.split(",")) if name)
+    return tuple(name for name in (trimmed(part).lower() for part in field.split(",")) if name)

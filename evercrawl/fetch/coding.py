@@ -8,6 +8,7 @@ import brotli
 from isal import isal_zlib
 
 from evercrawl.fetch.chunked import ChunkedEnd, dechunk
+from evercrawl.http_head import trimmed
 
 __all__ = ["ChunkedEnd", "Decoded", "dechunk", "decode"]
 
@@ -82,7 +83,7 @@ def _coding_names(field: str) -> tuple[str, ...]:
 
 
 def _coding_name(text: str) -> str:
-    name = text.strip().lower()
+    name = trimmed(text).lower()
     return "" if name == "identity" else name.removeprefix("x-")
 
 

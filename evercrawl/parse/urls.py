@@ -8,9 +8,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import repeat
+from typing import TypeAlias, Union
 
 import ada_url
 import can_ada
+
+_Base: TypeAlias = Union[can_ada.URL, "_InternationalBase"]
 
 MAX_URL_CHARS = 8_192
 """A longer URL, in normal form, is none: hardly a server takes one, and a page could make ten thousand of them."""
@@ -22,6 +25,7 @@ MAX_LINKS_CHARS = 4 << 20
 """So much of a long address may its page's links repeat; those beyond lead nowhere."""
 
 _WEB = ("http://", "https://")
+_ACE = "xn--"  # what the international labels of a host begin with
 _SEEN_MOST = 1 << 15  # links remembered, some 10 MB
 _SEEN_CHARS = 200
 _MOST_CHARS = 8 * MAX_URL_CHARS  # of what is written: white space, dots and references may shrink
@@ -124,7 +128,7 @@ def _recall(folder: str) -> dict[str, str]:
     return _seen.setdefault(folder, {})
 
 
-def _look(base: can_ada.URL, start: str, seen: dict[str, str], href: str) -> str:
+def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
     """Return where a link leads that the folder's pages did not say before, "" if nowhere; remember it.
 
     `start` is what all plain links of the folder begin with, "" where these are to be parsed too.
@@ -143,13 +147,13 @@ def _look(base: can_ada.URL, start: str, seen: dict[str, str], href: str) -> str
     return url
 
 
-def _resolved(base: can_ada.URL, href: str) -> str | None:
+def _resolved(base: _Base, href: str) -> str | None:
     if href.isascii() and "%" not in href:  # `normalise` in one piece
         try:
             url = (base + href).href
         except ValueError:
             url = "#"
-        if url.startswith(_WEB) and "@" not in url and "#" not in url and "xn--" not in url:
+        if url.startswith(_WEB) and "@" not in url and "#" not in url and _ACE not in url:
             return url
     return _trim(_serialised(base, href))
 
@@ -197,24 +201,37 @@ def path_query(url: str) -> str:
     return url[url.find("/", 8) :]
 
 
+class _InternationalBase:
+    """A base URL whose host is international: `base + href` is the URL that ada_url makes of both."""
+
+    def __init__(self, href: str) -> None:
+        self.href = href
+
+    def __add__(self, href: str) -> ada_url.URL:
+        return ada_url.URL(href, self.href)
+
+
 @lru_cache(maxsize=1024)
-def _parsed(base: str) -> can_ada.URL | None:
+def _parsed(base: str) -> _Base | None:
     absolute = _serialised(None, base)
-    return None if absolute is None else can_ada.parse(absolute)
+    if absolute is None:
+        return None
+    return _InternationalBase(absolute) if _ACE in absolute else can_ada.parse(absolute)
 
 
-def _serialised(base: can_ada.URL | None, url: str) -> str | None:
+def _serialised(base: _Base | None, url: str) -> str | None:
     """Return the URL as the standard writes it, or None where the standard says failure.
 
     can_ada is the fast reader and is right wherever no host is international; its Unicode tables are older than the
-    standard's, so whatever may hold such a host goes to ada_url.
+    standard's, so whatever may hold such a host goes to ada_url, and never from there to can_ada, which would refuse
+    some of it.
     """
     if url.isascii() and "%" not in url:
         try:
             href = can_ada.parse(url).href if base is None else (base + url).href
         except ValueError:
-            href = "xn--"
-        if "xn--" not in href:
+            href = _ACE
+        if _ACE not in href:
             return href
     return _careful(url, None if base is None else base.href)
 

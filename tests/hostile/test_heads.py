@@ -68,6 +68,25 @@ def test_what_does_not_begin_as_http_does_is_an_error_and_the_network_goes_on(ho
     assert exchange.body in (b"", b"hi")
 
 
+@pytest.mark.parametrize(
+    "status",
+    [
+        b"70000", b"2" + b"0" * 30, b"200" + b"0" * 5_000, b"1000", b"2000", b"600", b"099", b"-20", b"2\xb20", b"20",
+        b"99999999999999999999", b"2 00",
+    ],
+    ids=lambda status: ascii(status[:20]),
+)  # fmt: skip
+def test_a_status_that_is_none_is_a_fault_of_the_protocol(hostile, status):
+    (exchange,) = hostile.fetch(b"HTTP/1.1 " + status + b" OK\r\nContent-Length: 2\r\n\r\nhi")
+    assert (exchange.error, exchange.status, exchange.wire) == ("protocol", 0, b"")
+
+
+@pytest.mark.parametrize("status", [200, 204, 226, 299, 404, 451, 599, 999])
+def test_a_status_that_is_one_is_taken(hostile, status):
+    (exchange,) = hostile.fetch(b"HTTP/1.1 %d Words\r\nContent-Length: 0\r\n\r\n" % status)
+    assert (exchange.error, exchange.status) == ("", status)
+
+
 def test_a_fault_of_ours_in_reading_an_answer_is_heard_of(hostile, monkeypatch):
     monkeypatch.setattr("evercrawl.fetch.transfer.settle", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -1,13 +1,10 @@
 """Answers as the archive holds them."""
 
-import re
 from dataclasses import dataclass
-from typing import Final
 
+from evercrawl.http_head import head_fields, status_of
 from evercrawl.store.archive.warc import EntryKind, Original
-from evercrawl.store.archive.warc_read import WarcRecord, epoch, fields_of
-
-_STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
+from evercrawl.store.archive.warc_read import WarcRecord, epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,6 @@ def stored(found: WarcRecord) -> Stored:
     """Return a response or revisit record as the answer that it holds."""
     fields = found.fields
     head, wire = found.message()
-    status = _STATUS.match(head)
     kind, refers_to = EntryKind.RESPONSE, None
     if found.kind == "revisit":
         same = fields.get("warc-profile", "").endswith(EntryKind.SAME_CONTENT.value)
@@ -64,9 +60,9 @@ def stored(found: WarcRecord) -> Stored:
         url=found.url,
         at=found.at,
         ip=fields.get("warc-ip-address", ""),
-        status=int(status[1]) if status else 0,
+        status=status_of(head),
         head=head,
-        headers=fields_of(head.partition(b"\n")[2]),
+        headers=head_fields(head),
         wire=wire,
         digest=fields.get("warc-payload-digest", ""),
         truncated=fields.get("warc-truncated", ""),

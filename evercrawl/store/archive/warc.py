@@ -205,9 +205,9 @@ def _about_original(entry: ArchiveEntry) -> str:
 
 def _is_dense(headers: dict[str, str]) -> bool:
     """Tell whether a body with these headers is compressed already."""
-    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+    if headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         return True
-    kind = headers.get("content-type", "").strip().lower()
+    kind = headers.get("content-type", "").lower()
     return kind.startswith(_DENSE) and "svg" not in kind
 
 

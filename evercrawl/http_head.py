@@ -1,0 +1,74 @@
+r"""The head of an HTTP answer: its status and its fields, read the same way by whoever holds the bytes.
+
+The crawl reads heads as they arrive, the archive as it stored them. What one of them took and the other refused would
+be two answers, so both call these functions.
+
+References
+----------
+RFC 9112, 4 and 5: ``status-line = HTTP-version SP 3DIGIT SP [reason-phrase]``, ``field-line = name ":" OWS value OWS``
+where OWS are spaces and tabs. RFC 9110, 15: status codes lie between 100 and 599.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["head_fields", "status_of", "trimmed"]
+
+BLANK: Final = " \t"
+"""Optional white space of HTTP; no other character is white space there."""
+_FOLDED: Final = (" ", "\t")
+_STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)? +([1-5]\d\d|999)(?=[ \r\n]|$)")
+
+
+def status_of(head: bytes) -> int:
+    r"""Return the status that a head begins with; 0 where there is none.
+
+    A status is exactly three digits, from 100 to 599, or 999, which some servers send to crawlers.
+
+    Examples
+    --------
+    >>> status_of(b"HTTP/1.1 200 OK\r\n\r\n"), status_of(b"HTTP/2 404\r\n")
+    (200, 404)
+    >>> status_of(b"HTTP/1.1 2000 OK\r\n"), status_of(b"HTTP/1.1 700 ?\r\n"), status_of(b"ICY 200 OK\r\n")
+    (0, 0, 0)
+    """
+    found = _STATUS_LINE.match(head)
+    return int(found[1]) if found else 0
+
+
+def head_fields(head: bytes) -> dict[str, str]:
+    r"""Return lower-case name -> value of the fields of a head, which starts with its status line.
+
+    Bytes are read as Latin-1. The values of repeated fields are joined by ", ", lines that go on with a blank by " ".
+    Lines without a colon are no fields.
+
+    Examples
+    --------
+    >>> head_fields(b"HTTP/1.1 200 OK\r\nVary: a\r\nVARY:b\r\nETag: x\r\n  y\r\n\r\n")
+    {'vary': 'a, b', 'etag': 'x y'}
+    """
+    fields: dict[str, str] = {}
+    name = ""
+    for line in head.decode("latin-1").split("\n")[1:]:
+        text = line.removesuffix("\r")
+        if text.startswith(_FOLDED):
+            if name:
+                fields[name] = trimmed(f"{fields[name]} {trimmed(text)}")
+            continue
+        name, colon, value = text.partition(":")
+        name = trimmed(name).lower() if colon else ""
+        if name:
+            value = trimmed(value)
+            fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    return fields
+
+
+def trimmed(text: str) -> str:
+    r"""Return text without the optional white space of HTTP at its ends: spaces and tabs, nothing else.
+
+    >>> trimmed("\t gzip\xa0 ")
+    'gzip\xa0'
+    """
+    return text.strip(BLANK)
