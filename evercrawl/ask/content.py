@@ -1,13 +1,12 @@
 """The newest stored content of one page: found by its URL, read from the archive, codings undone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.clock import SystemClock
+from evercrawl.config import Config
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.scope import Scope
@@ -18,11 +17,8 @@ from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import origin
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config
-    from evercrawl.store.partition import Partition
 
 MOST_HOPS: Final = 20  # redirects followed from page to page
 

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 
 from evercrawl.change.calibration import Calibration
-from evercrawl.change.probed import Prediction, ProbeFinding, judged, measure, stale_age_s
-from evercrawl.model.stored.reader import events, recent
-from evercrawl.store.journal.events import Drawn, Lost, Visit
+from evercrawl.change.probed import Prediction, ProbedMeasure, ProbeFinding, judged, measure, stale_age_s
+from evercrawl.model.stored.reader import Tell, events, recent
+from evercrawl.store.journal.events import Drawn, Event, Lost, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.evidence import PredictedFresh
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from evercrawl.change.probed import ProbedMeasure
-    from evercrawl.model.stored.reader import Tell
-    from evercrawl.store.journal.events import Event
-    from evercrawl.store.partition import Partition
 
 WINDOW: Final = 1000
 """Probes of each kind that count: the last ones that were judged."""

@@ -1,41 +1,34 @@
 """Where a crawl is: counts, what it holds, who is at it, and what its next start would mend."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evercrawl import __version__
-from evercrawl.ask.measured import measured
+from evercrawl.ask.measured import MeasuredCopies, measured
+from evercrawl.change.probed import ProbedMeasure
 from evercrawl.clock import SystemClock
 from evercrawl.model.policy.followed import sentence, stored
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.rules.budgets import REFUSED
 from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
-from evercrawl.model.stored.reader import opened
+from evercrawl.model.stored.reader import Tell, opened
 from evercrawl.model.view import View, settings
 from evercrawl.schedule.formulas.expected_age import expected_age_s
 from evercrawl.store import partition
 from evercrawl.store.archive import warc
 from evercrawl.store.disk import snapshot
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal import segment
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import NEAR
 from evercrawl.store.state import HELD
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.store.visit_fold import CUT_LINKS
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evercrawl.ask.measured import MeasuredCopies
-    from evercrawl.change.probed import ProbedMeasure
-    from evercrawl.model.stored.reader import Tell
-    from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.partition import Partition
 
 
 @dataclass(frozen=True, slots=True)

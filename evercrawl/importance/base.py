@@ -7,14 +7,11 @@ Amounts are floats in a crawl. `visit` and `remove` work with any number, so wit
 exactly; that is why a plain 0 stands where 0.0 would turn a fraction into a float.
 """
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Past(NamedTuple):

@@ -6,13 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import evercrawl
 from evercrawl.errors import StoreError
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import Row
+from evercrawl.lab.base import Row
 
 _PARTS: Final = ("change", "kernels", "lab", "schedule", "simulate")
 """The packages whose code decides what comes of a run."""

@@ -13,26 +13,22 @@ made it known (which the journal keeps, see `link_words`), from its title, and f
 read from the event of its last visit with content.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
+from evercrawl.config import Config, Focus
 from evercrawl.model.link_words import marks_of, words_in
 from evercrawl.model.worth.weights import IMPORTANCE
+from evercrawl.schedule.base import Policy
 from evercrawl.store.journal.events import Event, Visit
+from evercrawl.store.state import State
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config, Focus
-    from evercrawl.schedule.base import Policy
-    from evercrawl.store.state import State
 
 MOST_DISCOVERY: Final = 1e6
 """Times as much as one that was read a page counts at most that was never read, and the reverse."""

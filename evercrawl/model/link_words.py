@@ -1,16 +1,12 @@
 """Which of the words that a crawl is asked to focus on stand near the links that make pages known."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.config import Focus
 from evercrawl.model.stored.contents import Content, spans
 from evercrawl.parse.digest import digest
-
-if TYPE_CHECKING:
-    from evercrawl.config import Focus
 
 BESIDE_BYTES: Final = 60
 """Of the text before a link, and behind it, that counts as near; never the words of another link."""

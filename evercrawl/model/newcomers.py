@@ -3,22 +3,18 @@
 Only where cash goes round is there anything to guess; see `evercrawl.importance.newcomers` for the rules.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from evercrawl.importance import newcomers
 from evercrawl.importance.aopic import AOPIC
+from evercrawl.importance.base import Importance
+from evercrawl.importance.newcomers import Rule
 from evercrawl.store.records.records import MEMBER
+from evercrawl.store.state import State
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Importance
-    from evercrawl.importance.newcomers import Rule
-    from evercrawl.store.state import State
 
 ALONE: Final = "alone"
 """No guess: each page is judged by itself."""

@@ -1,21 +1,14 @@
 """What sitemaps and feeds say has changed since it was last visited, and how far each site's word can be trusted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change import announcements, dates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from evercrawl.store.cash.accounts import Accounts
-    from evercrawl.types import Floats, Slots
+from evercrawl.store.cash.accounts import Accounts
+from evercrawl.types import Floats, Slots
 
 
 class AnnouncedDates:

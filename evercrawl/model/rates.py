@@ -1,16 +1,12 @@
 """What is believed of how fast pages change, vanish and come back, by the evidence of all records."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.deaths import Deaths
 from evercrawl.change.prior import SitePriors
+from evercrawl.store.state import State
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.store.state import State
 
 NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
 """After a visit with one of these there is no copy of the page any more."""

@@ -1,16 +1,12 @@
 """How a page stands among the pages of its site: what ranking takes for its importance."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from evercrawl.model.view import View
 from evercrawl.store.records.records import MEMBER
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 
 class Standing:

@@ -1,11 +1,12 @@
 """What a crawl believes of its pages at one instant: what every question about importance, change and time shares."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError
@@ -24,21 +25,12 @@ from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
 from evercrawl.schedule.abilities import Learns, Plans, Priced, Resumes, p_fresh, price_of
 from evercrawl.schedule.base import Context, Policy, Surroundings
+from evercrawl.schedule.pages import Pages
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.retired import retired
 from evercrawl.store.resuming import to_try
 from evercrawl.store.table.table import NO_RECORD
-from evercrawl.types import NO_SLOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import NO_SLOT, Floats, Slots
 
 PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
 

@@ -1,17 +1,12 @@
 """Character references of HTML, decoded inside compiled code."""
 
-from __future__ import annotations
-
 from html.entities import html5
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled
-
-if TYPE_CHECKING:
-    from evercrawl.parse._bytes_kernel import Bytes
+from evercrawl.parse._bytes_kernel import Bytes
 
 _SIZE = 1 << 13
 SEED = np.uint64(0xCBF29CE484222325)

@@ -1,18 +1,12 @@
 """Links as they are written: what they say, each once, and which part of the text is in them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled
+from evercrawl.parse._bytes_kernel import Bytes
 from evercrawl.parse._entities_kernel import PRIME, SEED, reference
 from evercrawl.types import Spans
-
-if TYPE_CHECKING:
-    from evercrawl.parse._bytes_kernel import Bytes
 
 PROBES = 8
 """Rows in which a link is looked for: a bound, whoever chooses the links."""

@@ -1,18 +1,14 @@
 """The similarity hash in compiled code: one pass over the bytes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.kernels.eight import EACH, HIGH, digits, eight, first, letters
+from evercrawl.parse._bytes_kernel import Bytes
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
-
-if TYPE_CHECKING:
-    from evercrawl.parse._bytes_kernel import Bytes
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start
 _PRIME, _SEED, _ONE = np.uint64(PRIME), np.uint64(SEED), np.uint64(1)

@@ -1,17 +1,11 @@
 """Text as a reader sees it: white space folded, character references decoded."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.eight import EACH, HIGH, below, eight, equal, first
+from evercrawl.parse._bytes_kernel import Bytes
 from evercrawl.parse._entities_kernel import reference
-
-if TYPE_CHECKING:
-    from evercrawl.parse._bytes_kernel import Bytes
 
 _SPACE, _OPEN, _MAYBE = 1, 2, 3
 _TAG, _REFERENCE, _BLANK = (np.uint64(c) * EACH for c in b"<& ")

@@ -1,18 +1,14 @@
 """A body as text, a piece at a time and under a cap: gunzipped where it is a .gz file, decoded as XML files are."""
 
-from __future__ import annotations
-
+import codecs
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import webencodings
 from isal import isal_zlib
 
 from evercrawl.parse.prescan import charset, named
-
-if TYPE_CHECKING:
-    import codecs
 
 MAX_BYTES: Final = 50 << 20
 """How much of a file is read, the protocol's limit for a sitemap; counted after inflating."""

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.clocks.trust import ClockTrust
 from evercrawl.schedule.formulas.index import survival
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.clocks.trust import ClockTrust
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats, Slots
+from evercrawl.schedule.pages import Pages, Visits
+from evercrawl.types import Floats, Slots
 
 
 class Learns(ABC):

@@ -1,15 +1,12 @@
 """What every policy promises; what some can do besides is in `abilities`."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.schedule.pages import Pages
+from evercrawl.types import Floats
 
 InvalidatedBy: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
 

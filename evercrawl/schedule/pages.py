@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
-    from evercrawl.types import Flags, Floats, Ints, Keys, Slots
+from evercrawl.types import Flags, Floats, Ints, Keys, Slots
 
 ON_DEMAND: Final = {"on_demand": True}
 """Marks a column that costs memory and time for each page that is known: it is kept for policies that need it."""

@@ -6,12 +6,10 @@ page has two thousand. Neither keeps any text: what is shown of a page is read f
 One thread at a time writes. Whoever reads, in this process or in another, sees the last commit.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import tantivy
@@ -20,6 +18,7 @@ from evercrawl.errors import StoreError
 from evercrawl.search import mark
 from evercrawl.search.lookup import MOST, Lookup, QueryCandidates
 from evercrawl.search.mark import NOTHING, Mark, Members
+from evercrawl.search.query import Query
 from evercrawl.search.schema import (
     DIGEST,
     KEY,
@@ -32,9 +31,6 @@ from evercrawl.search.schema import (
 )
 from evercrawl.search.trouble import remedy, told
 from evercrawl.types import Keys, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.search.query import Query
 
 __all__ = ["FOLDER", "HEAP_BYTES", "NOTHING", "Index", "IndexedPage", "erase"]
 

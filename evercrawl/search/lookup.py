@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
 from evercrawl.search.forms import Forms, Words
+from evercrawl.search.query import Query
 from evercrawl.search.schema import ADDRESS, ANCHOR, BODY, HOST, KEY, LANGUAGE, SITE, SLOT, TITLE
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.search.query import Query
 
 MOST: Final = 200
 """Pages that are ranked by all that is known of them, unless more is asked for."""

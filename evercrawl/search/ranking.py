@@ -7,16 +7,12 @@ site is, they count for one. The weights were chosen on one half of the known-it
 reports on the other half.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from evercrawl.search.lookup import QueryCandidates
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.search.lookup import QueryCandidates
 
 ANCHOR_WEIGHT: Final = 2.0
 PHRASE_WEIGHT: Final = 2.5

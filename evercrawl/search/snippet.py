@@ -1,12 +1,9 @@
 """The part of a text that answers a query best, and where the words of the query stand in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from evercrawl.search.forms import Form, Words
+from evercrawl.search.forms import Form, Words
 
 WIDTH: Final = 240
 """Characters of a snippet, or little more."""

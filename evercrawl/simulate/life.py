@@ -1,17 +1,16 @@
 """One life of a crawl in a made-up world: opened, watched and closed as a session on the real one is."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.assemble import assemble, only_named
+from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import go_on
@@ -23,14 +22,10 @@ from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.simulate.checkers.base import Running
 from evercrawl.simulate.surroundings.network import MadeNetwork
+from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
 from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork, WatchedPartition
+from evercrawl.simulate.witness import Witness
 from evercrawl.simulate.worlds.world import DIRECTORY, LifeEnd
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.loop import Crawl
-    from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
-    from evercrawl.simulate.witness import Witness
-
 
 ONE_S: Final = 60.0
 """How long a page that is to be fetched anew is waited for."""

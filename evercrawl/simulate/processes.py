@@ -3,8 +3,6 @@
 Many worlds, one after another or some at once, in the order of their seeds.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -15,14 +13,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.errors import EvercrawlError
+from evercrawl.simulate.result import Result
 from evercrawl.simulate.simulation import simulate
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.result import Result
-
 
 _AHEAD = 2  # worlds a process that are handed out before their turn
 

@@ -1,20 +1,20 @@
 """One world from its beginning to its end: the shipped crawl, life after life, and whoever watches it."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
+from evercrawl.simulate.checkers.base import Checker
 from evercrawl.simulate.checkers.budget import Budget
 from evercrawl.simulate.checkers.cash import CashConserved
 from evercrawl.simulate.checkers.index import IndexFollows
@@ -25,17 +25,12 @@ from evercrawl.simulate.checkers.robots import RobotsObeyed
 from evercrawl.simulate.checkers.starvation import NoneStarves
 from evercrawl.simulate.checkers.visits import EachVisit
 from evercrawl.simulate.life import live
+from evercrawl.simulate.result import Result
 from evercrawl.simulate.surroundings.clock import Crash, run_virtual
 from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
 from evercrawl.simulate.witness import OWN, BrokenPromiseError, Witness
 from evercrawl.simulate.worlds.world import BEGAN_AT, DIRECTORY, LifeEnd, World, drawn
 from evercrawl.store.partition import Partition
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evercrawl.simulate.checkers.base import Checker
-    from evercrawl.simulate.result import Result
 
 CHECKERS: Final[tuple[type[Checker], ...]] = (
     Politeness, RobotsObeyed, Budget, EachVisit, LinksAreItsOwn, CashConserved, Acknowledged, MemoryFollows,

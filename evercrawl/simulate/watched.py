@@ -1,20 +1,16 @@
 """Where a simulation listens: every request, answer and event passes here on its way."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.model.stored.reading import Fetched
+from evercrawl.simulate.surroundings.network import MadeNetwork
+from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.partition import Partition
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Fetched
-    from evercrawl.simulate.surroundings.network import MadeNetwork
-    from evercrawl.store.journal.events import Event, Visit
-    from evercrawl.types import Exchange, Request
+from evercrawl.types import Exchange, Request
 
 
 class WatchedNetwork:

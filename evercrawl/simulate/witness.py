@@ -1,22 +1,18 @@
 """Who hears of all that happens in a made-up world: writes it down, and has every checker look at it."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.progress import Progress
+from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.result import Result, WorldLog
 from evercrawl.simulate.surroundings.clock import Crash, Machine, SimulationError
 from evercrawl.simulate.worlds.world import BEGAN_AT, World
 from evercrawl.store.journal.events import Event, Visit
-
-if TYPE_CHECKING:
-    from evercrawl.progress import Progress
-    from evercrawl.simulate.checkers.base import Checker, Running
-    from evercrawl.types import Exchange, Request
+from evercrawl.types import Exchange, Request
 
 NO_FAULTS = ("struck", "room again", "another scheme")
 OWN = "the program's own"

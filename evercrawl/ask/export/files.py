@@ -1,20 +1,15 @@
 """Tables into files: Parquet in row groups, or JSON lines; a file appears when it is whole."""
 
-from __future__ import annotations
-
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any, Protocol
 
+from evercrawl.ask.export.tables import Columns
 from evercrawl.errors import ConfigError
 from evercrawl.store.archive.warc import iso_date
 from evercrawl.store.disk.whole import atomic_file
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-    from pathlib import Path
-
-    from evercrawl.ask.export.tables import Columns
 
 
 class Out(Protocol):

@@ -1,20 +1,16 @@
 """The tables that a crawl's policy keeps, made of the journal as the policy itself makes them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.ask.export.tables import Columns
 from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError
 from evercrawl.model.view import View, settings
 from evercrawl.schedule.abilities import Tabulates
-
-if TYPE_CHECKING:
-    from evercrawl.ask.export.tables import Columns
-    from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition
 
 PREFIX: Final = "policy."
 _KINDS: Final = {"b": "bool", "i": "int", "u": "int", "f": "float"}

@@ -1,10 +1,8 @@
 """What a crawl knows as three tables: pages, links and visits; a piece at a time, so that memory stays small."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,13 +17,11 @@ from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.abilities import Priced
 from evercrawl.store.journal.events import CHANGED, TLS_BAD, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.store.state import State
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Floats, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
 
 ROWS: Final = 1 << 16  # of a piece, at most or little more
 

@@ -13,23 +13,19 @@ Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers, for
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evercrawl.schedule.abilities import Priced
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas.index import HARMONIC, parts, survival
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.price.price import Price
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.abilities import Priced
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 MOST: Final = 40_000
 """Pages that are reckoned with one by one: those that matter most, and a sample that stands for the others."""

@@ -1,10 +1,9 @@
 """What a crawl may expect of its budget: where it is, and what more or less of it would bring."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.columns import HEAD_BYTES
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.rules.waits import wait_s
-from evercrawl.model.view import PIECE
+from evercrawl.model.view import PIECE, View
 from evercrawl.parse.sites import site as site_of_host
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.schedule.abilities import Allocates, Priced
@@ -23,13 +22,7 @@ from evercrawl.schedule.pages import Pages
 from evercrawl.store.journal.events import CHANGED, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.records.retired import retired
-from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evercrawl.model.view import View
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.types import Floats, Ints, Outcome, Slots
 
 FACTORS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Budgets that are looked at, in units of the present one."""

@@ -1,18 +1,13 @@
 """What the docstrings of a policy say of its parameters, and of the tables it keeps."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from evercrawl.model.policy.policies import parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Policy
 
 _SEE: Final = re.compile(r"See `(\w+)`\.")
 _COLUMN: Final = re.compile(r"^\w+(, \w+)* : .+$")

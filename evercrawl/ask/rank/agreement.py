@@ -1,19 +1,14 @@
 """How well measures of importance agree with what experts say of sites."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.ask.rank.ratings import Ratings
 from evercrawl.importance.sites.agreement import by_chance, cut, identical, majority
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.ask.rank.ratings import Ratings
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.importance.base import Links
 from evercrawl.importance.sites.rising import Steps
 from evercrawl.model.stored.reader import events
+from evercrawl.model.view import View
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, PARTIAL, Visit
 from evercrawl.types import NO_SLOT, Floats, Outcome, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 _HOPS: Final = 4  # from an alias to the page that it stands for
 _UNREAD: Final = -1.0

@@ -1,17 +1,13 @@
 """Which pages gain importance: what the journal tells of links that came and went, in two windows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.ask.rank.link_steps import link_steps
 from evercrawl.ask.rank.top import largest
 from evercrawl.importance.sites.rising import rising
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
+from evercrawl.model.view import View
 
 SHORT: Final = 1 / 8
 """The short window, in parts of the time since the crawl began; the long one is then all of that time."""

@@ -1,20 +1,16 @@
 """Which sites an archive should keep, where it cannot keep all: the most importance for its budget."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.ask.rank.top_sites import importance_of_pages
+from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import OWN, SiteGraph, pages_that_count, site_numbers
+from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
-    from evercrawl.store.state import State
 
 UNITS: Final = ("sites", "pages", "bytes")
 MEASURES: Final = ("importance", "linking", "of_pages")

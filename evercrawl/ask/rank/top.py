@@ -1,18 +1,14 @@
 """The pages that matter most to a crawl."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.change.gamma import rate
+from evercrawl.model.view import View
 from evercrawl.types import Floats, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 _LABELS = {outcome.value: outcome.label for outcome in Outcome}
 

@@ -1,19 +1,14 @@
 """The sites that matter most to a crawl."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evercrawl.ask.rank.top import largest
+from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import SiteGraph, read_pages, site_numbers
+from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
-    from evercrawl.store.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,20 @@
 """One page that answers a question: what is shown of it, its text read from the archive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.ask.rank.top import known
 from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
+from evercrawl.model.view import View
 from evercrawl.parse.encoding import utf8
 from evercrawl.parse.html import read_text
 from evercrawl.parse.scan import scan
+from evercrawl.search.forms import Words
 from evercrawl.search.snippet import Mark, Snippet, marked, snippet
 from evercrawl.store.journal.events import Visit
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
-    from evercrawl.search.forms import Words
-    from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Slots
-
+from evercrawl.store.partition import Partition
+from evercrawl.types import Floats, Slots
 
 READ_BYTES: Final = 1 << 17
 """Of a page's body that are looked through for the part that is shown; more than nine pages in ten are shorter."""

@@ -1,11 +1,9 @@
 """The question that people ask: which pages are about these words, and what is known of each."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -16,15 +14,13 @@ from evercrawl.model.standing import Standing
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search import ranking
+from evercrawl.search.forms import Words
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.search.lookup import MOST, QueryCandidates
 from evercrawl.search.query import Query, parse
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.search.forms import Words
 
 _MORE: Final = 8  # times as many candidates are looked at where filters leave too few
 _PATIENCE: Final = 20.0  # what is believed of pages is read again after so many times as long as that takes

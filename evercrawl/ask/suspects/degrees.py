@@ -1,21 +1,17 @@
 """Sites most of whose pages have exactly as many links, and links to them, as each other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.importance.sites.degrees import Spike, spikes
 from evercrawl.model.stored.reader import events
+from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import OWN, last_read, site_numbers
 from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.types import NO_SLOT, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 KIND: Final = "degrees"
 _SHOWN: Final = 3

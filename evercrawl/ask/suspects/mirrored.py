@@ -1,14 +1,13 @@
 """Hosts that say what others say, by all that was read of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.model.view import View
 from evercrawl.model.web.mirrors import BITS
 from evercrawl.model.web.near import SLIGHT_BYTES
 from evercrawl.model.web.site_graph import HELD
@@ -16,9 +15,6 @@ from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import path_query
 from evercrawl.types import Ints, Keys
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 KIND: Final = "mirror"
 LEAST: Final = 0.8

@@ -1,21 +1,17 @@
 """Sites whose pages say the same phrases again and again, or are put together from a stock of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.model.stored.indexed import content_of
+from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import OWN
 from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.parse.phrases import phrases, repeated, stitched
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.records.records import NEAR
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 KIND: Final = "stuffing"
 SAMPLE: Final = 24

@@ -1,18 +1,14 @@
 """Everything in a crawl that looks like an attempt to mislead it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.ask.suspects.degrees import alike_degrees
 from evercrawl.ask.suspects.mirrored import mirrored
 from evercrawl.ask.suspects.stuffing import stuffing
+from evercrawl.model.view import View
 from evercrawl.model.web.farms import farms
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
-    from evercrawl.model.web.suspicion import Suspicion
+from evercrawl.model.web.suspicion import Suspicion
 
 DETECTORS: Final[tuple[Callable[[View], list[Suspicion]], ...]] = (farms, mirrored, alike_degrees, stuffing)
 

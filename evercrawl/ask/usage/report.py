@@ -1,20 +1,16 @@
 """What a crawl has been told of how it is used."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.ask.rank.top import largest
+from evercrawl.model.view import View
 from evercrawl.model.worth.query_words import QueryWords
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail
 from evercrawl.model.worth.usage_counts import UsageCounts
 from evercrawl.types import Slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 MOST: Final = 10
 """Pages and words that are named."""

@@ -1,33 +1,26 @@
 """Whether archive and journal name the same records: read side by side, since both are in the order of the visits."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Callable
+from typing import Final, cast
 
 import msgspec
 
+from evercrawl.ask.verify.findings import Findings
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import exchange_of
 from evercrawl.parse.digest import digest
-from evercrawl.store.archive.answer import stored
+from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.archive import COVERED, FOLDER
-from evercrawl.store.archive.cdxj import capture_of, index_name, lines
+from evercrawl.store.archive.cdxj import Capture, capture_of, index_name, lines
 from evercrawl.store.archive.member import unpack
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import EntryKind, iso_date, payload_digest
 from evercrawl.store.archive.warc_read import parse, walk
+from evercrawl.store.disk.disk import Disk
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
+from evercrawl.store.state import State
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.ask.verify.findings import Findings
-    from evercrawl.store.archive.answer import Stored
-    from evercrawl.store.archive.cdxj import Capture
-    from evercrawl.store.archive.pointer import Pointer
-    from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.journal.events import Visit
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
 
 _ANSWERS: Final = ("response", "revisit")
 _AHEAD_BYTES: Final = 1 << 20

@@ -1,26 +1,22 @@
 """Whether the cash of a crawl adds up: in all, site by site, and page by page along the links last read."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.ask.verify.findings import Findings
 from evercrawl.importance.base import Importance, Links
 from evercrawl.importance.push import Push
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.stored.reader import events
+from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import MEMBER
+from evercrawl.store.state import State
 from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.ask.verify.findings import Findings
-    from evercrawl.store.cash.accounts import Accounts
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
 
 WORST: Final = 1e-6
 """What a sum may be off by, in parts of all cash, and a page, in parts of its importance and its site's source."""

@@ -1,16 +1,12 @@
 """Whether the search index holds what journal and archive say that there is to be found."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from evercrawl.ask.verify.findings import Findings
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.indexed import difference
 from evercrawl.search.index import FOLDER, Index
-
-if TYPE_CHECKING:
-    from evercrawl.ask.verify.findings import Findings
-    from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition
 
 _REMEDY: Final = "make it again with: evercrawl reindex --dir {}"
 

@@ -1,28 +1,24 @@
 """Whether events follow from those before them, and whether what they fold to is what memory and the files hold."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.ask.verify.cash import compare_cash
+from evercrawl.ask.verify.findings import Findings
 from evercrawl.errors import StoreError
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import CHANGED, Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
 from evercrawl.store.records.records import RECORD
 from evercrawl.store.resuming import to_try
+from evercrawl.store.state import State
 from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.known import KNOWN
 from evercrawl.store.table.urllog import LOG as URL_FILE
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.ask.verify.findings import Findings
-    from evercrawl.store.state import State
 
 _CHUNK: Final = 1 << 20
 _OUTCOMES: Final = frozenset({0, *Outcome})

@@ -1,10 +1,8 @@
 """Whether a crawl directory is true to itself: journal, snapshots, derived files and archive tell one story."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import xxhash
@@ -20,19 +18,16 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.stored.reader import opened, sound
 from evercrawl.store.disk import snapshot
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder, last_begun
 from evercrawl.store.folding import replay
 from evercrawl.store.journal.events import Lost, Visit
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
+from evercrawl.store.partition import Partition
+from evercrawl.store.state import State
 
 Watch: TypeAlias = Callable[[str, int, int], None]
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
-
 
 _EVERY = 1000  # events between two words about the progress
 

@@ -1,12 +1,8 @@
 """What there is to say about the decision on one page; `evercrawl.ask.why.why` says it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from evercrawl.ask.why.feeders import Feeder
+from evercrawl.ask.why.feeders import Feeder
 
 
 @dataclass(frozen=True, slots=True)

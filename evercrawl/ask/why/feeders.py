@@ -1,20 +1,16 @@
 """Which pages a page's importance comes from: who links to it, and how much each gives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evercrawl.importance.base import Links
 from evercrawl.model.stored.reader import events
+from evercrawl.model.view import View
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 
 @dataclass(frozen=True, slots=True)

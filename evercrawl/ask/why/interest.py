@@ -1,17 +1,13 @@
 """How much more than its importance says a page counts, and why: by `[[focus]]`, weights and `discovery`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from evercrawl.config import Focus
 from evercrawl.model.focus import EVEN, discovery_weight, unasked, weighs
+from evercrawl.model.view import View
 from evercrawl.model.worth.weights import IMPORTANCE
-
-if TYPE_CHECKING:
-    from evercrawl.config import Focus
-    from evercrawl.model.view import View
 
 _NAMES: Final = ("url", "type", "words")
 

@@ -1,19 +1,13 @@
 """Why a URL is no page of a crawl, and what would make it one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.ask.why.waiting import robots_rule
 from evercrawl.fetch.guard import Guard
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
+from evercrawl.model.view import View
 from evercrawl.parse.urls import hostname
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 _BOUNDS = {
     "scope": 'scope = "{scope}": no seed is on {host}{wider}',

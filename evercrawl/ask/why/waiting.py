@@ -1,21 +1,15 @@
 """What a page waits for before it is visited: its turn, its host, its robots.txt, the wait of a page in trouble."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.fetch.robots import parse
 from evercrawl.model.rules.robots import ROBOTS_FILE, stored, unreachable
 from evercrawl.model.stored.answers import instant
+from evercrawl.model.view import View
 from evercrawl.model.web.mirrors import SAMPLED
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.store.resuming import unanswered
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 
 def robots_rule(view: View, url: str) -> str:

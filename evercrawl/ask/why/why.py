@@ -1,10 +1,8 @@
 """Why a page is visited when it is, or is not: the decision in numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +16,15 @@ from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.stored.reader import visits
+from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.pages import Pages
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.records import lasting
 from evercrawl.store.records.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
-    from evercrawl.schedule.base import Policy
-    from evercrawl.schedule.pages import Pages
 
 
 def why(view: View, url: str, most: int = 10) -> Why:

@@ -1,16 +1,10 @@
 """All that a ledger knows: who has what and links where, as a fold over what happened."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
 
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Importance, Links, Past
 from evercrawl.importance.ledger.cells import Cells
 from evercrawl.importance.ledger.network import Event, NetworkPage, gifts
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Importance, Links
 
 
 class Book:

@@ -11,18 +11,13 @@ is worked out anew, and a damaged value is harmless once that has been done. Cas
 `residuals.residual` does the same for the columns of a graph.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.ledger.ledger import Ledger
 
 
 def repair(ledger: Ledger) -> dict[Hashable, float]:

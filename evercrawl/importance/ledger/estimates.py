@@ -1,19 +1,15 @@
 """What a ledger says about importance, by the estimators of the literature."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from evercrawl.importance.aopic import AOPIC
+from evercrawl.importance.ledger.ledger import Ledger
+from evercrawl.importance.ledger.network import NetworkPage
 from evercrawl.importance.newcomers import Newcomers, Rule, introduced
 from evercrawl.importance.newcomers import guess as guess_of
-
-if TYPE_CHECKING:
-    from evercrawl.importance.ledger.ledger import Ledger
-    from evercrawl.importance.ledger.network import NetworkPage
 
 Estimate: TypeAlias = Literal["history", "paper", "identity", "scheme"]
 

@@ -4,18 +4,13 @@ Crawls keep cash in columns of the store. This keeps it in a plain dictionary, f
 number, so with fractions the laws hold exactly, and all of its state is a fold over `journal`, as that of a crawl is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from evercrawl.importance.base import Account, Importance, Transfer
+from evercrawl.importance.base import Account, Importance, Past, Transfer
 from evercrawl.importance.ledger.book import Book
+from evercrawl.importance.ledger.matrices import Matrix
 from evercrawl.importance.ledger.network import Event, NetworkPage, PageLinks
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Past
-    from evercrawl.importance.ledger.matrices import Matrix
 
 
 class Ledger(Book):

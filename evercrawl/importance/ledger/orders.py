@@ -1,15 +1,11 @@
 """In which order the pages of a ledger are visited. Importance does not depend on it, as long as each has its turn."""
 
-from __future__ import annotations
-
 import heapq
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from evercrawl.importance.ledger.ledger import Ledger
+from evercrawl.importance.ledger.ledger import Ledger
 
 
 class Order(ABC):

@@ -13,14 +13,11 @@ holds whatever crashes when. Shards count their own part of the clock G and hear
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING
 
+from evercrawl.importance.base import Importance
 from evercrawl.importance.ledger.batches import Ack, Applied, CashBatch, Entry, Sent, Settled
 from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.ledger.network import Event
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Importance
 
 
 class Shard(Ledger):

@@ -1,16 +1,12 @@
 """Directions that a linear step keeps, by iteration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from evercrawl.importance.offline.graph import Graph
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
 
 _STEPS: Final = 100_000
 _PATIENCE: Final = 10  # steps in which the error that can be seen does not get less, for it is rounding

@@ -1,16 +1,12 @@
 """PageRank: what a surfer comes to who follows links, and now and then begins anew."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from evercrawl.importance.offline.graph import Graph
 from evercrawl.importance.offline.solver import solved
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
 
 
 def damped(graph: Graph, tax: float = 0.15) -> Floats:

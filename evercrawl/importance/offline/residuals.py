@@ -1,16 +1,12 @@
 """What the solver works on: values x and residuals r = source + xM - x, less and less of them in every sweep."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.importance.offline.graph import Graph
 from evercrawl.kernels import Library, pointer
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
 
 _KERNELS: Final = Library("evercrawl.importance._push_kernel")
 _SMALL: Final = 0.5  # residuals below this part of the mean wait for a later sweep

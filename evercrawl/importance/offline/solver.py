@@ -1,17 +1,13 @@
 """Importance at once from links that are all known: residuals are pushed in sweeps until the error is small enough."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from evercrawl.importance.offline.graph import Graph
 from evercrawl.importance.offline.residuals import Residuals
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
 
 _FLOOR: Final = 2.0**-53  # nobody can ask for more than doubles hold
 

@@ -1,17 +1,11 @@
 """TrustRank: PageRank of a surfer who always begins with pages that somebody trusts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.importance.offline.graph import Graph
 from evercrawl.importance.offline.pagerank import pagerank
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.importance.offline.graph import Graph
 
 
 def trustrank(graph: Graph, trusted: NDArray[np.integer], tax: float = 0.15, tolerance: float = 1e-12) -> Floats:

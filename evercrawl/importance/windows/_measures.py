@@ -4,20 +4,15 @@ Kept of a page are the G-time at which the interval of the oldest measure began,
 measure, the oldest first, behind as many zeros as there are places left.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from evercrawl.importance.base import Past
+from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows.base import Pasts, Window, earned
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.importance.base import Account
 
 WHOLE: Final = 3
 """The newest measures, which are never merged."""

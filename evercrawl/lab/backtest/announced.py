@@ -3,18 +3,14 @@
 How often a replay looks at all pages, and how far ahead it may choose.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.lab.backtest.setting import ReplaySetting
+from evercrawl.lab.backtest.truth import Truth
 from evercrawl.lab.polling.changing import AnnouncedSignals
-
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.setting import ReplaySetting
-    from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.schedule.base import InvalidatedBy, Policy
+from evercrawl.schedule.base import InvalidatedBy, Policy
 
 
 class ReplayLooks(NamedTuple):

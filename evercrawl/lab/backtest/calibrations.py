@@ -1,8 +1,6 @@
 """How true P(fresh) was, of each site of a replay apart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +8,7 @@ from numpy.typing import NDArray
 from evercrawl.change.calibration import BINS, Calibration
 from evercrawl.types import Floats, Ints
 
-if TYPE_CHECKING:
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 AT_ONCE: Final = 2**16
 """Outcomes that are put by before they are counted: counting has a price for each site."""

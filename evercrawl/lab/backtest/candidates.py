@@ -3,22 +3,17 @@
 All of them are looked at now and then only; in between there are the most promising, and those that became known since.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.schedule.abilities import Follows, Plans
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.polling.polled import HeldColumns
-    from evercrawl.schedule.base import Context, Policy
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
+from evercrawl.types import Floats, Ints, Slots
 
 
 class Choice(NamedTuple):

@@ -1,18 +1,14 @@
 """When there are pages, and when a crawler comes to know of them."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.lab.backtest.truth import GONE, Truth
+from evercrawl.lab.histories import History
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories import History
 
 _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 

@@ -1,16 +1,10 @@
 """Which links pages have at any instant, as the link log of a history tells."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from evercrawl.lab.backtest.truth import Truth
+from evercrawl.lab.histories import History
 from evercrawl.types import Ints, Keys
-
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.lab.histories import History
 
 
 class LinkSets:

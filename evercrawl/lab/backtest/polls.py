@@ -1,27 +1,21 @@
 """What polls find, and what is learned from it."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.lab.backtest.calibrations import Calibrations
-from evercrawl.lab.backtest.shown import SIZE_BYTES, Shown
+from evercrawl.lab.backtest.recorded import Recorded
+from evercrawl.lab.backtest.shown import SIZE_BYTES, Shown, Shows
+from evercrawl.lab.backtest.truth import Truth
+from evercrawl.lab.polling.changing import SeenChanges
+from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.schedule.abilities import Learns, p_fresh
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import Visits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.backtest.recorded import Recorded
-    from evercrawl.lab.backtest.shown import Shows
-    from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.lab.polling.changing import SeenChanges
-    from evercrawl.lab.polling.polled import HeldColumns
-    from evercrawl.schedule.base import Policy
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _NONE: Final = np.zeros(0, np.int64)
 

@@ -1,21 +1,17 @@
 """Pages that change as was recorded, as a world in which a policy may poll."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.lab.backtest._replay_layout import HELD, NEVER
+from evercrawl.lab.backtest.announced import Announced
+from evercrawl.lab.backtest.truth import Truth
 from evercrawl.lab.polling.changing import AnnouncedSignals, ChangingWorld, SeenChanges
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.announced import Announced
-    from evercrawl.lab.backtest.truth import Truth
 
 _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 

@@ -1,11 +1,9 @@
 """One replay: a policy, a history, and a budget."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,18 +14,16 @@ from evercrawl.lab.backtest.discovery import Births
 from evercrawl.lab.backtest.polls import Polls
 from evercrawl.lab.backtest.recorded import Recorded
 from evercrawl.lab.backtest.replayed import Replayed
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.shown import shows
 from evercrawl.lab.backtest.spending import Spending
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.backtest.weights import weights
+from evercrawl.lab.histories import History
 from evercrawl.lab.polling.conditions import Conditions
 from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.schedule.base import Policy
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.setting import ReplaySetting
-    from evercrawl.lab.histories import History
 
 __all__ = ["Replay", "Replayed", "replay"]
 _TOLD: Final = 64  # turns between two words on how far it has come

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.change.calibration import Calibration
+from evercrawl.lab.backtest.calibrations import Calibrations
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.change.calibration import Calibration
-    from evercrawl.lab.backtest.calibrations import Calibrations
 
 _PER_PAGE: Final = (
     "weight", "alive_s", "fresh_s", "content_fresh_s", "stale_s2", "polls", "unchanged", "first_sight_s", "unseen",

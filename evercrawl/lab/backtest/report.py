@@ -1,10 +1,8 @@
 """What replays of one history say of the policies, in numbers with intervals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +10,11 @@ from numpy.typing import NDArray
 from evercrawl.change.calibration import Calibration
 from evercrawl.errors import ConfigError
 from evercrawl.lab.backtest.bootstrap import interval, medians, over_sites, resampled
+from evercrawl.lab.backtest.replayed import Replayed
 from evercrawl.lab.backtest.rows import Mean, ReplayRow
 from evercrawl.types import Floats, Ints
 
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.replayed import Replayed
-
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 FLOOR: Final = "uniform"
 CEILING: Final = "notices"

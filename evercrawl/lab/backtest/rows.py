@@ -1,12 +1,9 @@
 """What replays came to: a row for each, and one for their mean over the sites."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-if TYPE_CHECKING:
-    from evercrawl.change.calibration import Calibration
+from evercrawl.change.calibration import Calibration
 
 MEAN: Final = "mean"
 """What stands for the site's name where something is said of the mean over sites."""

@@ -1,29 +1,25 @@
 """Many replays, one after another or some at once, in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.lab.backtest.bootstrap import clusters
 from evercrawl.lab.backtest.replay import replay
+from evercrawl.lab.backtest.replayed import Replayed
+from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.backtest.truth import truth
 from evercrawl.lab.histories import History, pooled, read
 from evercrawl.simulate.processes import SPAWN, processes
 from evercrawl.types import Ints
 
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.replayed import Replayed
-    from evercrawl.lab.backtest.setting import ReplaySetting
-
-    Tell = Callable[[str, float, int], None]
-    """Called now and then with what is being done, how much is done, and of how much, in replays."""
+Tell = Callable[[str, float, int], None]
+"""Called now and then with what is being done, how much is done, and of how much, in replays."""
 
 _LOOK_S: Final = 0.5  # between two looks at what other processes have done
 _SHARED: dict[str, Any] = {}  # in a process of the pool: how much of each replay is done

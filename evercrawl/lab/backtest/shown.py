@@ -1,26 +1,20 @@
 """What polls show beside changes: links, pages that become known by them, and bytes; for policies that ask."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.lab.backtest.discovery import LinkedFirst
 from evercrawl.lab.backtest.link_sets import LinkSets
 from evercrawl.lab.backtest.places import looks_of
+from evercrawl.lab.backtest.setting import ReplaySetting
+from evercrawl.lab.backtest.truth import Truth
+from evercrawl.lab.histories import History
 from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import Facts
-from evercrawl.types import Ints
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.backtest.setting import ReplaySetting
-    from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.lab.histories import History
-    from evercrawl.schedule.base import Policy
-    from evercrawl.types import Floats, Keys
+from evercrawl.types import Floats, Ints, Keys
 
 SIZE_BYTES: Final = 10_000.0
 """Of a page whose size is not on record, or is of no interest."""

@@ -1,19 +1,15 @@
 """How many polls there are to make, tick by tick."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.backtest.discovery import Births
 from evercrawl.lab.backtest.setting import DAY_S
+from evercrawl.lab.backtest.truth import Truth
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.discovery import Births
-    from evercrawl.lab.backtest.truth import Truth
 
 TICKS: Final = 60
 """Ticks a cycle, the time in which every page could be polled once: in each as many pages are chosen at once."""

@@ -1,18 +1,12 @@
 """How much the pages of a history matter: PageRank of the links there are when its replay begins."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.importance.offline import Graph
 from evercrawl.importance.offline.pagerank import damped, importance
+from evercrawl.lab.backtest.truth import Truth
+from evercrawl.lab.histories import History, LinkLog
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.backtest.truth import Truth
-    from evercrawl.lab.histories import History, LinkLog
 
 
 def weights(history: History, pages: Truth) -> Floats:

@@ -1,9 +1,7 @@
 """Freshness with a part of the harmonic cost, so that no page is left for good: what it takes, and what it gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -11,13 +9,11 @@ from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.one_price import changes
 from evercrawl.lab.contests.printed_ratios import CORRELATIONS
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along, at_least, listed, near
 from evercrawl.schedule.formulas.objectives import freshness, h, harmonic, missed
 from evercrawl.schedule.policies.azar import fresh_at_random
 from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
 
 PARTS: Final = (0.0, 0.003, 0.02, 0.05, 1.0)
 """theta: nothing, as `price` is shipped, more, as figures were printed for, and nothing else."""

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.one_price import changes
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along, listed
 from evercrawl.schedule.formulas.objectives import freshness, h
 from evercrawl.types import Floats
 
 Divisor: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
-
 
 BUDGETS: Final = (0.01, 0.1)
 """Bytes a day, as a part of those of all pages."""

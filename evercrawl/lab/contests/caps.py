@@ -1,32 +1,23 @@
 """Hosts that allow only so many visits: how near to the best that their limits leave possible."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evercrawl.lab.base import Claim, Panel, PanelCurve
-from evercrawl.lab.contests.comparison import TURNS, Comparison, closed_form
+from evercrawl.lab.base import Claim, LabOptions, Panel, PanelCurve, Row, Say
+from evercrawl.lab.contests.comparison import TURNS, Case, Comparison, closed_form
 from evercrawl.lab.contests.contest import abandons_none, whole
 from evercrawl.lab.contests.contestants import Contestant
 from evercrawl.lab.polling.conditions import TICKS
 from evercrawl.lab.polling.polling import Conditions, PollingRun
-from evercrawl.lab.polling.population import HOSTS
+from evercrawl.lab.polling.population import HOSTS, Population
 from evercrawl.lab.tables import at_least, listed, mean, near, ours
 from evercrawl.schedule.formulas import allocation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.contests.comparison import Case
-    from evercrawl.lab.polling.population import Population
-    from evercrawl.schedule.formulas.allocation import Constrained
-    from evercrawl.types import Floats
+from evercrawl.schedule.formulas.allocation import Constrained
+from evercrawl.types import Floats
 
 _BUDGET: Final = 0.1
 _TURNS: Final = 2 * TURNS

@@ -1,9 +1,7 @@
 """Rates and importance that become others while a crawl goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,11 +10,9 @@ from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.contest import Contest, abandons_none, table, whole
 from evercrawl.lab.contests.contestants import PLUGGED, Contestant
 from evercrawl.lab.polling.polling import Conditions
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along, at_least, listed, near, ours, places
 from evercrawl.schedule.formulas import allocation
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
 
 _BUDGETS: Final = (0.03, 0.3)
 _LEAST: Final = 0.92  # of the optimum, where a tenth of all rates become others in a cycle

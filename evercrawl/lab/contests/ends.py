@@ -4,24 +4,20 @@ Rates are known, and each objective allocates the same budget with the code that
 harmonic cost and the age of every allocation are worked out. For freshness by bytes all are made to spend the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.byte_costs import Costs, costs
 from evercrawl.lab.contests.comparison import closed_form, unrun
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along
 from evercrawl.schedule.formulas.objectives import OBJECTIVES, freshness
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.optimal import Optimal
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
 
 ENDS: Final = {
     "freshness": "freshness",

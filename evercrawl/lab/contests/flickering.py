@@ -1,22 +1,16 @@
 """Pages that flicker: what it is worth to tell what lasts of a change from what does not."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from evercrawl.lab.base import Claim
-from evercrawl.lab.contests.comparison import Comparison
+from evercrawl.lab.base import Claim, LabOptions, Row
+from evercrawl.lab.contests.comparison import Case, Comparison
 from evercrawl.lab.polling.flickering import Flickering, flickering, in_closed_form
 from evercrawl.lab.polling.polling import PollingRun
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.policies.price.price import Price
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row
-    from evercrawl.lab.contests.comparison import Case
-    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.03, 0.3)
 SHARES: Final = (0.1, 0.3, 0.5)

@@ -1,21 +1,17 @@
 """The comparison of schedules by what is known of rates: closed forms, and ours with rates known and learned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests import blends, byte_costs, ends
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.contest import Contest, abandons_none, as_printed, promise, whole, worst
 from evercrawl.lab.contests.contestants import INDEX, STARTS
 from evercrawl.lab.contests.printed_ratios import BUDGETS, CORRELATIONS
 from evercrawl.lab.contests.still_rates import EVEN, RANDOM, still
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import labels
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import Claim, LabOptions, Row, Say
-    from evercrawl.lab.polling.population import Population
 
 LEAST: Final = {
     **{

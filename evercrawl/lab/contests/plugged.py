@@ -1,23 +1,19 @@
 """The index with one rate in the place of what is believed of it: what it is worth to average over beliefs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.abilities import Assessed, Learns
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.shared.checked import Checked, rate_per_s
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
 
 ESTIMATORS: Final = ("mean", "thompson", "log_corrected", "naive")
 _SURE: Final = 1e12  # of the shape: a rate that is known

@@ -1,18 +1,14 @@
 """The cases of a comparison, run in as many processes as asked for, and kept as they end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from evercrawl.lab.base import Row, Say
 from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 from evercrawl.simulate.processes import processes
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import Row, Say
 
 
 class Runnable(Protocol):

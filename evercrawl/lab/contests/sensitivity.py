@@ -1,23 +1,15 @@
 """What it costs to begin with a wrong prior, or with too much patience or too little."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from evercrawl.lab.base import Claim
-from evercrawl.lab.contests.comparison import Comparison
+from evercrawl.lab.base import Claim, LabOptions, Row
+from evercrawl.lab.contests.comparison import Case, Comparison
 from evercrawl.lab.contests.wrong import FixedPrior, Patient, prior_of
 from evercrawl.lab.polling.polling import Conditions, PollingRun
-from evercrawl.lab.polling.population import DAY_S
+from evercrawl.lab.polling.population import DAY_S, Population
 from evercrawl.lab.tables import along, listed
 from evercrawl.schedule.policies.price_gamma import PriceGamma
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from evercrawl.lab.base import LabOptions, Row
-    from evercrawl.lab.contests.comparison import Case
-    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.01, 0.1, 1.0)
 SHAPES: Final = (0.2, 0.3, 0.4, 0.5, 1.0, 2.0)

@@ -1,20 +1,16 @@
 """Changes that are announced, not all and sometimes wrongly: what it helps to be told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import closed_form, unrun
 from evercrawl.lab.contests.contest import Contest, whole
 from evercrawl.lab.contests.contestants import Contestant
 from evercrawl.lab.polling.polling import Conditions
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.formulas.signals import optimum
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.03, 0.3)
 """At which announcements are compared."""

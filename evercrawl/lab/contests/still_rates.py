@@ -1,13 +1,12 @@
 """What visits at fixed rates earn, in closed form: the rows of the comparison that need no run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Container
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
+from evercrawl.lab.polling.population import Population
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.policies.azar import fresh_at_random, random_optimum
 from evercrawl.schedule.policies.lambda_crawl import harmonic_optimum
@@ -15,11 +14,7 @@ from evercrawl.schedule.policies.marked_point.counts import by_price
 from evercrawl.schedule.policies.partition import grouped
 from evercrawl.types import Floats
 
-Rule: TypeAlias = Callable[["Floats", "Floats", float], "Floats"]
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
-
+Rule: TypeAlias = Callable[[Floats, Floats, float], Floats]
 
 _GROUPS: Final = 20
 _CLUSTERING: Final = 50

@@ -1,16 +1,12 @@
 """Published crawlers as policies, beside ours: every one with rates to learn, and nothing known at the start."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.contest import Contest, abandons_none, table, whole
 from evercrawl.lab.contests.contestants import SYSTEMS
 from evercrawl.lab.contests.printed_ratios import BUDGETS, CORRELATIONS
 from evercrawl.lab.contests.yardsticks import closed_forms, reaches
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import Claim, LabOptions, Row, Say
 
 _DRAWN: Final = (
     "price", "optimal", "lambda_crawl, random", "nutch_adaptive, a cycle", "stormcrawler_adaptive", "chile", "tianwang",

@@ -1,19 +1,15 @@
 """Table 1 of the survey: freshness and age by the order of visits, in closed form and drawn."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.change import copies, expectations
+from evercrawl.change.expectations import Order
 from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.contests.comparison import plain
 from evercrawl.lab.tables import column, listed
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.change.expectations import Order
 
 _RATES: Final = ((0.1, 1.0), (1.0, 1.0), (3.0, 1.0), (1.0, 4.0))
 """Changes and visits, in the same unit of time."""

@@ -1,21 +1,15 @@
 """Pages that vanish: what it is worth to know how fast, where none, some or all of them come back."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from evercrawl.lab.base import Claim
-from evercrawl.lab.contests.comparison import Comparison
+from evercrawl.lab.base import Claim, LabOptions, Row
+from evercrawl.lab.contests.comparison import Case, Comparison
 from evercrawl.lab.polling.polling import Conditions, PollingRun
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.policies.price.price import Price
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row
-    from evercrawl.lab.contests.comparison import Case
-    from evercrawl.lab.polling.population import Population
 
 BUDGETS: Final = (0.03, 0.3)
 DEATHS: Final = 0.05

@@ -1,18 +1,12 @@
 """Beliefs that begin wrong, and patience that is not as shipped, to be put in the place of the usual ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.change.special import digamma
 from evercrawl.lab.polling.beliefs import PollingBeliefs
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price_gamma import PriceGamma
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 
 class FixedPrior(PollingBeliefs):

@@ -8,20 +8,16 @@ visits earn has a closed form itself.
 Figures printed of fixed rates are of rates that are known: rows that learn are not held to them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.lab.base import Claim, LabOptions, Row, Say
 from evercrawl.lab.contests.comparison import TURNS, closed_form, unrun
 from evercrawl.lab.contests.printed_ratios import CORRELATIONS, WITHIN, printed
 from evercrawl.lab.contests.still_rates import EVEN, RANDOM, still, visited_every
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.tables import at_least, listed, mean, places
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
 
 UNIFORM: Final = "uniform"
 _FIRST_DAYS: Final = {"Nutch, start 30 days": 30.0}  # the first interval

@@ -1,7 +1,5 @@
 """Visits of OPIC, compiled; `importance.ledger.ledger` has the same in plain sight, one at a time."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

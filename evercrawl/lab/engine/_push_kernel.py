@@ -1,7 +1,5 @@
 """Visits under push, compiled; `importance.push` and the ledger have the same in plain sight, one at a time."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final, NamedTuple
 

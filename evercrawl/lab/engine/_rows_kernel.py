@@ -1,7 +1,5 @@
 """Rows that grow, shrink and move, compiled: whom each page links to, or is linked from, in one long array."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

@@ -1,22 +1,16 @@
 """OPIC and push on webs of links alone: as many visits as are asked for, millions in a second."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, address_table, pointer
-from evercrawl.lab.engine.living import LinkRows
+from evercrawl.lab.engine.living import ChangingWeb, LinkRows
+from evercrawl.lab.engine.picking import Picker
 from evercrawl.lab.engine.visiting import Engine, Moves, VisitWatcher
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.lab.engine.living import ChangingWeb
-    from evercrawl.lab.engine.picking import Picker
-    from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats, Ints
 
 __all__ = ["Engine", "Moves", "OpicEngine", "PushEngine", "VisitWatcher"]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.simulate.graphs.base import Web
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints, Spans
+from evercrawl.types import Floats, Ints, Spans
 
 _KERNELS: Final = Library("evercrawl.lab.engine._rows_kernel")
 _ROOM: Final = 1 << 16

@@ -1,20 +1,15 @@
 """Who visits, and who looks on: what every way to work out importance visit by visit has in common."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.kernels import pointer
 from evercrawl.lab.engine.living import ChangingWeb
-from evercrawl.lab.engine.picking import GreedyPicker
-
-if TYPE_CHECKING:
-    from evercrawl.lab.engine.picking import Picker
-    from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints, Spans
+from evercrawl.lab.engine.picking import GreedyPicker, Picker
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats, Ints, Spans
 
 _AT_ONCE: Final = 1 << 20  # visits that are noted before they are looked at
 

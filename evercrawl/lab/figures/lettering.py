@@ -1,13 +1,10 @@
 """How figures look: colours and marks of their own, titles and legends as wide as there is room, and never wider."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from evercrawl.lab.base import Panel, PanelCurve
+from evercrawl.lab.base import Panel, PanelCurve
 
 MARKS: Final = "os^vDPX*<>"
 DASHES: Final = ("-", "--", ":", "-.")

@@ -1,20 +1,16 @@
 """Draw what an experiment found, as a PNG that is small enough for a page of documentation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from numpy import asarray
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.base import Panel, Results
 from evercrawl.lab.figures.lettering import Styles, canvas, headed, legend_below, measured, titled
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import Panel, Results
 
 _INCHES: Final = (5.2, 3.9)
 _DPI: Final = 80

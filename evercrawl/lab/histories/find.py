@@ -1,19 +1,15 @@
 """What people write where a history is asked for, and which histories that means."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.histories.history import History
 from evercrawl.lab.histories.journal import history_of_crawl
 from evercrawl.lab.histories.tables import KINDS, names_in, read_history
+from evercrawl.model.stored.reader import Tell
 from evercrawl.store.partition import is_crawl
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.history import History
-    from evercrawl.model.stored.reader import Tell
 
 SHIPPED: Final = Path(str(files("evercrawl.lab.histories") / "shipped"))
 """Folder of the histories that come with the package."""

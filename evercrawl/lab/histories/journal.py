@@ -3,11 +3,9 @@
 Links of pages as a crawl saw them come and go.
 """
 
-from __future__ import annotations
-
 from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,10 +14,8 @@ from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICA
 from evercrawl.model.stored.reader import Tell, events, opened
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, PARTIAL, UNCHANGED, Lost, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, Ints, Outcome, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
 
 
 class JournalLinks:

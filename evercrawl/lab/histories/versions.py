@@ -1,10 +1,8 @@
 """The versions of pages that a crawl archived, as sets of runs of words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evercrawl.change.extent import changed
 from evercrawl.change.shingles import shingles, word_keys
@@ -14,10 +12,8 @@ from evercrawl.model.stored.reader import events, opened
 from evercrawl.parse.digest import keys
 from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.journal.events import UNCHANGED, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import Keys, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
 
 _READ = (Outcome.OK, Outcome.DUPLICATE)
 

@@ -1,7 +1,5 @@
 """Crawls that read each page once, compiled: what is known and not read stands in a heap, or waits on its site."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Greedy visits of OPIC to a web that becomes known link by link, looked at through a smooth window, compiled."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final, NamedTuple
 

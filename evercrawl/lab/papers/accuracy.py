@@ -1,16 +1,12 @@
 """How far what is thought of pages is from the truth, in every sense in which it may matter."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.importance.offline import Graph, solve
+from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.graphs.base import Web
 
 _TOP: Final = 10  # the important pages are the tenth of all with most importance, as in the paper
 _PAIRS: Final = 1000  # pages whose order is compared, each with each

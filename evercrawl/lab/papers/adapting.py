@@ -1,32 +1,24 @@
 """How well what is thought of pages follows a web that changes: for figures 4 to 6."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.importance.offline import Graph, solve
-from evercrawl.importance.windows.base import TURN
+from evercrawl.importance.windows.base import TURN, Window
 from evercrawl.importance.windows.interpolation import Interpolation
 from evercrawl.importance.windows.two_windows import TwoWindows
-from evercrawl.lab.base import Panel, PanelCurve
+from evercrawl.lab.base import Panel, PanelCurve, Row, Say
 from evercrawl.lab.engine.engine import Engine, OpicEngine, PushEngine
 from evercrawl.lab.engine.living import ChangingWeb
 from evercrawl.lab.engine.picking import fresh
-from evercrawl.lab.engine.windows import Printed, looking_on
+from evercrawl.lab.engine.windows import BothWindows, Measures, Printed, Smooth, looking_on
 from evercrawl.lab.figures.plotting import formed
 from evercrawl.lab.papers.accuracy import MEASURES, RANKED, TrueImportance, importance
 from evercrawl.lab.tables import column
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from evercrawl.importance.windows.base import Window
-    from evercrawl.lab.base import Row, Say
-    from evercrawl.lab.engine.windows import BothWindows, Measures, Smooth
-    from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats
 
 RATES: Final = (0.0, 0.01, 0.05, 0.1, 0.25)
 """Parts of all pages that change while as many pages are visited as there are."""

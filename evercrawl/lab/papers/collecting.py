@@ -1,18 +1,14 @@
 """Crawls that read each page once, in one order or another, so that orders can be compared."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.importance.offline import Graph, solve
 from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.model.web.known_ranks import TAX, TOLERANCE, following
+from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.graphs.base import Web
 
 _KERNELS: Final = Library("evercrawl.lab.papers._collect_kernel")
 _BREADTH, _IN_DEGREE, _OPIC, _RANK, _PUSH, _FIXED = range(6)

@@ -1,26 +1,19 @@
 """How fast what is thought of pages comes to the truth, where links stay as they are: figures 2 and 3 as panels too."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.importance.offline import damped
 from evercrawl.importance.windows.two_windows import TwoWindows
-from evercrawl.lab.base import Panel, PanelCurve
+from evercrawl.lab.base import Panel, PanelCurve, Row, Say
 from evercrawl.lab.engine.engine import OpicEngine, PushEngine
-from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, RandomPicker, xyleme
+from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, Picker, RandomPicker, xyleme
 from evercrawl.lab.engine.windows import looking_on
 from evercrawl.lab.papers.accuracy import MEASURES, RANKED, TrueImportance, graph_of, importance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from evercrawl.lab.base import Row, Say
-    from evercrawl.lab.engine.picking import Picker
-    from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats
 
 ORDERS: Final[dict[str, Callable[[int], Picker]]] = {
     "random": RandomPicker, "cycle": CyclePicker, "greedy": lambda _: GreedyPicker(), "80/20": xyleme,

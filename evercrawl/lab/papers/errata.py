@@ -1,23 +1,17 @@
 """Errors found in print: what is not so, and by how much."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.engine.engine import Moves, OpicEngine, VisitWatcher
-from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, RandomPicker
+from evercrawl.lab.engine.picking import CyclePicker, GreedyPicker, Picker, RandomPicker
 from evercrawl.lab.papers.accuracy import importance
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, percent
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.engine.picking import Picker
-    from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats, Ints
 
 _SMALL: Final = 100  # pages on which the pseudo-code is followed to the letter
 _LINKS: Final = 3  # of each, one of them to the page itself

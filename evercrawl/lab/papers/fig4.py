@@ -1,17 +1,13 @@
 """Figure 4: influence of the window's size."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from evercrawl.importance.windows.base import Window
 from evercrawl.importance.windows.variable import Variable
 from evercrawl.lab.base import Claim, Experiment, LabOptions, Results, Row, Say
 from evercrawl.lab.papers.adapting import EVERYWHERE, PRINTED, PUSH, RATES, adapt, errors, mean, panels
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import both, percent, plainly
-
-if TYPE_CHECKING:
-    from evercrawl.importance.windows.base import Window
 
 _SMALL, _MIDDLE, _LARGE = (f"variable, {count} measures{PRINTED}" for count in (4, 8, 16))
 _EARNED: Final = "variable, 8 measures"

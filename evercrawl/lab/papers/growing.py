@@ -1,8 +1,6 @@
 """OPIC on a web that becomes known link by link, or grows, so that there are newcomers at every moment."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,9 +11,7 @@ from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.kernels import Library, address_table
 from evercrawl.lab.papers.collecting import known_links
 from evercrawl.simulate.graphs.base import Web
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _KERNELS: Final = Library("evercrawl.lab.papers._growth_kernel")
 _SOLVED: Final = 1e-6  # sum of the errors

@@ -1,10 +1,8 @@
 """Growth: what pages just found are thought to be worth, and what they are worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -16,10 +14,8 @@ from evercrawl.lab.papers.growing import Growing
 from evercrawl.lab.papers.orders import seeds_of
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, percent
+from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.graphs.base import Web
 
 WAYS: Final = (*RULES, "none", "alone")
 """Rules for the guess; no history at all, a guess of 0; and each page judged by what it earned alone."""

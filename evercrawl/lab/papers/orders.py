@@ -1,10 +1,8 @@
 """The orders of the survey, compared: how soon each comes by the pages that matter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,10 +12,8 @@ from evercrawl.lab.papers.accuracy import importance
 from evercrawl.lab.papers.collecting import ORDERS, collect
 from evercrawl.lab.papers.webs import KINDS, read, sites_of, web_of
 from evercrawl.lab.tables import percent
+from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.graphs.base import Web
 
 ASSERTED: Final = (
     ("pagerank", "in_degree"),

@@ -1,16 +1,12 @@
 """Traps: greedy crawls of a web on which one site makes up new pages for ever, by who gets the virtual page's cash."""
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.graphs.base import Web
 
 TAX: Final = 0.15
 NEW_LINKS: Final = 20

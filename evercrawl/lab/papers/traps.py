@@ -1,10 +1,8 @@
 """Farms and traps: what spam gains by each way to spend the virtual page's cash."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,10 +12,8 @@ from evercrawl.lab.papers.farming import INTERNAL, Rule, gained, importance_of, 
 from evercrawl.lab.papers.trapping import Spends, Trapped
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, percent
+from evercrawl.simulate.graphs import Web
 from evercrawl.types import Ints
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.graphs import Web
 
 RULES: Final = {
     "known URLs alike": Rule("known"),

@@ -1,26 +1,20 @@
 """Unread pages: how well their importance is known before anybody has read them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.importance.offline import solve
-from evercrawl.lab.base import Claim, Experiment, Panel, PanelCurve, Results
+from evercrawl.lab.base import Claim, Experiment, LabOptions, Panel, PanelCurve, Results, Row, Say
 from evercrawl.lab.engine.engine import OpicEngine
-from evercrawl.lab.engine.picking import CyclePicker, Picker
+from evercrawl.lab.engine.picking import CyclePicker, Picker, PickingView
 from evercrawl.lab.papers.accuracy import MEASURES, among, importance, ranks_of, told_of
 from evercrawl.lab.papers.collecting import collect, known_links
 from evercrawl.lab.papers.orders import seeds_of
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import column, listed
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions, Row, Say
-    from evercrawl.lab.engine.picking import PickingView
-    from evercrawl.simulate.graphs.base import Web
-    from evercrawl.types import Floats, Ints
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats, Ints
 
 SCHEMES: Final = ("in-degree", "AOPIC, one visit each", "AOPIC, ten visits each", "push, settled (default)")
 PARTS: Final = (0.2, 0.4, 0.7)

@@ -1,20 +1,16 @@
 """The web that an experiment is made on: drawn, or read from a file of links."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.base import LabOptions
 from evercrawl.simulate.graphs import Web, bow_tie, copying, poisson, power_law, sites
 from evercrawl.types import Ints, Spans
-
-if TYPE_CHECKING:
-    from evercrawl.lab.base import LabOptions
 
 KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
     "power-law": power_law, "poisson": poisson, "copying": copying, "bow-tie": bow_tie, "sites": sites,

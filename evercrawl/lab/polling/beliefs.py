@@ -1,21 +1,15 @@
 """What whoever polls pages believes of their rates of change, learned as a crawl learns it, many pages at a time."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change import SitePriors, announcements, dates, evidence
-from evercrawl.change.evidence import Refits
+from evercrawl.change.evidence import Intervals, Refits
 from evercrawl.change.prior import DEFAULT_SCALE_S, SHAPE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.change.evidence import Intervals
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _SURE: Final = 1e12  # the shape of a belief that knows the rate
 

@@ -1,19 +1,15 @@
 """How to find the page that a policy wants next: value all there are, or let the crawl's own frontier offer some."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
 from evercrawl.schedule.abilities import Follows
+from evercrawl.schedule.base import Policy, Surroundings
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats, Ints, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Policy, Surroundings
-    from evercrawl.schedule.pages import Pages
 
 _WHOLE: Final = 1e-9  # so little short of a whole token is rounding
 

@@ -1,14 +1,10 @@
 """Under which conditions pages are polled, and what came of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evercrawl.change.evidence import FORGET
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 BEGAN_AT: Final = 1_700_000_000.0
 TICKS: Final = 100

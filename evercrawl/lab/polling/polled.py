@@ -1,27 +1,20 @@
 """What is held of pages that are polled: the columns that policies are told."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.comebacks import Comebacks, scale_s
 from evercrawl.change.deaths import RETURNS, Deaths
 from evercrawl.lab.polling.beliefs import AnnouncementTrust, PollingBeliefs
-from evercrawl.schedule.base import Surroundings
+from evercrawl.lab.polling.changing import ChangingWorld, SeenChanges
+from evercrawl.lab.polling.conditions import Conditions
+from evercrawl.schedule.base import Policy, Surroundings
 from evercrawl.schedule.pages import Facts, Pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from evercrawl.lab.polling.changing import ChangingWorld, SeenChanges
-    from evercrawl.lab.polling.conditions import Conditions
-    from evercrawl.schedule.base import Policy
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.types import Floats, Ints, Slots
 
 _RETRIEVED: Final = 10.0  # answers to searches in which a page of mean importance is shown, a cycle
 _CLICKED: Final = 0.3  # of those in which it is followed

@@ -1,15 +1,9 @@
 """Any policy on made-up pages, under one constant budget: nothing but choices, and what they earn."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
+from evercrawl.lab.polling.population import Population
 from evercrawl.lab.polling.run import PollingRun
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.population import Population
-    from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Policy
 
 __all__ = ["BEGAN_AT", "USUAL", "Conditions", "Polled", "PollingRun", "poll"]
 

@@ -1,17 +1,13 @@
 """Made-up pages to compare policies on: how much each matters, how often it changes, on which host it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.formulas.allocation import Allocation
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.formulas.allocation import Allocation
 
 DAY_S: Final = 86_400.0
 HOSTS: Final = 300

@@ -1,26 +1,20 @@
 """One run of a policy on pages that change: what is chosen, visited, learned and spent, tick by tick."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from evercrawl.lab.polling.choosing import Capped, Exhaustive, ThroughFrontier
+from evercrawl.lab.polling.changing import ChangingWorld
+from evercrawl.lab.polling.choosing import Capped, Chooser, Exhaustive, ThroughFrontier
 from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
 from evercrawl.lab.polling.poisson import Poisson
 from evercrawl.lab.polling.polled import HeldColumns
-from evercrawl.lab.polling.population import DAY_S
+from evercrawl.lab.polling.population import DAY_S, Population
 from evercrawl.schedule.abilities import Learns, Plans
+from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import Visits
-
-if TYPE_CHECKING:
-    from evercrawl.lab.polling.changing import ChangingWorld
-    from evercrawl.lab.polling.choosing import Chooser
-    from evercrawl.lab.polling.population import Population
-    from evercrawl.schedule.base import Policy
-    from evercrawl.types import Ints
+from evercrawl.types import Ints
 
 _STEP_DAYS: Final = 0.1  # between two choices, at most
 _STEPS: Final = 4  # at least

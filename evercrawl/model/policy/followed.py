@@ -3,11 +3,9 @@
 Who asks about a crawl has its crawl.toml alone to go by, and would else explain visits by a policy that was not asked.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -15,10 +13,8 @@ from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.config.owned import parted, same
 from evercrawl.errors import ConfigError, NoRoomError
 from evercrawl.model.policy.policies import policy_of
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
 
 FOLLOWED_FILE: Final = "policy.json"
 

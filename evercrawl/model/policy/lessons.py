@@ -1,13 +1,11 @@
 """What policies that learn are told of visits: the journal's events, as columns."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable
 from functools import partial
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
@@ -19,15 +17,13 @@ from evercrawl.change.extent import changed
 from evercrawl.model.policy.lessons_file import file_of, head_of, keep, kept_of
 from evercrawl.model.policy.places import places
 from evercrawl.model.stored.reader import events
+from evercrawl.model.stored.remembered import Remembered
+from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.pages import Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.evidence import PredictedFresh
 from evercrawl.types import Ints, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.abilities import Learns
-    from evercrawl.store.partition import Partition
 
 _PAGES, _DATES = "lessons.pages", "lessons.dates"  # among the policy's arrays
 BATCH: Final = 4096  # visits a call, at most

@@ -4,30 +4,24 @@ The files can be lost: the journal has all of it. Each says up to where of the j
 learned from there. Two generations are kept; a damaged one gives way to the older, and that to the journal.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import digest
+from evercrawl.schedule.abilities import Learns
 from evercrawl.store.disk import stamped
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.stamped import END, packed, pieces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.abilities import Learns
-    from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition
 
 VERSION: Final = 1
 MAGIC: Final = b"EVERLESS"

@@ -1,14 +1,9 @@
 """Where pages are: keys of their folders, and of their names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from evercrawl.parse.digest import keys
-
-if TYPE_CHECKING:
-    from evercrawl.types import Keys
+from evercrawl.types import Keys
 
 
 def places(urls: Iterable[str], sites: Iterable[str]) -> tuple[Keys, Keys]:

@@ -1,21 +1,16 @@
 """When policies that plan look at all pages together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.schedule.abilities import Plans, Resumes
+from evercrawl.schedule.base import Surroundings
+from evercrawl.schedule.pages import Pages
 from evercrawl.store.journal.events import Noted
 from evercrawl.store.resuming import to_try
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Surroundings
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.state import State
-    from evercrawl.types import Slots
-
+from evercrawl.store.state import State
+from evercrawl.types import Slots
 
 AGAIN_S: Final = 1.0
 """How soon to look again, while every visit has failed."""

@@ -1,23 +1,19 @@
 """The scheme of importance of a crawl: what the settings ask for, what the store has to know of it, and who judges."""
 
-from __future__ import annotations
-
 import inspect
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from evercrawl import catalog, importance
+from evercrawl.config import Config
 from evercrawl.config.values import AUTO
 from evercrawl.importance import windows
+from evercrawl.importance.base import Importance
+from evercrawl.importance.windows import Window
 from evercrawl.parse.sites import site
+from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config
-    from evercrawl.importance.base import Importance
-    from evercrawl.importance.windows import Window
-    from evercrawl.store.partition import Partition
 
 LASTING: Final = ("importance", "window", "internal", "trusted", "suspects")
 """Settings that say how importance is learned."""

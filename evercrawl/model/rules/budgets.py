@@ -18,28 +18,24 @@ Lee, Leonard, Wang, Loguinov (2008). IRLbot: Scaling to 6 Billion Pages and Beyo
 domains that link to one (BEAST).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
+from evercrawl.config import Config
 from evercrawl.model.rules.search_results import SearchResults
+from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.store.journal.events import MEMBER, Discovery
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
+from evercrawl.store.state import State
 from evercrawl.store.table.table import KeyMap
 from evercrawl.types import NO_SLOT, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.store.state import State
 
 PER_OWN: Final = 100
 """URLs that may wait on a host for each page of its own."""

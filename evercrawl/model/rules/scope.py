@@ -1,16 +1,12 @@
 """Which URLs belong to a crawl."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.config import Config
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config
 
 _ASKED: Final = 1 << 16  # hosts whose answer is kept
 

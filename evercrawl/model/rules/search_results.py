@@ -5,18 +5,14 @@ with the name of its field in the query. A form speaks for its own site alone, f
 pages of others. Forms are not remembered from run to run: pages of results hold the form that made them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.parse.urls import hostname
-
-if TYPE_CHECKING:
-    from evercrawl.store.state import State
+from evercrawl.store.state import State
 
 MOST_FORMS: Final = 16
 """Addresses of forms that one site may have; of others nothing is known."""

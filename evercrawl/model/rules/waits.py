@@ -1,17 +1,13 @@
 """How long a page is left alone after a visit, whatever another would be worth."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evercrawl.store.state import State
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.store.state import State
 
 _DOUBLED: Final = 16  # times, at most
 

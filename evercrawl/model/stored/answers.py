@@ -1,19 +1,15 @@
 """Answers read back from the archive, their codings undone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.fetch.answer import unwrap
+from evercrawl.store.archive.answer import Stored
 from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import Exchange, Request
-
-if TYPE_CHECKING:
-    from evercrawl.store.archive.answer import Stored
-    from evercrawl.store.partition import Partition
 
 HTML: Final = ("text/html", "application/xhtml+xml")
 

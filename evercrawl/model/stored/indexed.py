@@ -1,27 +1,20 @@
 """What the search index should hold, by what is remembered: which pages, and of each what its archived content says."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.model.stored.contents import Body, Content, contents, spans
 from evercrawl.parse.digest import keys as keys_of
-from evercrawl.search.index import IndexedPage
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import Index, IndexedPage
 from evercrawl.store.journal.events import NOINDEX, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import FINDABLE
-from evercrawl.types import NO_SLOT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.search.anchors import Anchors
-    from evercrawl.search.index import Index
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
-    from evercrawl.types import Slots
+from evercrawl.store.state import State
+from evercrawl.types import NO_SLOT, Slots
 
 _AGENT: Final = "evercrawl"  # directives for robots are in the event's flags already
 

@@ -1,11 +1,9 @@
 """A crawl directory, opened to be asked: nothing is written, and a crawl that runs beside it is not disturbed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -21,8 +19,7 @@ from evercrawl.store.partition import Partition
 
 Tell: TypeAlias = Callable[[str, int, int], None]
 
-if TYPE_CHECKING:
-    """Called now and then with what is being read, how much was, and of how much."""
+"""Called now and then with what is being read, how much was, and of how much."""
 
 EVERY: Final = 4096
 """Events between two words on how far it is."""

@@ -1,20 +1,16 @@
 """From an exchange to what it shows of a page: what was asked, what came, what counts of it. Nothing is judged here."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.stored.contents import Content
 from evercrawl.parse.urls import normalise
+from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.store.journal.events import PARTIAL, Visit
 from evercrawl.types import Exchange, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.frontier.hosts import Host
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PERMANENT: Final = frozenset({301, 308})

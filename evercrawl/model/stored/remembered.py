@@ -1,15 +1,12 @@
 """What is told of a visit that was just remembered, and what whoever wants to hear of visits promises."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Reading
-    from evercrawl.store.journal.events import Discovery, Visit
-    from evercrawl.types import Slots
+from evercrawl.model.stored.reading import Reading
+from evercrawl.store.journal.events import Discovery, Visit
+from evercrawl.types import Slots
 
 
 class Leads(msgspec.Struct, frozen=True):

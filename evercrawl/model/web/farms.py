@@ -1,19 +1,15 @@
 """Farms of links in a crawl: groups of its sites that live of each other's links."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.importance.sites.farms import Farm, suspected_farms
+from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import OWN, read_pages, site_links
 from evercrawl.model.web.suspicion import Suspicion
 from evercrawl.types import Ints
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 KIND: Final = "farm"
 

@@ -4,20 +4,15 @@ Each is a fold over the journal, like everything that is known: made of it at a 
 crawl that was interrupted goes on in the same order as one that was not.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from evercrawl.model.stored.remembered import Remembered
 from evercrawl.model.web.link_counts import Backlog, InLinks, KnownColumn, PageSites
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.store.journal.events import Discovery
-    from evercrawl.store.partition import Partition
-    from evercrawl.types import Slots
+from evercrawl.store.journal.events import Discovery
+from evercrawl.store.partition import Partition
+from evercrawl.types import Slots
 
 
 class KnownGraph:

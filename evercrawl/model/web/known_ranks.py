@@ -3,9 +3,7 @@
 The links of pages that were read, as memory keeps them.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,10 +12,8 @@ from evercrawl.importance.offline import Graph, solve
 from evercrawl.model.stored.reader import events
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Ints, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
 
 
 class ReadLinks:

@@ -1,8 +1,6 @@
 """Counts that some orders ask for, kept up as pages and links become known: sites, pages that wait, links to a page."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,12 +8,10 @@ from evercrawl.arrays.rows import grown
 from evercrawl.model.stored.reader import events
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.store.state import State
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Floats, Ints, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
 
 
 class KnownColumn(Protocol):

@@ -17,28 +17,22 @@ paths that they have in common, and by the content that some of these lead to.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evercrawl.model.stored.remembered import Remembered
 from evercrawl.model.web.near import SLIGHT_BYTES
 from evercrawl.parse.digest import key
 from evercrawl.parse.simhash import distance
 from evercrawl.parse.urls import origin, path_query
-from evercrawl.store.journal.events import KEEP
-from evercrawl.store.state import HELD
+from evercrawl.store.journal.events import KEEP, Discovery
+from evercrawl.store.state import HELD, State
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.store.journal.events import Discovery
-    from evercrawl.store.state import State
 
 KEPT: Final = 0.98
 """What each comparison leaves of the weight of those before: some fifty count."""

@@ -8,9 +8,7 @@ of a page that does not ask to be hidden and is no copy of another; what stands 
 title.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +22,10 @@ from evercrawl.parse.dynamic import dynamic
 from evercrawl.schedule.pages import Facts
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, NOINDEX, Discovery, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
 
 ANCHOR_BYTES: Final = 16.0
 """Of the words of a usual link, where nobody noted them: two or three of them."""

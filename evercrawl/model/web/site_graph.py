@@ -1,21 +1,17 @@
 """The links between the sites of a crawl, as its pages were last read, and how much each site matters by them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.importance.sites.sites import SiteLinks, site_importance, within_sites
 from evercrawl.model.stored.reader import events
+from evercrawl.model.view import View
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.store.state import VANISHED, State
 from evercrawl.types import NO_SLOT, Floats, Ints, Outcome, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.view import View
 
 OWN: Final = (Outcome.OK, Outcome.TRUNCATED)
 """Outcomes of pages with content of their own."""

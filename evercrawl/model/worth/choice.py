@@ -1,13 +1,7 @@
 """The weight of a crawl, by its name."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from evercrawl.model.worth.weights import AccessWeight, Embarrassment, Weight
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition
 
 
 def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weight | None:

@@ -9,23 +9,18 @@ References
 Olston, Pandey (2008). Recrawl scheduling based on information longevity: what is ephemeral counts nothing.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
 from evercrawl.model.worth.weights import Weight
+from evercrawl.schedule.pages import Pages
+from evercrawl.store.partition import Partition
 from evercrawl.store.records import lasting
+from evercrawl.store.state import State
 from evercrawl.store.table.table import NO_RECORD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import Floats, Slots
 
 ENOUGH: Final = 0.25
 """Part of a page that a change replaces for good, from which on the page counts in full."""

@@ -17,10 +17,8 @@ Good (1953). The population frequencies of species and the estimation of populat
 McCullagh, Nelder (1989). Generalized Linear Models, on the logarithm of the exposure as an offset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +27,11 @@ from evercrawl.arrays.rows import grown
 from evercrawl.model.worth import regression
 from evercrawl.model.worth.page_features import NAMES, ReaderExposure, exposure_of, features
 from evercrawl.model.worth.weights import FLOOR, MEASURELESS, DemandWeight
+from evercrawl.schedule.pages import Pages
+from evercrawl.store.partition import Partition
 from evercrawl.store.records import media_kind
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Floats, Ints, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.partition import Partition
 
 OTHERS: Final = 10_000
 """Pages that nobody named, evenly spread, that stand for all of these in the regression."""

@@ -7,25 +7,21 @@ References
 Good (1953). The population frequencies of species and the estimation of population parameters.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from evercrawl.model.worth.usage_counts import UsageCounts
 from evercrawl.model.worth.weights import click_chances
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.store.records.media_kind import DATA, DOCUMENT, MEDIA, UNKNOWN
+from evercrawl.store.state import State
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.model.worth.usage_counts import UsageCounts
-    from evercrawl.store.state import State
 
 
 class ReaderExposure(NamedTuple):

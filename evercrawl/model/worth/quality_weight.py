@@ -1,10 +1,8 @@
 """Worth by quality: importance, and how fast it grows beside how little of it there is yet (Cho and Roy)."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,13 +12,11 @@ from evercrawl.change.quality import estimate
 from evercrawl.errors import StoreError
 from evercrawl.model.worth.weights import BEGIN, FLOOR, MEASURELESS, Total, Weight
 from evercrawl.parse.digest import digest
-from evercrawl.store.scheme import Scheme  # noqa: TC001 - msgspec reads it
+from evercrawl.schedule.pages import Pages
+from evercrawl.store.disk.disk import Disk
+from evercrawl.store.partition import Partition
+from evercrawl.store.scheme import Scheme
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.partition import Partition
 
 POPULARITY_FILE: Final = "popularity.bin"
 SPAN: Final = 1 / 8

@@ -1,20 +1,16 @@
 """How like each page is to what people ask for, by the words of its title and address."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
+from evercrawl.model.worth.query_words import QueryWords
 from evercrawl.search.schema import address_words, words_of
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.worth.query_words import QueryWords
-    from evercrawl.store.partition import Partition
 
 AT_ONCE: Final = 512
 """Pages of which the journal is asked for titles at once, at most; until later others are known by their address."""

@@ -1,19 +1,13 @@
 """Worth by what people ask about: importance, times how like the page is to their questions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.model.worth.query_match import Similarity
 from evercrawl.model.worth.query_words import QueryWords
 from evercrawl.model.worth.usage_counts import Following
 from evercrawl.model.worth.weights import SILENT, Weight, unseen
+from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
 
 
 class QueryMatch(Weight):

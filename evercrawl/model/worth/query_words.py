@@ -1,15 +1,11 @@
 """What people ask about: the words of their questions, of which those of late count most."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.model.worth.usage import Question
 from evercrawl.search.schema import words_of
-
-if TYPE_CHECKING:
-    from evercrawl.model.worth.usage import Question
 
 HALF_LIFE_S: Final = 30 * 86_400.0
 """A question of so long ago counts half as much as one of now."""

@@ -1,9 +1,7 @@
 """How often each page was shown and opened, as far as people told: a fold over the file of questions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +9,9 @@ from numpy.typing import NDArray
 from evercrawl.arrays.rows import grown
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail
 from evercrawl.parse.digest import key
+from evercrawl.store.partition import Partition
+from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
 
 PLACES: Final = 20
 """Places of a list that are told apart; what stands further down counts as the last of them."""

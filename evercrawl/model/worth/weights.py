@@ -18,19 +18,15 @@ weight of a page is what remains of RPUC.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
-from evercrawl.model.worth.usage_counts import PLACES, Following, UsageCounts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.model.worth.usage_counts import QuestionLearner
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.partition import Partition
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.model.worth.usage_counts import PLACES, Following, QuestionLearner, UsageCounts
+from evercrawl.schedule.pages import Pages
+from evercrawl.store.partition import Partition
+from evercrawl.types import Floats, Ints, Slots
 
 IMPORTANCE: Final = "importance"
 WEIGHTS: Final = (IMPORTANCE, "access", "embarrassment", "query_match", "learned", "quality")

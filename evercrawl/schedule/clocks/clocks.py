@@ -42,16 +42,15 @@ Seneta (1990). The variance gamma model for share market returns: time as a Gamm
 some self-exciting and mutually exciting point processes: bursts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.addresses import Addresses
+from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.clocks._layout import (
@@ -78,11 +77,7 @@ from evercrawl.schedule.clocks.places import FolderTables
 from evercrawl.schedule.clocks.rings import ClockRings
 from evercrawl.schedule.clocks.stretches import Stretches
 from evercrawl.schedule.clocks.trust import ClockTrust, trust
-
-if TYPE_CHECKING:
-    from evercrawl.arrays.numbering import Numbering
-    from evercrawl.schedule.pages import Pages, Visits
-
+from evercrawl.schedule.pages import Pages, Visits
 
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
 """What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that

@@ -1,8 +1,6 @@
 """Cohorts: pages of a site that changed in the same hour, as far as dates tell."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +8,8 @@ from numpy.typing import NDArray
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.clocks._layout import GROUP, NONE
+from evercrawl.schedule.pages import Visits
 from evercrawl.types import Keys, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Visits
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _FEW: Final = 1024  # cohorts that may be kept though nobody is in them

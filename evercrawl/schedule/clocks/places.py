@@ -1,21 +1,16 @@
 """Where pages are: folders, sites and names, in the order in which they were met."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.clocks._layout import FOLDER, NAME, OWN_RING, PAGES, RENEWED, RING, SITE_COLUMNS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.clocks.rings import ClockRings
-    from evercrawl.schedule.pages import Visits
-    from evercrawl.types import Keys, Slots
+from evercrawl.schedule.clocks.rings import ClockRings
+from evercrawl.schedule.pages import Visits
+from evercrawl.types import Keys, Slots
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # sites as keys, far from each other
 

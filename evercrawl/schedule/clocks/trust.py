@@ -1,13 +1,9 @@
 """Which model tells how a site's copies age: the clocks of its folders, or time alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evercrawl.schedule.clocks._layout import ADVANTAGE, ALL_ADVANTAGE, ALL_VISITS, GAIN_MOST, GAINED, MARGIN
-
-if TYPE_CHECKING:
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class ClockTrust(NamedTuple):

@@ -1,18 +1,14 @@
 """How old copies are expected to be, by what a policy believes of change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.schedule.abilities import p_fresh
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context, Policy
-    from evercrawl.schedule.pages import Pages
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 PLACES: Final[Floats] = (_NODES + 1) / 2

@@ -1,18 +1,12 @@
 """Azar: the rates that are best for visits at random moments, in closed form; and the same rates, evenly spaced."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas.allocation import Allocation
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.spaced import Spaced
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
 
 
 class Azar(Spaced):

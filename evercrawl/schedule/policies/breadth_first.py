@@ -1,17 +1,13 @@
 """Breadth first: in the order of discovery, and then again in the order of the last visit."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from evercrawl.schedule.abilities import Places
 from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
 
 _NEW = float(1 << 33)
 

@@ -1,17 +1,13 @@
 """Cycle: new pages first, and all the others in turn; the round robin that every other policy has to beat."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from evercrawl.schedule.abilities import Places
 from evercrawl.schedule.base import Context, InvalidatedBy, Policy
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
 
 _NEW = 1e12  # seconds: longer than anybody has waited
 

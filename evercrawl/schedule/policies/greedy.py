@@ -1,16 +1,10 @@
 """Greedy: the page that holds most cash."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
 
 
 class Greedy(Policy):

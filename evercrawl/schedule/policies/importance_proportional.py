@@ -1,14 +1,8 @@
 """Importance-proportional: pages as often as they matter."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class ImportanceProportional(PlannedRates):

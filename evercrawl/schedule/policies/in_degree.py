@@ -1,14 +1,10 @@
 """In-degree: the page to which most known links lead."""
 
-from __future__ import annotations
+from typing import ClassVar
 
-from typing import TYPE_CHECKING, ClassVar
-
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.discovery import UnreadFirst, counted
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class InDegree(UnreadFirst):

@@ -1,20 +1,16 @@
 """LambdaCrawl: few missed changes at the least cost, no page starved; announced changes are visited at random."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas.allocation import Allocation
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.spaced import Spaced, drawn
 from evercrawl.types import Flags, Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
 
 _SALT: Final = 0x6C616D626461
 _AT_ONCE: Final = 1e6  # intervals: later than any page that nothing was announced of

@@ -1,14 +1,10 @@
 """Larger sites: a page of the site on which most pages wait."""
 
-from __future__ import annotations
+from typing import ClassVar
 
-from typing import TYPE_CHECKING, ClassVar
-
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.discovery import UnreadFirst, among_equals, counted
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class LargerSites(UnreadFirst):

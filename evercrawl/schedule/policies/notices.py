@@ -1,17 +1,13 @@
 """Notices: what is stale, by weight, told by somebody who knows; no crawl can do better, and none is told."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.formulas.index import parts, survival
+from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
 
 _AHEAD_S: Final = 90 * 86_400.0  # how far ahead it is looked: what lasts longer is worth no more
 _LONG_S: Final = 1e12  # longer than anything has been stale or held

@@ -1,19 +1,15 @@
 """Nutch, adaptive: intervals that grow by two fifths or shrink by a fifth; of what is due, the best score first."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, number, seconds
 from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages, Visits
 
 _DAY_S: Final = 86_400.0
 _RETRIES: Final = 3  # failures in a row after which a page is treated as one that is gone

@@ -1,14 +1,8 @@
 """OPIC: the page never read that holds most cash."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.discovery import UnreadFirst
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Opic(UnreadFirst):

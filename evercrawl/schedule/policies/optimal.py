@@ -1,20 +1,16 @@
 """Optimal: the exact optimum of freshness, few missed changes or little age, for rates as they are thought to be."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation
 from evercrawl.schedule.formulas.objectives import FRESHNESS, OBJECTIVES
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _ENDS: Final = (*OBJECTIVES, "bytes")
 _ROUNDS: Final = 3

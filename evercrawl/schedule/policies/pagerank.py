@@ -1,14 +1,10 @@
 """PageRank first: the page that matters most by the links known so far."""
 
-from __future__ import annotations
+from typing import ClassVar, Final
 
-from typing import TYPE_CHECKING, ClassVar, Final
-
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.discovery import UnreadFirst
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _TIE: Final = 2.0**-50  # a page found 2^32 pages later counts for four millionths less, and less than one solves for
 

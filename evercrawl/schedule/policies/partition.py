@@ -1,21 +1,16 @@
 """Partition: pages in few groups, one rate a group, so that the optimum need be solved for few pages only."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Annotated, bounded, choice, number
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _DAY_S: Final = 86_400.0
 KEYS: Final = ("p", "lam", "p_over_lam", "pf")

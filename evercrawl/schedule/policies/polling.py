@@ -1,20 +1,16 @@
 """Polling: one server goes round pages as round queues, and leaves each alone for as little as can be."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.policies.azar import random_optimum
 from evercrawl.schedule.shared.spaced import Spaced
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
 
 _COSTS: Final = ("changes", "importance")
 _TIMES: Final = ("constant", "exponential")

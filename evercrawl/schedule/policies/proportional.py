@@ -1,14 +1,8 @@
 """Proportional: pages as often as they change."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Proportional(PlannedRates):

@@ -1,19 +1,14 @@
 """Random: any page, as likely as any other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from evercrawl.schedule.abilities import Follows
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.pacing import MeasuredPace
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Keys
+from evercrawl.types import Floats, Keys
 
 
 class Random(Follows, Policy):

@@ -1,25 +1,20 @@
 """Sampling: probe a few pages of each site, then visit the sites where most had changed (Cho, Ntoulas)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import probing
 from evercrawl.schedule.formulas.site_shares import fit
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, bounded, choice, number
 from evercrawl.schedule.shared.planned import PlannedRates
 from evercrawl.schedule.shared.site_tallies import SiteTallies
 from evercrawl.schedule.shared.spaced import drawn
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 SIZES: Final = {"exact": probing.exact_sizes, "best": probing.best_size, "printed": probing.printed_size}
 SPLITS: Final = ("greedy", "proportional")

@@ -1,22 +1,18 @@
 """StormCrawler, adaptive: intervals half as long again, or half way down to the shortest; what is due longest first."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Follows
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Share, bounded, duration, number, seconds
 from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 from evercrawl.schedule.shared.pacing import Turns
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
 
 _MINUTE_S: Final = 60.0
 _DAY_S: Final = 86_400.0

@@ -1,17 +1,13 @@
 """Uniform: every page as often as every other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from evercrawl.schedule.base import InvalidatedBy
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import InvalidatedBy
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 
 class Uniform(PlannedRates):

@@ -1,22 +1,17 @@
 """Xyleme: greedy with an eye to what is wanted and what has changed, and every fifth visit goes round all pages."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.schedule.abilities import Follows, Resumes
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.formulas.index import survival
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Annotated, bounded, number
 from evercrawl.schedule.shared.pacing import MeasuredPace
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 CYCLE: Final = 0.2
 """Share of the visits that go to whichever page has waited longest, whatever it holds."""

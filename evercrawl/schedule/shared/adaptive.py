@@ -1,10 +1,8 @@
 """What crawlers share that keep an interval for each page: longer when a visit found no change, shorter when it did."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +10,9 @@ from numpy.typing import NDArray
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.abilities import Learns, Tabulates
 from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, seconds
 from evercrawl.types import Flags, Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Pages, Visits
 
 CYCLE: Final = "cycle"
 """Stands for an interval that is as long as it takes to visit all pages once: as it took until the latest new one."""

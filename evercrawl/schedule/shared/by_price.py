@@ -1,25 +1,21 @@
 """What the policies share that visit what is worth a price: how it is learned, and what comes of it."""
 
-from __future__ import annotations
-
 import math
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.abilities import Assessed, Assesses, Follows, Predicts, Priced, Resumes, assessed
+from evercrawl.schedule.base import Context, InvalidatedBy
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Share, bounded
 from evercrawl.schedule.shared._price_layout import TERMS, THETA, WEIGHED
 from evercrawl.schedule.shared.pacing import MeasuredPace
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context, InvalidatedBy
-    from evercrawl.schedule.pages import Pages
 
 _KERNELS: Final = Library("evercrawl.schedule.policies.price._kernel")
 CLOSE: Final = 0.03  # a step of Newton's, as a part of the age, after which the error is about its square

@@ -1,17 +1,13 @@
 """What visits have shown of each page: how often it was looked at, and found changed, or gone; a fold over them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.pages import Visits
 from evercrawl.types import Flags, Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Visits
 
 CORRECTION: Final = 0.5
 """a = b of the estimator: what a page that was found changed every time is taken to have been found unchanged."""

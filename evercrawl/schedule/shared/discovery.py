@@ -1,19 +1,14 @@
 """What policies for discovery share: pages never read come first, in whatever order; all others wait their turn."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from evercrawl.schedule.abilities import Places
-from evercrawl.schedule.base import Policy
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages
+from evercrawl.types import Floats
 
 _READ: Final = float(1 << 33)  # seconds, more than anybody waited; below the value of any page never read
 _BITS: Final = 1022

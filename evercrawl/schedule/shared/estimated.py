@@ -4,20 +4,16 @@ This is the one door between neighbours: an estimator is chosen by the name of i
 nothing of policies.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl import catalog, change
 from evercrawl.change.estimators.base import Estimator
 from evercrawl.errors import ConfigError
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.shared.checked import checks_among
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Visits
 
 _LEAST_S: Final = 1e-3  # of an interval: a clock may have been set back
 _ROWS: Final = 1024  # at first

@@ -1,31 +1,24 @@
 """What policies that allocate share: now and then a rate of visits for every page, and visits evenly spaced by it."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Allocates, Follows, Learns, Resumes, Tabulates, Tunable
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, InvalidatedBy, Policy
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Share, bounded, number
 from evercrawl.schedule.shared.checked import Checked, update_ratio
 from evercrawl.schedule.shared.estimated import estimator_of
 from evercrawl.schedule.shared.pacing import MeasuredPace, Turns
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context, InvalidatedBy
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import Floats, Slots
 
 ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
 """What a rate of change is taken to be: of the belief, e to the mean of its logarithm, or its mean; of the visits that

@@ -1,18 +1,14 @@
 """What policies share that were published with visits at random moments: even intervals, or random ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from evercrawl.schedule.base import Context
+from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Annotated, bounded, choice
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Slots
+from evercrawl.types import Floats, Slots
 
 SPACINGS: Final = ("even", "random")
 _SOON: Final = 1e-300

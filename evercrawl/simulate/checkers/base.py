@@ -1,20 +1,17 @@
 """What every checker may hear of a crawl, and how it says that a promise was broken."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
-    from evercrawl.config import Config
-    from evercrawl.crawl.loop import Crawl
-    from evercrawl.search.index import Index
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
-    from evercrawl.store.partition import Partition
-    from evercrawl.types import Exchange, Request
+from evercrawl.clock import Clock
+from evercrawl.config import Config
+from evercrawl.crawl.loop import Crawl
+from evercrawl.search.index import Index
+from evercrawl.simulate.worlds.world import World
+from evercrawl.store.journal.events import Event
+from evercrawl.store.partition import Partition
+from evercrawl.types import Exchange, Request
 
 
 @dataclass(slots=True)

@@ -1,19 +1,15 @@
 """The budget: no more pages, requests or bytes than a life was allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from evercrawl.crawl.pace import LATE_S
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.worlds.world import World
 from evercrawl.store.journal.events import Event, Visit
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.types import Exchange, Request
+from evercrawl.types import Exchange, Request
 
 
 class Budget(Checker):

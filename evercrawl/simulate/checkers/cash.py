@@ -1,15 +1,11 @@
 """Cash: none is made and none is lost, at any visit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from evercrawl.simulate.checkers.base import Checker, Running
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.store.journal.events import Event
+from evercrawl.simulate.worlds.world import World
+from evercrawl.store.journal.events import Event
 
 MOST: Final = 1e-9
 """What rounding may take of all cash."""

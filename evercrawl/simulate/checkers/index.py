@@ -1,16 +1,12 @@
 """The search index: what it holds is what is remembered, whatever was lost between two commits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.index import check_index
 from evercrawl.simulate.checkers.base import Checker, Running
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
+from evercrawl.simulate.worlds.world import World
 
 
 class IndexFollows(Checker):

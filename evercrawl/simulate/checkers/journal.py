@@ -1,20 +1,16 @@
 """The journal: what was acknowledged is there after any crash, in its order; what memory holds follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.state import compare
 from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.worlds.world import World
 from evercrawl.store.folding import replay
 from evercrawl.store.journal.events import Event, Lost
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
 
 EVERY: Final = 100
 """Events after which memory is held against the journal for the first time; then whenever a third has been added."""

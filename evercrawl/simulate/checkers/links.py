@@ -1,21 +1,17 @@
 """Links: where an event says that a page leads is where the answer to that very visit led."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.stored.contents import Body, attempted, body_of
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.urls import normalise
 from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.worlds.world import World
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.types import Exchange, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
 
 
 class LinksAreItsOwn(Checker):

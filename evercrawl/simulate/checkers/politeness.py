@@ -1,20 +1,16 @@
 """Politeness: rests, connections and wishes to be left alone are kept, through all lives."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.worlds.world import World
 from evercrawl.store.journal.events import Event, Visit
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.types import Exchange, Request
+from evercrawl.types import Exchange, Request
 
 SLACK_S: Final = 1e-4  # what adding up instants of 1.7e9 s may lose
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.fetch.robots_policy import ROBOTS_REDIRECTS, fresh_s, verdict
@@ -12,10 +12,8 @@ from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.checkers.politeness import SLACK_S
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
-    from evercrawl.types import Exchange, Request
+from evercrawl.simulate.worlds.world import World
+from evercrawl.types import Exchange, Request
 
 LATE_S: Final = 60.0
 """How long a visit may be chosen before it starts: a name has to be looked up, a host to rest."""

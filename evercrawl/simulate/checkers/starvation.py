@@ -1,23 +1,19 @@
 """Starvation: in the end, when the weather is fine, every page that is there is visited again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.worlds.drawn_web import DrawnWeb
+from evercrawl.simulate.worlds.world import World
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.records.retired import retired
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Outcome, Request
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.worlds.world import World
 
 HOUR_S: Final = 3600.0
 

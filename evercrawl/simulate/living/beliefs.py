@@ -1,9 +1,7 @@
 """What a crawl has come to believe of the pages of a living web, beside what is true of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +11,9 @@ from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.parse.digest import keys
 from evercrawl.simulate.living import truth
+from evercrawl.simulate.living.web import LivingWeb
+from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.living.web import LivingWeb
-    from evercrawl.store.partition import Partition
 
 
 class Beliefs(NamedTuple):

@@ -1,18 +1,14 @@
 """What a crawl of a living web learned, beside the truth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.simulate.living import truth
 from evercrawl.simulate.living.beliefs import Beliefs, rank_correlation
+from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.living.web import LivingWeb
 
 TOP: Final = 10
 CLASSES: Final = 6

@@ -1,14 +1,12 @@
 """A crawl's life in a living web: the shipped loop on a virtual clock, and when it asked for which page."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,14 +23,12 @@ from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.simulate.living import freshness, truth
+from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import AnsweringWeb, Asked, MadeNetwork, inline
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.living.web import LivingWeb
 
 LATENCY_S = 0.001
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import random
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from evercrawl.errors import StoreError
 from evercrawl.simulate.surroundings.clock import Crash
 from evercrawl.simulate.surroundings.platter import FileBytes, Odds, Platter
 from evercrawl.store.disk.disk import TEMPORARY
 from evercrawl.store.disk.trouble import in_words
-
-if TYPE_CHECKING:
-    import random
 
 
 class VirtualDisk:

@@ -1,7 +1,5 @@
 """Serve a made-up web on this machine's loopback addresses, and remember who asked for what and when."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket
@@ -10,13 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, cast
+from typing import Self, cast
 
 from evercrawl.clock import Clock, SystemClock
+from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.living.web import LivingWeb
 
 NETWORK = "127.0.0.0/8"
 

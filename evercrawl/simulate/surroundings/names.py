@@ -1,16 +1,12 @@
 """Names of a made-up web: they share addresses, move, vanish for a while, and sometimes nobody answers."""
 
-from __future__ import annotations
-
 import asyncio
+import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evercrawl.fetch._names import NO_SUCH_NAME, TIME_OUT, ResolveError, literal, ordered
 from evercrawl.simulate.surroundings.spells import Spells, lot
-
-if TYPE_CHECKING:
-    import random
 
 PATIENCE_S: Final = 5.0  # a resolver gives up after that
 INSIDE: Final = "10.66.6.6"  # where nobody may be led

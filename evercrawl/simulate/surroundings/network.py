@@ -1,20 +1,16 @@
 """A network without sockets: what a made-up web answers, after a while, on whatever clock there is."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
+from evercrawl.clock import Clock
 from evercrawl.fetch.answer import settle
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.simulate.worlds.made_web import Answer
 from evercrawl.types import Exchange, Request
-
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
 
 _CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
 

@@ -6,12 +6,10 @@ was at the last sync and what it was made since. Which of it is drawn.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import random
+from typing import Final
 
 BLOCK_BYTES: Final = 4096  # a file system writes and forgets whole blocks
 PLENTY_BYTES: Final = 1 << 60

@@ -1,21 +1,17 @@
 """What the sites of a made-up web say of themselves, robots.txt and sitemaps, which comes, goes and changes."""
 
-from __future__ import annotations
-
 import gzip
+import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
 from evercrawl.simulate.surroundings.network import NoAnswerError
 from evercrawl.simulate.surroundings.spells import Spell, Spells
 from evercrawl.simulate.worlds.made_web import Answer
-
-if TYPE_CHECKING:
-    import random
 
 ROBOTS: Final = "/robots.txt"
 ELSEWHERE: Final = "/robots-elsewhere.txt"  # where some robots.txt have moved to for a while

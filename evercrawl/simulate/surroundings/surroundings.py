@@ -1,15 +1,14 @@
 """What surrounds a crawl in a made-up world: web, weather, names, machine and disk, and the blows they are dealt."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.clock import Clock
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE
 from evercrawl.fetch.resolve import CachingResolver
@@ -22,9 +21,6 @@ from evercrawl.simulate.surroundings.rules import MadeRules
 from evercrawl.simulate.surroundings.weather import Weather
 from evercrawl.simulate.worlds.drawn_web import PRIVATE, DrawnWeb
 from evercrawl.simulate.worlds.world import BEGAN_AT, DIRECTORY, Life, World
-
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
 
 LATEST_S: Final = 3600.0
 """A crash that was to come in the middle of an operation comes without one, where nothing is done for so long."""

@@ -3,23 +3,18 @@
 What happens to a request is a plain function of seed, host, path and time, whatever else is asked.
 """
 
-from __future__ import annotations
-
 import math
+import random
 from dataclasses import dataclass, fields, replace
 from email.utils import formatdate
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.surroundings.network import AnsweringWeb, Delivery, NoAnswerError
 from evercrawl.simulate.surroundings.rules import ROBOTS_PATHS, MadeRules
 from evercrawl.simulate.surroundings.spells import Spell, Spells, lot
-
-if TYPE_CHECKING:
-    import random
-
-    from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.simulate.worlds.made_web import Answer
 
 PLAIN: Final = {"Content-Type": "text/plain"}
 

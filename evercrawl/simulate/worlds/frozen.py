@@ -5,18 +5,14 @@ follows in a line of its own. Of a life it says only what differs from the patte
 from those of the life before. So a new default changes no world that was written before.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from evercrawl.config import Config
 from evercrawl.simulate.worlds.world import Life, LifeEnd, World
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _PATTERN: Final = Life(Config(), LifeEnd.TIME, 0.0)
 

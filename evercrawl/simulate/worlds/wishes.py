@@ -3,19 +3,15 @@
 It has a random stream of its own, so that another setting drawn here moves no other part of a world.
 """
 
-from __future__ import annotations
-
 import random
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from evercrawl.config import Config, Focus
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy import policies
 from evercrawl.model.worth.weights import WEIGHTS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NOT_DRAWN: Final = {
     "include": "a made-up web has no paths to tell apart by a pattern",

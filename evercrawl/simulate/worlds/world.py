@@ -1,13 +1,12 @@
 """A whole world drawn from one number: web, names, settings, and what befalls the crawl in each of its lives."""
 
-from __future__ import annotations
-
 import enum
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl import catalog, importance
 from evercrawl.config import Config
@@ -17,9 +16,6 @@ from evercrawl.model.policy import policies
 from evercrawl.simulate.surroundings.weather import Climate
 from evercrawl.simulate.worlds import drawn_web
 from evercrawl.simulate.worlds.wishes import wish
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BEGAN_AT: Final = 1_700_000_000.0
 DIRECTORY: Final = Path("/made-up")

@@ -16,7 +16,7 @@ import xxhash
 import zstandard
 
 from evercrawl.errors import StoreError
-from evercrawl.store.archive.pointer import ArchiveEnd  # noqa: TC001 - msgspec decodes it
+from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.cash.accounts import SavedAccounts
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import END, packed, pieces

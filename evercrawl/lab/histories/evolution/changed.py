@@ -1,20 +1,16 @@
 """How pages changed: how much of them, whether back to what they were, and how many at once."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.change.extent import extents
+from evercrawl.lab.histories.evolution.lives import ByPage
 from evercrawl.lab.histories.history import CHANGED, REMOVED, History
 from evercrawl.types import Floats, Ints
 
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.lives import ByPage
-
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 
 class RecordedChanges(NamedTuple):

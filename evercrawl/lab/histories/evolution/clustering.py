@@ -3,22 +3,18 @@
 Whether two lists have the same order.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.change.bursts import binned, in_time
+from evercrawl.lab.histories.evolution.changed import RecordedChanges
 from evercrawl.lab.histories.evolution.lives import WEEK_S, Lives
 from evercrawl.types import Floats
 
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import RecordedChanges
-
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 
 def ranks(of: NDArray[Any]) -> Floats:

@@ -1,19 +1,15 @@
 """What a figure shows of a group of pages, as points of curves, in per cent."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.lab.histories.evolution.lasting import lifetimes
 from evercrawl.lab.histories.evolution.lives import YEAR_S
 from evercrawl.lab.histories.evolution.magnitude import spread
+from evercrawl.lab.histories.evolution.record import EvolutionRecord
 from evercrawl.lab.histories.evolution.regular import normalised
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.record import EvolutionRecord
 
 _LONGEST: Final = 8.0  # means
 _POINTS: Final = 400

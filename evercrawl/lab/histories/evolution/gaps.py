@@ -3,18 +3,13 @@
 Whether gaps are such as random moments make: a test of the exponential distribution whose mean is not known.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.change.estimators.irregular import most_likely
+from evercrawl.lab.histories.evolution.changed import RecordedChanges
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import RecordedChanges
-
 
 CRITICAL: Final = 1.321
 """What `anderson_darling` exceeds with probability 0.05 where the gaps are exponential."""

@@ -1,18 +1,14 @@
 """Pages by what they have in common: top-level domain, site, depth, content type."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.lab.histories.history import History
 from evercrawl.parse.urls import hostname
 from evercrawl.types import Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.history import History
 
 NONE: Final = "-"
 """The group of pages of which it is not known."""

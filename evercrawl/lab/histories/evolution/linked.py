@@ -1,22 +1,18 @@
 """How links come and go."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S, beginnings, ends
 from evercrawl.lab.histories.evolution.survival import survival
+from evercrawl.lab.histories.evolution.watched import Watched
+from evercrawl.lab.histories.history import History
 from evercrawl.types import Floats, Ints
 
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.watched import Watched
-    from evercrawl.lab.histories.history import History
-
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 
 class LinkSpans(NamedTuple):

@@ -1,9 +1,7 @@
 """From when to when pages were there, and were watched."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +9,7 @@ from numpy.typing import NDArray
 from evercrawl.lab.histories.history import APPEARED, REMOVED, History
 from evercrawl.types import Floats, Ints
 
-if TYPE_CHECKING:
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 DAY_S: Final = 86_400.0
 WEEK_S: Final = 7 * DAY_S

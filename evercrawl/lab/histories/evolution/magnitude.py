@@ -1,15 +1,12 @@
 """How much of a page a change changes."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import RecordedChanges
+from evercrawl.lab.histories.evolution.changed import RecordedChanges
 
 SLIGHT: Final = 3
 """Bits of the similarity hash up to which the content counts as the same."""

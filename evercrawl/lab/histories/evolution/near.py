@@ -1,18 +1,14 @@
 """Whether neighbours change together: the pages of one site, and those of one folder, in the same week."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.change.locality import correlation, in_groups
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
+from evercrawl.lab.histories.evolution.record import EvolutionRecord
 from evercrawl.types import Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.record import EvolutionRecord
 
 LOOKS: Final = 2
 """Visits to a page in a week, or whatever stands for one, without which its changes could not be told from others'."""

@@ -1,9 +1,7 @@
 """What was seen of the pages of some histories, in one: cut into the pages of each group."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,10 +9,8 @@ from evercrawl.lab.histories.evolution.changed import RecordedChanges
 from evercrawl.lab.histories.evolution.linked import LinkSpans, links
 from evercrawl.lab.histories.evolution.lives import Lives
 from evercrawl.lab.histories.evolution.watched import watch
+from evercrawl.lab.histories.history import History
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.history import History
 
 Rows = TypeVar("Rows", Lives, RecordedChanges, LinkSpans)
 

@@ -1,20 +1,16 @@
 """Whether the gaps between a page's changes are those of random moments."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.lab.histories.evolution.changed import RecordedChanges
 from evercrawl.lab.histories.evolution.gaps import CRITICAL, Gaps, anderson_darling, gaps
 from evercrawl.types import Floats, Ints
 
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.evolution.changed import RecordedChanges
-
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 LEAST: Final = 10
 """Changes that a page must have shown to be tested."""

@@ -1,11 +1,9 @@
 """What pages do: everything that is told of a group of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +20,8 @@ from evercrawl.lab.histories.evolution.rate import CLASSES, Often, often
 from evercrawl.lab.histories.evolution.record import EvolutionRecord, recorded, split
 from evercrawl.lab.histories.evolution.regular import Regularity, regular
 from evercrawl.lab.histories.evolution.staying import Staying, Texts, staying
+from evercrawl.lab.histories.history import History
 from evercrawl.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.history import History
 
 _WEEKLY_LOOKS: Final = 2
 ALL: Final = "all"

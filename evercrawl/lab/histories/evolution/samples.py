@@ -1,20 +1,16 @@
 """Some of the pages of a history: those of some sites, so many drawn at random, or those about a topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.histories.history import History
 from evercrawl.search.schema import words_of
 
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.history import History
-
-    Flags = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 _NAMED: Final = 10  # sites that an error names
 

@@ -1,10 +1,8 @@
 """What of the words of pages stays, and what flickers: of pages whose texts are at hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -12,10 +10,8 @@ from evercrawl.change.extent import replaced
 from evercrawl.change.longevity import Lifetimes, divergence, flip_flops, lasting
 from evercrawl.lab.histories.evolution.lives import DAY_S, WEEK_S
 from evercrawl.lab.histories.evolution.survival import survival
+from evercrawl.lab.histories.versions import Version
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.versions import Version
 
 AGES_S: Final = np.array([DAY_S, WEEK_S])
 """Of the copies of which it is told how much of the page is another."""

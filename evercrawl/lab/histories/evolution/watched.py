@@ -1,18 +1,14 @@
 """What a history says of each page between two instants: when it lived, when and how it changed."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evercrawl.lab.histories.evolution.changed import RecordedChanges, changes_of
 from evercrawl.lab.histories.evolution.lives import Lives, between, by_page, lives_of
+from evercrawl.lab.histories.history import History
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.lab.histories.history import History
 
 
 class Watched(NamedTuple):

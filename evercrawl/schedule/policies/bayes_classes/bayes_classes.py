@@ -1,24 +1,20 @@
 """Bayesian classes: each page is one of a few kinds, and a visit is worth its mean over what kind it may be."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.abilities import Assessed, Learns, Tabulates, assessed
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Share, bounded, number
 from evercrawl.schedule.policies.bayes_classes.beliefs import ClassBeliefs
 from evercrawl.schedule.shared.by_price import ByPrice
 from evercrawl.types import Floats
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
 
 PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
 _DAY_S: Final = 86_400.0

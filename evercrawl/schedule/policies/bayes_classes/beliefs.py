@@ -7,17 +7,13 @@ drawn towards those of the crawl, drawn towards all classes alike. For that, a p
 have told.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.pages import Visits
 from evercrawl.types import Floats, Ints, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Visits
 
 _SITE_PAGES: Final = 3.0  # pages of the crawl that count in a site's beliefs
 _CRAWL_PAGES: Final = 3.0  # pages of no kind in particular that count in the crawl's

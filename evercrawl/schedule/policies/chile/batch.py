@@ -4,19 +4,14 @@ The long-term scheduler picks a batch: the pages whose visit adds most. Until th
 all others, and the short-term scheduler puts them in order, host by host.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows, grown
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.schedule.pages import Pages, Visits
+from evercrawl.types import Floats, Ints, Slots
 
 Order: TypeAlias = Literal["largest", "queued", "round_robin"]
 ORDERS: Final = get_args(Order)

@@ -1,31 +1,24 @@
 """Chile: the visit that adds most to what the collection is worth, batch by batch."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.schedule.abilities import Follows, Learns, Places, Plans, Resumes, Tabulates, Tunable
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import seconds
 from evercrawl.schedule.policies.chile.batch import ChileBatch
 from evercrawl.schedule.policies.chile.options import Options
 from evercrawl.schedule.policies.chile.rates import ChileCounts
 from evercrawl.schedule.policies.chile.worth import UsualScores, quality, represented, usual
 from evercrawl.schedule.shared.pacing import MeasuredPace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Flags, Floats
+from evercrawl.types import Flags, Floats
 
 _PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
 _USUAL_S: Final = 10.0  # that a batch takes in between: few visits, but some to put in order

@@ -6,19 +6,14 @@ Where not, S is the sum of the intervals and the rate is -ln(1 - X / N) N / S. N
 changed at every visit, or at none; then the mean of what is believed anyway stands in.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.arrays.rows import Rows
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats
+from evercrawl.schedule.pages import Pages, Visits
+from evercrawl.types import Floats
 
 CERTAIN: Final = 1e9
 """A posterior whose shape is above this is taken for a rate that is known."""

@@ -6,16 +6,13 @@ and that pages are ranked by what a visit adds to V, is how the crawler's source
 URLs, and r by bytes, are in the survey without formulas; those here are ours.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Facts, Pages
-    from evercrawl.types import Floats
+from evercrawl.schedule.pages import Facts, Pages
+from evercrawl.types import Floats
 
 DEEPEST: Final = 15.0
 """Links from a seed from which on depth makes no difference any more; the crawler's own default."""

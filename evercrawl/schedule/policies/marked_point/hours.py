@@ -1,18 +1,13 @@
 """Which pages change at one time of the day: what is kept of each to find out, and what that says."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.marked_point.instants import DAY_S, WEEK
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Visits
-    from evercrawl.types import Flags, Floats
+from evercrawl.types import Flags, Floats
 
 ROW: Final = [("hours", "u1", 24), ("days", "u1", WEEK), ("nights", "u1", WEEK), ("since", "f8")]
 """What is kept of a page: its changes by hour of the day, by day of the week, and by night, which lasts from a day's

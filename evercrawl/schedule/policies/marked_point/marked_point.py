@@ -1,25 +1,20 @@
 """Marked point: whole visits of each page in a horizon, evenly placed, or just after the hour at which it changes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Switch, bounded, choice, number
 from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
 from evercrawl.schedule.policies.marked_point import hours as marked_point_hours
 from evercrawl.schedule.policies.marked_point import instants as marked_point_instants
 from evercrawl.schedule.shared.planned import PlannedRates
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 _HOUR_S: Final = 3_600.0
 _WEEK_S: Final = 7 * marked_point_instants.DAY_S

@@ -1,30 +1,23 @@
 """RPUC: types of pages by what is asked for, ranked high, changing and clicked on; a queue with its period for each."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.rpuc.options import RpucOptions
 from evercrawl.schedule.policies.rpuc.scale import Scale
 from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue, vectors
 from evercrawl.schedule.shared.capacity import Capacity
 from evercrawl.schedule.shared.checked import Checked
 from evercrawl.schedule.shared.pacing import Turns
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.types import Floats, Ints, Slots
 
 _ROUND: Final = 4  # looks at all pages a round
 _SAMPLE: Final = 20_000  # pages that types are fitted to

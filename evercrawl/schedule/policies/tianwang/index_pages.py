@@ -1,18 +1,14 @@
 """Index-like pages: many links, few words, and the links change; worth visiting for the pages that they lead to."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.shared.checked import checks_among
 from evercrawl.types import Flags, Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Visits
 
 _ROW: Final = [
     ("links", "f4"),

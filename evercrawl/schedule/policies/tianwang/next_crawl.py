@@ -1,18 +1,14 @@
 """When pages are to be visited again, by what their visits have shown: NextCrawlTime."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.shared.checked import checks_among, rate_per_s
 from evercrawl.types import Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.pages import Visits
 
 _TRIED: Final = 5.0  # rounds after which a page that is gone is tried again at the latest
 _MOST_DOUBLED: Final = 60

@@ -1,15 +1,11 @@
 """Which pages a cycle of Tianwang's takes up, and in which order."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from evercrawl.arrays.rows import Rows
-
-if TYPE_CHECKING:
-    from evercrawl.types import Flags, Floats, Ints, Slots
+from evercrawl.types import Flags, Floats, Ints, Slots
 
 DUE, REMAINED, INDEX = 0, 1, 2
 """Of which kind a page of a cycle is: its time came since the last one; left over before; index-like."""

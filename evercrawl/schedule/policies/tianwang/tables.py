@@ -1,17 +1,13 @@
 """The five tables of Tianwang: CheckPoints, NextCrawlTime, RemainedURLs, ParsedURLs, DisappearTimes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
 from evercrawl.schedule.shared.checked import rate_per_s
 from evercrawl.types import Flags, Floats, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
 
 _DAY_S = 86_400.0
 

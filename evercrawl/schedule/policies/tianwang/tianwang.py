@@ -1,15 +1,16 @@
 """Tianwang: cycles of a fixed capacity, part of it for new URLs, the rest for pages whose time has come."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.policies.tianwang.cycle import CycleState, noted
 from evercrawl.schedule.policies.tianwang.index_pages import IndexPages
 from evercrawl.schedule.policies.tianwang.next_crawl import SiteRates, periods_s
@@ -19,15 +20,7 @@ from evercrawl.schedule.policies.tianwang.tables import tables
 from evercrawl.schedule.shared.capacity import Capacity
 from evercrawl.schedule.shared.checked import Checked
 from evercrawl.schedule.shared.discovery import among_equals
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Flags, Floats, Ints, Slots
+from evercrawl.types import Flags, Floats, Ints, Slots
 
 _CYCLES: Final = 5  # a round, where nobody says how long a cycle is
 _FEWEST: Final = 16  # visits a cycle, then

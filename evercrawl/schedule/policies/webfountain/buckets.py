@@ -1,16 +1,12 @@
 """WebFountain's buckets: which pages are alike, and what was measured of each kind."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.types import Floats, Ints
+from evercrawl.schedule.pages import Pages
+from evercrawl.types import Floats, Ints
 
 HISTORY: Final = np.dtype([("visits", "f4"), ("changes", "f4"), ("exposure_s", "f8"), ("first_at", "f8")])
 """What is kept of a page: visits that could find a change, those that did, the time between, when it was first read."""

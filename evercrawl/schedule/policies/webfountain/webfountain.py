@@ -1,28 +1,22 @@
 """WebFountain: how many pages of each kind to visit, and how many new ones, from an optimum over the coming periods."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Tabulates
-from evercrawl.schedule.base import Policy
+from evercrawl.schedule.base import Context, Policy
+from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Duration, bounded, choice, number, seconds
 from evercrawl.schedule.policies.webfountain.buckets import FORGOTTEN, HISTORY, BucketRates, measure, sort_into
 from evercrawl.schedule.policies.webfountain.programme import WEIGHTINGS, Programme, VisitPlan, weighting
 from evercrawl.schedule.policies.webfountain.solver import linear_solver, solve
 from evercrawl.schedule.shared.pacing import Turns
 from evercrawl.schedule.shared.tempo import Tempo
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.schedule.base import Context
-    from evercrawl.schedule.pages import Pages, Visits
-    from evercrawl.types import Floats, Ints
+from evercrawl.types import Floats, Ints
 
 _LEAST_VISITS: Final = 16.0  # of a period: with fewer, solving costs more than all else, and there is nothing to share
 _LEAST_PERIODS: Final = 8
