@@ -27,7 +27,7 @@ class Network(Protocol):
         ...
 
     def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
-        """Begin an exchange with one of `addresses` (empty: the URL's host is an address); never raises for the web."""
+        """Begin an exchange with the first of `addresses` (empty: the URL's host is one); never raises for the web."""
         ...
 
     async def finished(self, timeout_s: float) -> list[Exchange]:

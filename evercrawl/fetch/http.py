@@ -108,7 +108,8 @@ class CurlNetwork:
         request
             What to ask.
         addresses
-            Where the URL's host is, looked up already; () for a literal address, or to have curl look.
+            Where the URL's host is, looked up already; the first is connected to, and no other. () for a literal
+            address, or to have curl look.
         """
         exchange = Exchange(request, self._clock.now())
         try:

@@ -21,14 +21,14 @@ __all__ = ["CurlTransfer", "HeldBytes", "Settings"]
 CONNECT_TIMEOUT_S = 10.0
 
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
-# What a handle was told to pin stays with it; one with nothing to pin unpins a name that nobody asks for.
-_NO_PIN = ["-nothing.invalid:1"]
 _NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value: curl leaves its own of that name out
 _BAD_CERTIFICATE = (51, 60)
 _NOT_CONNECTED = 7
 _SEND_FAILED = 55
 _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
 _NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
+_DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, likewise
+_CONNECT_TO = 10243  # CURLOPT_CONNECT_TO, likewise
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
@@ -127,7 +127,7 @@ class CurlTransfer:
         self._target = ""
         self._fields: list[bytes] = []  # what the handle was told last
         self._offers_2 = False
-        self._pinned = False
+        self._address = ""  # where it was told to connect last
         self._fresh = False
         self._bodiless = False
         self._set_up()
@@ -145,6 +145,8 @@ class CurlTransfer:
         put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         put(pycurl.PROXY, settings.proxy)
         put(pycurl.NOPROXY, "")
+        if not settings.proxy:  # a literal address needs no cache, and curl goes through all of it at each transfer
+            put(_DNS_CACHE_TIMEOUT, 0)
         if settings.ca_file:
             put(pycurl.CAINFO, settings.ca_file)
         put(pycurl.OPENSOCKETFUNCTION, self._open_socket)
@@ -152,7 +154,7 @@ class CurlTransfer:
         put(pycurl.WRITEFUNCTION, self._take)
 
     def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str]) -> None:
-        """Set the handle up for `exchange`; `addresses` are where the host is looked for, [] leaves that to curl."""
+        """Set the handle up for `exchange`, to connect to the first of `addresses`; [] leaves that to curl."""
         self.exchange, self.asking = exchange, asking
         absolute = self._settings.absolute_form and asking.scheme == "http"
         self._target = asking.absolute if absolute else asking.target
@@ -170,11 +172,11 @@ class CurlTransfer:
         if offers_2 != self._offers_2:
             put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
             self._offers_2 = offers_2
-        if self._settings.proxy:  # which looks the name up
-            addresses = ()
-        if addresses or self._pinned:
-            put(pycurl.RESOLVE, [f"+{asking.host}:{asking.port}:{','.join(addresses)}"] if addresses else _NO_PIN)
-            self._pinned = bool(addresses)
+        address = addresses[0] if addresses and not self._settings.proxy else ""  # a proxy looks the name up
+        if address != self._address:
+            # Host field, SNI and certificate stay the name's; only the connection goes to the address.
+            put(_CONNECT_TO, [f"::[{address}]:" if ":" in address else f"::{address}:"] if address else [])
+            self._address = address
         self.again(exchange.request.deadline_s)
 
     def again(self, deadline_s: float, *, unverified: bool = False, fresh: bool = False) -> None:

@@ -232,6 +232,7 @@ class Runner:
         hook: Callable[[str, str], None] | None = None,
         disk: Disk | None = None,
         names: dict[str, list[str]] | None = None,
+        vacant: Callable[[str], str] = lambda _: "",
         latency_s: Callable[[Any], float] | None = None,
         offload: Callable[..., Any] = inline,
         during: Callable[[Crawl], Any] | None = None,
@@ -267,7 +268,9 @@ class Runner:
             manners = Manners(config, self.read_robots_at)
             progress: list[Progress] = []
             resolver = StaticResolver(names or {"*": ["8.8.4.4"]})
-            network = MadeNetwork(world, clock, lasts_s, manners if polite else lambda _: None, judge.judge)
+            network = MadeNetwork(
+                world, clock, lasts_s, manners if polite else lambda _: None, judge.judge, vacant=vacant
+            )
             ran = Ran(None, network, manners, progress)
             partition = None
             try:

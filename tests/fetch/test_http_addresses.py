@@ -2,6 +2,7 @@
 """Which addresses are connected to, whatever names say, and what a proxy changes."""
 
 import asyncio
+import time
 
 import pytest
 from answers import CA, HI, OK
@@ -60,13 +61,65 @@ def test_a_name_that_turns_inside_is_caught(fetcher):
     assert second.error == "refused_address"
 
 
-def test_addresses_are_tried_in_turn(fetcher):
-    async def work(site, network):
-        return await fetcher.one(network, site.url("/", "many.test"), ("127.0.0.2", "127.0.0.1"))
+def test_only_the_first_address_is_connected_to(fetcher):
+    judged = []
 
-    judge = {"127.0.0.2": "inside", "127.0.0.1": ""}.__getitem__
-    exchange = fetcher.with_site(fetcher.Site({"/": HI}), work, judge=judge)
-    assert (exchange.body, exchange.error, exchange.ip) == (b"hi", "", "127.0.0.1")
+    async def work(site, network):
+        return [
+            await fetcher.one(network, site.url("/", "many.test"), addresses)
+            for addresses in (("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2"))
+        ]
+
+    site = fetcher.Site({"/": HI})
+    first, second = fetcher.with_site(site, work, judge=lambda ip: judged.append(ip) or "")
+    assert (first.error, first.sent) == ("connect", b"")
+    assert (second.body, second.error, second.ip) == (b"hi", "", "127.0.0.1")
+    assert judged == ["127.0.0.2", "127.0.0.1"]
+    assert site.connections == 1
+
+
+@pytest.mark.parametrize("host", ["many.test", "6.test"])
+def test_the_host_field_is_the_name_wherever_it_leads(fetcher, host):
+    async def work(site, network):
+        return await fetcher.one(network, site.url("/", host), ("127.0.0.1",))
+
+    site = fetcher.Site({"/": HI})
+    exchange = fetcher.with_site(site, work)
+    assert exchange.sent.split(b"\r\n")[1] == f"Host: {host}:{site.port}".encode()
+    assert exchange.ip == "127.0.0.1"
+
+
+def test_an_address_of_the_sixth_version_is_connected_to(fetcher):
+    async def run():
+        network = fetcher.network(lambda ip: asked.append(ip) or "inside")
+        exchange = await fetcher.one(network, "http://six.test:9/", ("2001:db8::1",))
+        await network.close()
+        return exchange.error
+
+    asked = []
+    assert asyncio.run(run()) == "refused_address"
+    assert asked == ["2001:db8::1"]
+
+
+def test_the_time_of_a_transfer_does_not_grow_with_the_names_before_it(fetcher):
+    async def work(site, network):
+        spent_s = []
+        for part in range(4):
+            began = time.process_time()
+            for number in range(100):
+                for host in range(number * 20, number * 20 + 20):
+                    network.start(Request(f"http://h{part}-{host}.test:{site.port}/", deadline_s=9.0), ("127.0.0.1",))
+                left = 20
+                while left:
+                    left -= len(await network.finished(9.0))
+            spent_s.append(time.process_time() - began)
+        return spent_s
+
+    async def reply(connection):
+        connection[1].write(OK + b"Content-Length: 2\r\nConnection: close\r\n\r\nhi")
+
+    spent_s = fetcher.with_site(fetcher.Site({"/": reply}), work)
+    assert min(spent_s[2:]) < 1.25 * min(spent_s[:2])
 
 
 def test_pins_do_not_outlive_their_request(fetcher):

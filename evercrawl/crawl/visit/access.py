@@ -25,6 +25,7 @@ POLL_S: Final = 0.05
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
+_UNCONNECTED: Final = frozenset({"connect", "timeout"})  # errors of an exchange whose connection was not made
 
 
 class Access:
@@ -82,6 +83,7 @@ class Access:
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
+        self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -112,6 +114,21 @@ class Access:
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
 
+    def misses(self, host: Host, exchange: Exchange) -> bool:
+        """Whether an exchange found nobody at a host's address, and the host has others that were not tried since.
+
+        One address is connected to at a time, the one whose exchanges are counted; see `move_on`.
+        """
+        missed = self._missed.pop(host.number, 0) + 1
+        if exchange.sent or exchange.error not in _UNCONNECTED or missed >= len(host.addresses) or host.in_flight > 1:
+            return False
+        self._missed[host.number] = missed
+        return True
+
+    def move_on(self, host: Host) -> None:
+        """Let a host be asked at its next address; the exchange has ended."""
+        self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.resolved_at)
+
     def take_robots(self, exchange: Exchange, now: float) -> None:
         """Take in an answer to a request for robots.txt."""
         tag = exchange.request.tag
@@ -124,6 +141,11 @@ class Access:
         wish_s = retry_after_s(exchange, now)
         if asked is not None and wish_s:
             asked.stay_away(now + wish_s, "back-off")
+        if asked is host and self.misses(host, exchange):
+            host.held = ""
+            self._frontier.ended(host, now)
+            self.move_on(host)
+            return
         moved = self._robots.moved(exchange)
         if moved is None:
             self._learn(host, exchange, now, rested=asked is not host)
@@ -265,8 +287,8 @@ class Access:
         return (name,) if self._proxied else _literal(name) or self._reachable(await self._names.resolve(name))
 
     def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
-        """Return the addresses, those that may be reached first: the rest of the first is the one that is kept."""
-        return tuple(sorted(addresses, key=lambda address: bool(self._guard.judge(address))))
+        """Return the addresses that may be reached; all, where none may. The first is connected to and counted."""
+        return tuple(address for address in addresses if not self._guard.judge(address)) or tuple(addresses)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.ensure_future(work)

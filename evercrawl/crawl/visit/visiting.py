@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VisitTag:
-    """Says that an exchange visits a page, what was known of it, and how likely its copy was to be fresh."""
+    """Says that an exchange visits a page, what was known of it, how likely its copy was to be fresh, and its queue."""
 
     host: Host
     slot: int
     before: Before
     said: float = math.nan
+    new: bool = False
 
 
 class Visiting:
@@ -110,7 +111,7 @@ class Visiting:
         leave = self._access.judge(host, url, now)
         if leave == GO:
             self._sitemaps.met(url, now)
-            self._visit(host, slot, url, now)
+            self._visit(host, slot, url, now, new=new)
         elif leave == WAIT:
             self._frontier.put_first(host, slot, new=new)
         else:
@@ -125,13 +126,13 @@ class Visiting:
             self.readings.append(Reading(nothing, host, slot, before, refusal=why))
         self._frontier.release(host)
 
-    def _visit(self, host: Host, slot: int, url: str, now: float) -> None:
+    def _visit(self, host: Host, slot: int, url: str, now: float, *, new: bool) -> None:
         before, config = recall(self._partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
         validators = () if self._soft404.doubts(url, before, now) else _validators(before)
         head = self._heads.wanted(host.number, slot, validators)
         asked = () if head else validators
-        tag = VisitTag(host, slot, before, self._frontier.predicted_fresh.pop(slot, math.nan))
+        tag = VisitTag(host, slot, before, self._frontier.predicted_fresh.pop(slot, math.nan), new)
         request = Request(url, tag, asked, size, size, deadline_s, packed=True, head=head)
         if self._planning is not None and (noted := self._planning.noted(now)) is not None:
             self._partition.remember(noted)
@@ -154,7 +155,11 @@ class Visiting:
     def take(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
         """Take in what came of a visit, and have its body read."""
         if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
-            self._ask_again(exchange, tag, now)
+            self._ask_again(exchange, tag, now, new=False)
+            return
+        if self._access.misses(tag.host, exchange):
+            self._ask_again(exchange, tag, now, new=tag.new)
+            self._access.move_on(tag.host)
             return
         answer = fetched(exchange, tag.host, tag.slot, tag.before, tag.said)
         self.underway -= 1
@@ -163,12 +168,12 @@ class Visiting:
         self._frontier.ended(tag.host, now)
         self._parsers.submit(answer)
 
-    def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
-        """Let a page be asked for at its host's next turn, of which the head alone was asked for."""
+    def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float, *, new: bool) -> None:
+        """Let a page be asked for at its host's next turn: its head alone was asked for, or nobody was there."""
         self.underway -= 1
         self._pace.received(now, len(exchange.head))
         self._frontier.ended(tag.host, now)
-        self._frontier.put_first(tag.host, tag.slot, new=False)
+        self._frontier.put_first(tag.host, tag.slot, new=new)
 
     def gather(self, now: float) -> None:
         """Take over answers whose bodies have been read meanwhile."""

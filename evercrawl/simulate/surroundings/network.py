@@ -12,6 +12,7 @@ from evercrawl.parse.urls import origin, path_query
 from evercrawl.simulate.worlds.made_web import Answer
 from evercrawl.types import Exchange, Request
 
+CONNECT_S: Final = 10.0  # for so long an answer to a connection is waited for
 _CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
 
 
@@ -100,6 +101,8 @@ class MadeNetwork:
         As the real network's: address -> "" or why it must not be connected to.
     true
         The time at the far end, by which the web answers and the log is dated; the crawl's clock where none is given.
+    vacant
+        Address -> why no connection to it is made ("connect", "timeout"), "" where somebody is there.
 
     Attributes
     ----------
@@ -115,8 +118,9 @@ class MadeNetwork:
         watch: Callable[[Asked], None] = lambda _: None,
         judge: Callable[[str], str] = lambda _: "",
         true: Callable[[], float] | None = None,
+        vacant: Callable[[str], str] = lambda _: "",
     ) -> None:
-        self._true = true or clock.now
+        self._true, self._vacant = true or clock.now, vacant
         self.log: list[Asked] = []
         self._web, self._clock, self._latency_s, self._watch, self._judge = web, clock, latency_s, watch, judge
         self._timers: dict[int, asyncio.TimerHandle] = {}
@@ -135,15 +139,14 @@ class MadeNetwork:
         return len(self._timers)
 
     def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
-        """Begin an exchange with the first of `addresses` that may be connected to."""
+        """Begin an exchange with the first of `addresses`, if that may be connected to."""
         exchange = Exchange(request, self._clock.now())
-        reasons = [self._judge(address) for address in addresses]
-        if reasons and all(reasons):
-            exchange.error, exchange.detail = "refused_address", reasons[0]
+        if addresses and (reason := self._judge(addresses[0])):
+            exchange.error, exchange.detail = "refused_address", reason
             self._ended.append(exchange)
             self.wake()
             return
-        exchange.ip = next((a for a, reason in zip(addresses, reasons, strict=True) if not reason), "")
+        exchange.ip = addresses[0] if addresses else ""
         headers = {name.lower(): value for name, value in request.headers}
         asked = Asked(self._true(), request.url, headers, exchange.ip, head=request.head)
         self.log.append(asked)
@@ -159,6 +162,8 @@ class MadeNetwork:
         try:
             if lasts_s >= request.deadline_s:
                 raise NoAnswerError("timeout")
+            if exchange.ip and (why := self._vacant(exchange.ip)):
+                raise NoAnswerError(why, after_s=CONNECT_S if why == "timeout" else None)
             answer = self._web.answer(
                 origin(request.url), path_query(request.url), headers | {"accept-encoding": "gzip"}, at
             )

@@ -1,0 +1,45 @@
+"""Hosts with several addresses: the one that is counted is the one that is connected to."""
+
+from collections import Counter
+
+import pytest
+
+from evercrawl.progress import Limits
+
+A = "http://a.example"
+NAMES = {"a.example": ["8.8.0.1", "8.8.0.2", "8.8.0.3"]}
+PAGES = [f"{A}/", *(f"{A}/{number}" for number in range(1, 5))]
+
+
+def small(run):
+    world = run.World()
+    world.pages = {f"{A}/": world.html("/1", "/2", "/3", "/4")} | {page: world.html() for page in PAGES[1:]}
+    return world
+
+
+@pytest.mark.parametrize("why", ["connect", "timeout"])
+def test_where_nobody_is_the_next_address_is_asked_and_no_visit_fails(run, why):
+    def vacant(address) -> str:
+        return why if address != "8.8.0.3" else ""
+
+    ran = run(small(run), PAGES[:1], names=NAMES, vacant=vacant)
+    assert ran.summary.reason == "idle"
+    asked = Counter(asked.address for asked in ran.network.log)
+    assert (asked["8.8.0.1"], asked["8.8.0.2"]) == (1, 1)  # for robots.txt
+    assert len(ran.visits) == 5
+    assert not any(visit.error for visit in ran.visits)
+
+
+def test_a_page_has_failed_once_all_addresses_were_tried(run):
+    def vacant(_) -> str:
+        return "connect" if gone else ""
+
+    gone = []
+    world = small(run)
+    world.pages[f"{A}/"] = lambda _headers, _at: gone.append(1) or world.html("/1")
+    ran = run(world, PAGES[:1], Limits(seconds=30), names=NAMES, vacant=vacant)
+    failed = [asked for asked in ran.network.log if not asked.status]
+    assert [asked.url for asked in failed[:3]] == [f"{A}/1"] * 3
+    assert {asked.address for asked in failed[:3]} == set(NAMES["a.example"])
+    errors = [visit.error.partition(":")[0] for visit in ran.visits]
+    assert errors == ["", *["connect"] * (len(failed) // 3)]
