@@ -69,7 +69,9 @@ class EachVisit(Checker):
             )
 
     def answered(self, exchange: Exchange, at: float) -> None:
-        """Take note of sitemaps and feeds: they may say that pages changed."""
+        """Take note of sitemaps and feeds: they may say that pages changed; and of requests that nobody took."""
+        if isinstance(exchange.request.tag, VisitTag) and not exchange.sent:
+            self._asked.discard(exchange.request.tag.slot)  # it may be asked for at another address
         if isinstance(exchange.request.tag, SitemapTag) and self._life is not None:
             self._listing_at = self._life.now()
 
