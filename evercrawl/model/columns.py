@@ -136,6 +136,7 @@ class Columns:
             found_at=None if unread is None else np.where(unread, self._found_at(slots), np.nan),
             weight_ratio=weight_ratio,
             comeback_scale_s=comeback_scale_s,
+            row=cells,
             **self._asked(slots),
         )
 
@@ -238,6 +239,7 @@ class Columns:
             neg_log_unchanged=zeros,
             found_at=self._found_at(slots),
             weight_ratio=weight_ratio,
+            row=cells,
             **self._asked(slots),
         )
 

@@ -101,8 +101,11 @@ class Predicts(ABC):
     def fresh(self, pages: Pages, context: Context) -> Floats:
         """Return the probability that each copy is as its page is now, shape (n,); nan without a visit."""
 
-    def trust(self, slot: int) -> ClockTrust | None:
-        """Return whether the clocks of a page's site are used, rather than time; None where it has none."""
+    def trust(self, row: int) -> ClockTrust | None:
+        """Return whether the clocks of a page's site are used, rather than time; None where it has none.
+
+        `row` is the page's as in `Pages`.
+        """
         return None
 
 

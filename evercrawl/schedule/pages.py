@@ -72,6 +72,9 @@ class Pages:
         Of pages whose last visit found them gone, how slowly they are thought to come back, in seconds: within t of
         that visit with probability 1 - (1 + t / comeback_scale_s)^-a (see `change.comebacks`); 0 of others. None where
         none was found gone, or the policy does not use it (`Policy.awaits`).
+    row
+        Number of each page among those that were ever visited, in the order of first visits, and more than any of one
+        that was not: what is learned of visited pages is kept by it. None where pages are known by their slots alone.
     """
 
     slot: Slots
@@ -97,6 +100,12 @@ class Pages:
     host_price_ratio: Floats | None = None
     weight_ratio: Floats | None = None
     comeback_scale_s: Floats | None = None
+    row: Slots | None = None
+
+    @property
+    def rows(self) -> Slots:
+        """What learned tables know the pages by, shape (n,): `row`, or else `slot`."""
+        return self.slot if self.row is None else self.row
 
     def part(self, first: int, last: int) -> Pages:
         """Return the candidates from `first` up to, and not including, `last`."""
@@ -175,6 +184,8 @@ class Visits:
         None where nothing ever was.
     host
         Number of the page's host; None where nobody knows.
+    row
+        Number of the page among those that were ever visited, as in `Pages`.
     """
 
     slot: Slots
@@ -194,6 +205,12 @@ class Visits:
     name: Keys | None = None
     predicted_fresh: Floats | None = None
     host: Slots | None = None
+    row: Slots | None = None
+
+    @property
+    def rows(self) -> Slots:
+        """What learned tables know the pages by, shape (n,): `row`, or else `slot`."""
+        return self.slot if self.row is None else self.row
 
     def __len__(self) -> int:
         """Return how many visits there are."""

@@ -37,6 +37,8 @@ SITE, OTHER = "http://example.org", "http://other.example"
 class Listener(Learns, Policy):
     """Remembers what it is told."""
 
+    counts_links = True
+
     def __init__(self) -> None:
         self.told: list[Visits] = []
 

@@ -170,7 +170,7 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
     low, high = gamma.interval(shape, scale_s)
     row = view.state.accounts.sites[_site(view, slot)]
     policy = view.informed
-    trust = policy.trust(slot) if isinstance(policy, Predicts) else None
+    trust = policy.trust(int(pages.rows[0])) if isinstance(policy, Predicts) else None
     prior_shape, prior_scale_s = view.priors.prior(_site(view, slot))
     return Belief(
         shape / scale_s, low, high, shape, scale_s, prior_shape / prior_scale_s,

@@ -25,28 +25,29 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.records.evidence import PredictedFresh
 from evercrawl.types import Ints, Outcome
 
-_PAGES, _DATES = "lessons.pages", "lessons.dates"  # among the policy's arrays
+_PAGES, _LINKS, _DATES = "lessons.pages", "lessons.links", "lessons.dates"  # among the policy's arrays
 BATCH: Final = 4096  # visits a call, at most
 MANY: Final = 256  # of which a policy is told at once: a call costs as much as five visits or so do
 PATIENCE_S: Final = 1.0  # or as soon as one of them was so long ago
-_HELD: Final = np.dtype(
-    [("at", "f8"), ("digest", "u8"), ("words", "u4"), ("size", "u4"), ("links", "u4"), ("targets", "u4")]
-)
-_HELD_CELLS: Final = Struct("=dQIIII")  # the same, for one row: ten times as quick as by name
+_HELD: Final = np.dtype([("at", "f8"), ("digest", "u4"), ("words", "u4")])
+_HELD_CELLS: Final = Struct("=dII")  # the same, for one row: ten times as quick as by name
+_LINKED: Final = np.dtype([("size", "u4"), ("links", "u4"), ("targets", "u4")])
+_LINKED_CELLS: Final = Struct("=III")
+_WORD: Final = 0xFFFFFFFF
 _DATED: Final = np.dtype([("true", "u4"), ("false", "u4")])
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
-     ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4")]
+     ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4"), ("row", "u4")]
 )  # fmt: skip
 
 
 class Lessons:
     """Tells a policy of every visit, in order: those in the journal first, then each as it is remembered.
 
-    What a visit says is worked out from its event, 32 bytes a page of what the page's last event said, and how often
-    the dates of its site were seen to be true or false by then, so it is the same when the visit is made and when it is
-    read again.
+    What a visit says is worked out from its event, 16 bytes a visited page of what the page's last event said (28 where
+    the policy `counts_links`), and how often the dates of its site were seen to be true or false by then, so it is the
+    same when the visit is made and when it is read again. Of the digest of the content 32 bits are kept.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Lessons:
     ) -> None:
         self._policy, self._partition, self._state = policy, partition, partition.state
         self._patience_s, self._told_by = patience_s, math.inf
-        self._held, self._dates = Rows(_HELD), Rows(_DATED)
+        self._held, self._linked, self._dates = Rows(_HELD), Rows(_LINKED), Rows(_DATED)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
         upto = partition.journal.sequence if upto is None else upto
         begun, self.troubles = self._recall(upto)
@@ -98,7 +99,7 @@ class Lessons:
         memory = self._policy.state()
         if not memory:
             return None
-        memory |= {_PAGES: self._held.upto(0), _DATES: self._dates.upto(0)}
+        memory |= {_PAGES: self._held.upto(0), _LINKS: self._linked.upto(0), _DATES: self._dates.upto(0)}
         head = head_of(self._partition, self._policy, memory)
         return partial(keep, self._partition.disk, head.sequence, file_of(head, memory))
 
@@ -106,11 +107,12 @@ class Lessons:
         """Take up what was kept, and return the journal's offset where that ends, None where there is nothing."""
         kept, troubles = kept_of(self._partition, self._policy, upto)
         if kept is not None:
-            held, of_sites = kept.memory.pop(_PAGES, None), kept.memory.pop(_DATES, None)
+            held, linked, of_sites = (kept.memory.pop(name, None) for name in (_PAGES, _LINKS, _DATES))
             with contextlib.suppress(ValueError, KeyError):
-                if _is(held, _HELD) and _is(of_sites, _DATED):
+                if _is(held, _HELD) and _is(linked, _LINKED) and _is(of_sites, _DATED):
                     self._policy.restore(kept.memory)
-                    self._held, self._dates = Rows(_HELD, rows=held), Rows(_DATED, rows=of_sites)
+                    self._held, self._linked = Rows(_HELD, rows=held), Rows(_LINKED, rows=linked)
+                    self._dates = Rows(_DATED, rows=of_sites)
                     return kept.position, troubles
         return None, troubles
 
@@ -147,32 +149,49 @@ class Lessons:
             self._policy.learn(Visits(*(np.ascontiguousarray(rows[name]) for name in _VISIT.names or ())))
 
     def _row(self, event: Visit) -> tuple[Any, ...]:
-        cells, place, flags = self._held.upto(event.slot + 1).data, event.slot * _HELD_CELLS.size, event.flags
-        seen, digest, words, size, links, before = _HELD_CELLS.unpack_from(cells, place)
+        number, flags = self._number(event.slot), event.flags
+        cells, place = self._held.upto(number + 1).data, number * _HELD_CELLS.size
+        seen, digest, words = _HELD_CELLS.unpack_from(cells, place)
         read = event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.digest != 0
         same = bool(seen and flags & UNCHANGED)
-        news = bool(read and seen and not same) and changed(event.digest, event.words, digest, words)
+        said = (event.digest ^ event.digest >> 32) & _WORD
+        news = bool(read and seen and not same) and changed(said, event.words, digest, words)
         sent_for = flags & LISTED_TRUE  # by an announcement: how old the change is then tells of no rate
         known = news and 0 < event.changed_at < event.at and not sent_for
         site = int(self._state.site_of[event.host])
         known = known or (read and not seen and self._likely(site, event))
         if flags & (DATE_TRUE | DATE_FALSE):
             self._dates.upto(site + 1)["true" if flags & DATE_TRUE else "false"][site] += 1
-        targets, relinked = before, False
-        if flags & HAS_LINKS:
-            links, targets = event.out, crc32(event.targets)
-            relinked = bool(seen) and targets != before
-            size = min(event.text.visible if event.text is not None else event.size_bytes or size, 0xFFFFFFFF)
         if read and not same:
-            digest, words = event.digest, event.words
-        _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words, size, links, targets)
+            digest, words = said, event.words
+        _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words)
+        size, links, relinked = (
+            self._links(event, number, seen=bool(seen)) if self._policy.counts_links else (0, 0, False)
+        )
         return (
             event.slot, site, event.at, event.at - seen if read and seen else np.nan,
             read, event.outcome == Outcome.GONE, news, event.at - event.changed_at if known else np.nan,
             event.wire_bytes, size, links, relinked,
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
-            _predicted(event), event.host,
+            _predicted(event), event.host, number,
         )  # fmt: skip
+
+    def _number(self, slot: int) -> int:
+        """Return the number of a page's record; one whose content was lost keeps it."""
+        number = self._state.record_of(slot)
+        return self._state.lost[slot] if number is None else number
+
+    def _links(self, event: Visit, number: int, *, seen: bool) -> tuple[int, int, bool]:
+        """Return how large a page is, to how many others it links, and whether these are others than before."""
+        cells, place = self._linked.upto(number + 1).data, number * _LINKED_CELLS.size
+        size, links, before = _LINKED_CELLS.unpack_from(cells, place)
+        targets, relinked = before, False
+        if event.flags & HAS_LINKS:
+            links, targets = event.out, crc32(event.targets)
+            relinked = seen and targets != before
+            size = min(event.text.visible if event.text is not None else event.size_bytes or size, _WORD)
+        _LINKED_CELLS.pack_into(cells, place, size, links, targets)
+        return size, links, relinked
 
     def _likely(self, site: int, event: Visit) -> bool:
         """Tell whether the date of a page that was never read before is believed: unless most of its site's are false.
@@ -197,7 +216,10 @@ class Lessons:
     def _forget(self, slot: int) -> None:
         """Take a page for one that was never read: its content was lost."""
         self.flush()
-        self._held.upto(slot + 1)[slot] = np.zeros((), _HELD)
+        number = self._number(slot)
+        for rows, kind in ((self._held, _HELD), (self._linked, _LINKED)):
+            if number < len(rows):
+                rows.all()[number] = np.zeros((), kind)
 
 
 def _predicted(event: Visit) -> float:

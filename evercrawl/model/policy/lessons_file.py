@@ -23,7 +23,7 @@ from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.stamped import END, packed, pieces
 from evercrawl.store.partition import Partition
 
-VERSION: Final = 1
+VERSION: Final = 2
 MAGIC: Final = b"EVERLESS"
 _LEVEL: Final = -1  # faster than copying would be where memory has to be asked for
 _PIECE_BYTES: Final = 1 << 20

@@ -185,12 +185,12 @@ def by_age(visited_at: float, shape: float, scale: float, now: float) -> CopyBel
 
 
 @compiled
-def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> CopyBelief:
+def by_clock(row: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> CopyBelief:
     """Return what the clock of its folder tells of a copy; what time does where clocks are not believed, or unknown."""
     plain = by_age(visited_at, shape, scale, now)
-    if slot >= len(t.pages) or not visited_at <= now:
+    if row >= len(t.pages) or not visited_at <= now:
         return plain
-    page: Any = t.pages[slot]
+    page: Any = t.pages[row]
     if page.known != KNOWN:
         return plain
     folder: Any = t.folders[page.folder]
@@ -206,15 +206,15 @@ def by_clock(slot: Any, visited_at: float, shape: float, scale: float, now: floa
         since_s = max(now - page.changed_at, 0.0)
         speed += site[FACTOR + BURSTS] * s[BURST] * math.exp(-since_s / s[BURST_LASTS])
     unit = seconds(site)
-    mates = folder.pages - 1.0 if folder.scout == slot and folder.pages > 1.0 else 0.0
+    mates = folder.pages - 1.0 if folder.scout == row and folder.pages > 1.0 else 0.0
     jump = _jump(site, found.shape / found.scale, s) * unit if mates > 0.0 else 0.0
     return CopyBelief(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
 
 
 @entry(i64, pointer(np.uint32), _FLOATS, i64, f64, WORDS, _FLOATS)
-def exposures(slots: Any, visited_at: Any, n: int, now: float, words: Any, told: Any) -> int:
+def exposures(rows: Any, visited_at: Any, n: int, now: float, words: Any, told: Any) -> int:
     """Write what is thought of copies over what time alone tells of them: six rows, those of `Exposure`."""
-    t, which, seen, out = tables(words), view(slots, n), view(visited_at, n), view(told, (6, n))
+    t, which, seen, out = tables(words), view(rows, n), view(visited_at, n), view(told, (6, n))
     for i in range(n):
         found = by_clock(np.int64(which[i]), seen[i], out[0, i], out[1, i], now, t)
         out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i], _, _ = found

@@ -229,10 +229,10 @@ def _tells(page: Any, folder: Any, site: Any) -> bool:
 
 @entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, i64, WORDS)
 def learn(
-    slots: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, claimed: Any, n: int, words: Any
+    rows: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, claimed: Any, n: int, words: Any
 ) -> int:
     """Take in what visits found, in order; of a page that is not known, only that it is there."""
-    which, when_at, gap, news = view(slots, n), view(visited_at, n), view(interval_s, n), view(changed, n)
+    which, when_at, gap, news = view(rows, n), view(visited_at, n), view(interval_s, n), view(changed, n)
     aged, claims, t = view(age_s, n), view(claimed, n), tables(words)
     s, cohorts, siblings = t.settings, t.cohorts, t.siblings
     for i in range(n):

@@ -157,12 +157,12 @@ class Clocks:
     def exposures(self, pages: Pages, now: float) -> Exposure:
         """Return how exposed copies are, and their rates; by the pages' own columns where nothing was learned."""
         n = len(pages.slot)
-        slots, visited_at = (
-            np.ascontiguousarray(pages.slot, np.uint32),
+        rows, visited_at = (
+            np.ascontiguousarray(pages.rows, np.uint32),
             np.ascontiguousarray(pages.visited_at, np.float64),
         )
         told = np.stack(by_age(pages, now))
-        _ASK["exposures"](pointer(slots), pointer(visited_at), n, now, self.words(), pointer(told))
+        _ASK["exposures"](pointer(rows), pointer(visited_at), n, now, self.words(), pointer(told))
         return Exposure(*told)
 
     def learn(self, visits: Visits) -> None:
@@ -198,12 +198,12 @@ class Clocks:
         self._jumped_at, self._settings[SURPRISE], self._settings[SURPRISE_VARIES] = now, 0.0, 0.0
         return True
 
-    def trust(self, slot: int) -> ClockTrust | None:
+    def trust(self, row: int) -> ClockTrust | None:
         """Return whether clocks tell how a page's copy ages, and how far they are ahead; None of one not seen yet."""
-        rows = self._pages.upto(slot + 1)
-        if rows["known"][slot] != KNOWN:
+        page = self._pages.take(np.array([row], np.uint32))[0]
+        if page["known"] != KNOWN:
             return None
-        folder = self._places.folders.all()[int(rows["folder"][slot])]
+        folder = self._places.folders.all()[int(page["folder"])]
         return trust(self._places.sites.all()[int(folder["site"])], self._settings)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -237,12 +237,12 @@ class Clocks:
             numbers.of(state[name])
 
     def _learn(self, visits: Visits) -> None:
-        self._note_gone(visits.slot[visits.gone])
+        self._note_gone(visits.rows[visits.gone])
         seen = _those(visits, visits.read & ~visits.gone)
         if not len(seen):
             return
-        rows = self._pages.upto(int(seen.slot.max()) + 1)
-        new = rows["known"][seen.slot] != KNOWN
+        rows = self._pages.upto(int(seen.rows.max()) + 1)
+        new = rows["known"][seen.rows] != KNOWN
         if new.any():
             self._stretches.known += int(new.sum())
             self._places.place(_those(seen, new), rows)
@@ -253,15 +253,15 @@ class Clocks:
         if "mates" in self._without:
             self._places.folders.all()["scout"] = NONE
 
-    def _note_gone(self, slots: NDArray[Any]) -> None:
-        if len(slots):
-            rows = self._pages.upto(int(slots.max()) + 1)
-            there = slots[rows["known"][slots] == KNOWN]
+    def _note_gone(self, gone: NDArray[Any]) -> None:
+        if len(gone):
+            rows = self._pages.upto(int(gone.max()) + 1)
+            there = gone[rows["known"][gone] == KNOWN]
             self._stretches.known -= len(there)
             rows["known"][there] = GONE
 
     def _teach(self, visits: Visits) -> None:
-        columns = (visits.slot, visits.at, visits.interval_s, visits.changed, visits.age_s)
+        columns = (visits.rows, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
         claims = (

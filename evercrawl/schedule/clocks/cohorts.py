@@ -30,11 +30,11 @@ class Cohorts:
 
     def join(self, visits: Visits, rows: NDArray[Any], near_s: float) -> None:
         """Let pages that changed, or are new, belong to those that changed in the same `near_s` of time."""
-        rows["cohort"][visits.slot] = NONE
+        rows["cohort"][visits.rows] = NONE
         has_date = ~np.isnan(visits.age_s)
         if has_date.any():
             dated = visits.take(has_date)
-            rows["cohort"][dated.slot] = self._by_key.of(_keys(dated, near_s))
+            rows["cohort"][dated.rows] = self._by_key.of(_keys(dated, near_s))
             self.groups.upto(len(self._by_key))
 
     def forget_empty(self, rows: NDArray[Any]) -> None:

@@ -30,17 +30,17 @@ class FolderTables:
         self._by_folder, self._by_site, self._by_name = Numbering(), Numbering(), Numbering()
 
     def place(self, visits: Visits, rows: NDArray[Any]) -> None:
-        """Give pages their folders and names, unless they have them; rows are those of `PAGE`, by slot.
+        """Give pages their folders and names, unless they have them; rows are those of `PAGE`.
 
         Where nobody says in which folder a page is, its site is one folder.
         """
-        visits = visits.take(rows["folder"][visits.slot] == 0)
+        visits = visits.take(rows["folder"][visits.rows] == 0)
         if not len(visits):
             return
         sites, site_keys = self._sites(visits.site), (visits.site.astype(np.uint64) + np.uint64(1)) * _ODD
         given = site_keys if visits.folder is None else np.where(visits.folder == 0, site_keys, visits.folder)
         folders = self._by_folder.of(given) + np.uint32(1)
-        rows["folder"][visits.slot] = folders
+        rows["folder"][visits.rows] = folders
         table = self.folders.upto(len(self._by_folder) + 1)
         table["site"][folders] = sites
         self._give_rings(folders, table["pages"], table["ring"])
@@ -48,7 +48,7 @@ class FolderTables:
         self._give_rings(sites, site_table[:, PAGES], site_table[:, RING])
         if visits.name is not None:
             named = visits.take(visits.name != 0)
-            rows["sibling"][named.slot] = self._names(named)
+            rows["sibling"][named.rows] = self._names(named)
 
     def tables(self) -> dict[str, Rows]:
         """Return all there is to them but keys, by name."""

@@ -159,7 +159,7 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
 
 
 def _columns(pages: Pages) -> tuple[Any, Any, int, int]:
-    """Return slots, columns in one piece, how many pages there are, and which columns are given: `_price_layout`."""
+    """Return rows, columns in one piece, how many pages there are, and which columns are given: `_price_layout`."""
     behind = (pages.announced_share, pages.host_price_ratio, pages.found_at, pages.comeback_scale_s)
     columns = (
         pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed,
@@ -167,6 +167,6 @@ def _columns(pages: Pages) -> tuple[Any, Any, int, int]:
     )  # fmt: skip
     given = sum(1 << k for k, column in enumerate(behind) if column is not None)
     whole = np.concatenate(columns, dtype=np.float64)
-    slots = np.ascontiguousarray(pages.slot, np.uint32)
-    assert len(whole) == len(columns) * len(slots), "columns are of one length"
-    return pointer(slots), pointer(whole), len(slots), given
+    rows = np.ascontiguousarray(pages.rows, np.uint32)
+    assert len(whole) == len(columns) * len(rows), "columns are of one length"
+    return pointer(rows), pointer(whole), len(rows), given

@@ -24,7 +24,7 @@ _COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, i64)
 class PriceColumns(NamedTuple):
     """Those of `Pages` that the price needs."""
 
-    slot: Any
+    row: Any
     visited_at: Any
     weight: Any
     shape: Any
@@ -80,11 +80,11 @@ def _given(rows: Any, given: int, k: int) -> Any:
 
 
 @compiled
-def _columns(slots: Any, columns: Any, n: int, given: int) -> PriceColumns:
+def _columns(numbers: Any, columns: Any, n: int, given: int) -> PriceColumns:
     """Return what entries are given as `_COLUMNS`."""
     rows = view(columns, (ALWAYS + OPTIONAL, n))  # of which the last may not be there
     return PriceColumns(
-        view(slots, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], _given(rows, given, ANNOUNCED),
+        view(numbers, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], _given(rows, given, ANNOUNCED),
         _given(rows, given, HOST_RATIO), _given(rows, given, FOUND_AT), _given(rows, given, COMEBACK),
     )  # fmt: skip
 
@@ -102,18 +102,18 @@ def _told(c: PriceColumns, i: int, now: float, known: float, t: Tables) -> CopyB
     """Return what is thought of a copy: by its folder's clock, but where its rate is known in seconds."""
     if c.shape[i] > known:
         return by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
-    return by_clock(np.int64(c.slot[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
+    return by_clock(np.int64(c.row[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
 
 
 @compiled
 def _see(c: PriceColumns, t: Tables) -> None:
     """Ask memory for what is learned of pages, then of their folders: it lies anywhere."""
-    for i in range(len(c.slot)):
-        if c.slot[i] < len(t.pages):
-            prefetch(t.pages, np.int64(c.slot[i]))
-    for i in range(len(c.slot)):
-        if c.slot[i] < len(t.pages):
-            prefetch(t.folders, np.int64(t.pages[np.int64(c.slot[i])].folder))
+    for i in range(len(c.row)):
+        if c.row[i] < len(t.pages):
+            prefetch(t.pages, np.int64(c.row[i]))
+    for i in range(len(c.row)):
+        if c.row[i] < len(t.pages):
+            prefetch(t.folders, np.int64(t.pages[np.int64(c.row[i])].folder))
 
 
 @compiled
@@ -121,7 +121,7 @@ def _longing(c: PriceColumns, first: int, t: Any) -> float:
     """Return what a second's age adds to the worth of a copy of weight 1; note what those from `first` on weigh."""
     known, wanted, few = t[layout.KNOWN], t[layout.WANTED], t[layout.FEW]
     total, seen, given = 0.0, 0, False
-    for i in range(first, len(c.slot)):
+    for i in range(first, len(c.row)):
         given = given or c.shape[i] > known
         if not math.isnan(c.visited_at[i]):
             total += c.weight[i] / c.cost[i]
@@ -248,7 +248,7 @@ def _is_gone(c: PriceColumns, i: int) -> bool:
 
 @entry(i64, *_COLUMNS, _FLOATS, WORDS, i64, i64, i64, _FLOATS)
 def assess(
-    slots: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, valued: int, due_from: int, claimed: int,
+    numbers: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, valued: int, due_from: int, claimed: int,
     out: Any,
 ) -> int:  # fmt: skip
     """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
@@ -260,7 +260,7 @@ def assess(
     age adds `WANTED` over that. Rates of a shape above `KNOWN` were given, in seconds. The column `COMEBACK` is above 0
     of pages found gone, how slowly they come back.
     """
-    c, t, of = _columns(slots, columns, n, given), tables(clocks), view(terms, TERMS)
+    c, t, of = _columns(numbers, columns, n, given), tables(clocks), view(terms, TERMS)
     _see(c, t)
     s, ends = _terms(of), valued + n - due_from
     answers = view(out, ends + claimed)
@@ -291,9 +291,9 @@ def assess(
 
 
 @entry(i64, *_COLUMNS, _FLOATS, WORDS, _FLOATS)
-def fresh(slots: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, out: Any) -> int:
+def fresh(numbers: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, out: Any) -> int:
     """Write the probability that each copy is fresh; nan where there is none."""
-    c, t, s, to = _columns(slots, columns, n, given), tables(clocks), _terms(view(terms, TERMS)), view(out, n)
+    c, t, s, to = _columns(numbers, columns, n, given), tables(clocks), _terms(view(terms, TERMS)), view(out, n)
     for i in range(n):
         new = math.isnan(c.visited_at[i])
         to[i] = np.nan if new else _fresh(c, i, s.now, s.deaths, _told(c, i, s.now, s.known, t))

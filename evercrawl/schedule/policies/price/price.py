@@ -88,9 +88,9 @@ class Price(Learns, ByPrice):
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
         return self.clocks.jumped(context.now)
 
-    def trust(self, slot: int) -> ClockTrust | None:
+    def trust(self, row: int) -> ClockTrust | None:
         """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
-        return self.clocks.trust(slot)
+        return self.clocks.trust(row)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the clocks have learned."""
