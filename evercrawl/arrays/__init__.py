@@ -1,8 +1,9 @@
 """Columns that grow: in address space reserved whole, or a quarter at a time; and numbers for keys."""
 
 from evercrawl.arrays.addresses import Addresses
+from evercrawl.arrays.names import NumberedNames
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.arrays.rows import Rows, grown
 
-__all__ = ["Addresses", "Numbering", "Rows", "grown", "reserve", "reserve_together"]
+__all__ = ["Addresses", "NumberedNames", "Numbering", "Rows", "grown", "reserve", "reserve_together"]

@@ -253,7 +253,7 @@ class Parts:
 
     def host_of(self, name: str) -> Host | None:
         """Return a host by its name; None where it is not known."""
-        number = self._state.host_numbers.get(name)
+        number = self._state.hosts.find(name)
         return self._frontier.hosts[number] if number is not None else None
 
     def _pages_of(self, name: str) -> int:

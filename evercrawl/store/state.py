@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.names import NumberedNames
 from evercrawl.arrays.reserved import reserve
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.cash.cashbook import Cashbook
@@ -17,7 +18,7 @@ from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
-from evercrawl.store.table.table import NO_RECORD, ROOT, Table
+from evercrawl.store.table.table import NO_RECORD, ROOT, KeyMap, Table
 from evercrawl.store.table.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Floats, Keys, Outcome, Slots
 
@@ -29,6 +30,7 @@ RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses t
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
+_HOSTS_A_SEGMENT: Final = 1 << 20
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
 
 
@@ -66,8 +68,8 @@ class State:
     ----------
     scheme
         How importance is learned now.
-    sites, site_of
-        Sites by index, and the index of each host's, u32 by host.
+    hosts, sites, site_of
+        Names of hosts by number, and of sites by index; the index of each host's site, u32 by host.
     accounts
         Cash that is in no page's cell.
     cashbook
@@ -106,11 +108,11 @@ class State:
         self.table = Table()
         self.scheme = scheme or Scheme()
         self.records = Records(width=self.scheme.width)
-        self.hosts: list[str] = []
-        self.host_numbers: dict[str, int] = {}
-        self.sites: list[str] = []
+        text = bytearray()
+        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), text)
+        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), text)
         self.site_of: Slots = reserve(np.uint32, 1 << 28)
-        self._site_numbers: dict[str, int] = {}
+        self._coming: dict[str, int] = {}  # hosts that have a number, and are not admitted yet
         self.accounts = Accounts(handout=self.scheme.handout)
         self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
@@ -127,10 +129,11 @@ class State:
 
     def host_number(self, name: str, new: list[str]) -> int:
         """Return the number of a host; a new one gets the next number and is added to `new`, to be admitted later."""
-        number = self.host_numbers.get(name)
+        number = self.hosts.find(name)
         if number is None:
-            number = len(self.host_numbers)
-            self.host_numbers[name] = number
+            number = self._coming.get(name)
+        if number is None:
+            number = self._coming[name] = len(self.hosts) + len(self._coming)
             new.append(name)
         return number
 
@@ -138,7 +141,7 @@ class State:
         """Take note of URLs that are in the table since just now; their sites count them once the event is folded."""
         assert found.first_slot == self.known.count, "slots are given out in the order of the journal"
         for name in found.new_hosts:
-            self.host_numbers.setdefault(name, len(self.hosts))
+            self._coming.pop(name, None)
             self.add_host(name)
         spreads = self._spreads(found)
         named, count = found.anchor_marks, len(found.urls)
@@ -167,19 +170,17 @@ class State:
 
     def add_host(self, name: str) -> None:
         """Take note of the next host, and of its site if that is new."""
-        site = self._site(name)
-        number = self._site_numbers.get(site)
+        host, site = self.hosts.append(name), self._site(name)
+        number = self.sites.find(site)
         if number is None:
-            number = self._site_numbers[site] = len(self.sites)
-            self.sites.append(site)
+            number = self.sites.append(site)
             if number == self.accounts.count:  # else a snapshot has it
                 self.accounts.add_site(trusted=self.scheme.trusts(site))
-        self.site_of[len(self.hosts)] = number
-        self.hosts.append(name)
+        self.site_of[host] = number
 
     def site_number(self, host: str) -> int | None:
         """Return the index of the site of a host name; None where no host of it is known."""
-        return self._site_numbers.get(self._site(host))
+        return self.sites.find(self._site(host))
 
     def in_snapshot(self, index: int, number: int) -> bool:
         """Whether a record that a snapshot had was copied after the event with this number."""

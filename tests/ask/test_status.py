@@ -77,7 +77,6 @@ def test_what_is_not_acknowledged_is_not_told(made):
 
 def test_a_host_left_alone_is_listed_until_then(made, monkeypatch):
     made.seed("http://example.org/")
-    made.state.host_numbers["example.org"]
     host = made.frontier.hosts[0]
     host.stay_away(4e9, "back-off")
     made.visit("http://example.org/", b"", 503)

@@ -58,8 +58,12 @@ def _scope(view: View) -> Scope:
     state = view.state
     rows = state.known.rows()
     pages = np.bincount(rows["host"], minlength=len(state.hosts))
-    numbers = state.host_numbers
-    scope = Scope(view.config, lambda name: int(pages[numbers[name]]) if name in numbers else 0)
+
+    def known(name: str) -> int:
+        number = state.hosts.find(name)
+        return int(pages[number]) if number is not None else 0
+
+    scope = Scope(view.config, known)
     roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
     for number in roots:
         scope.add_root(state.hosts[number])

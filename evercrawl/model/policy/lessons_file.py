@@ -7,7 +7,7 @@ learned from there. Two generations are kept; a damaged one gives way to the old
 import ast
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -133,7 +133,7 @@ def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
     return number == head.sequence
 
 
-def _digest(names: list[str]) -> int:
+def _digest(names: Iterable[str]) -> int:
     return digest("\n".join(names).encode())
 
 

@@ -158,7 +158,7 @@ class Budgets:
         host_more, site_more
             URLs of the host, and of its site, that are about to be known.
         """
-        host = self._state.host_numbers.get(name)
+        host = self._state.hosts.find(name)
         waiting = host_more + (int(self._unread[host]) if host is not None else 0)
         if self._backlog and waiting >= self._backlog and waiting >= PER_OWN * self._owned(host):
             return "max_backlog_per_host"
@@ -193,8 +193,8 @@ class Budgets:
         """Count the site of a host as one that links to the sites of URLs, where these are known."""
         if self._per_link:
             state, source = self._state, int(self._state.site_of[host])
-            numbers = {state.host_numbers.get(name, -1) for name in {hostname(url) for url in urls}} - {-1}
-            for number in {int(state.site_of[number]) for number in numbers if number < len(state.hosts)}:
+            numbers = {state.hosts.find(name) for name in {hostname(url) for url in urls}} - {None}
+            for number in {int(state.site_of[number]) for number in numbers}:
                 self._link(source, number)
 
     def searched(self, host: int, forms: Iterable[str]) -> None:

@@ -26,7 +26,7 @@ from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.table import CHUNK_SLOTS, Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -191,7 +191,6 @@ def restore(state: State, loaded: Loaded) -> None:
         state.add_host(name)
     if head.sites != _digest(state.sites):
         raise OtherSitesError(f"the sites of {loaded.name} are others now")
-    state.host_numbers = {name: number for number, name in enumerate(head.hosts)}
     state.away, state.wished = dict(head.away), dict(head.wished)
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
     cash = [piece for piece in loaded.pieces if piece.column == "cash"]
@@ -242,7 +241,7 @@ def _pack(column: str, start: int, count: int, rows: bytes, sequence: int) -> by
     return packed(msgspec.msgpack.encode(Piece(column, start, count, sequence, data, xxhash.xxh3_64_intdigest(data))))
 
 
-def _digest(names: list[str]) -> int:
+def _digest(names: Iterable[str]) -> int:
     return xxhash.xxh3_64_intdigest("\n".join(names).encode())
 
 

@@ -79,6 +79,12 @@ class KeyMap:
         """How many keys are known, which is also the next slot."""
         return int(self._tally[0])
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use: the segments' cells, and what is kept for each slot."""
+        columns = sum(column.itemsize for column in self._cells)
+        return int(self._capacity.sum()) * CELL.itemsize + self.known * columns
+
     def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
         """Return the slots of `keys`, shape (n,), and which of them were new; a new key gets the next slot.
 

@@ -1,0 +1,147 @@
+"""Names by number, and numbers by name, without an object a name: text in one piece, and a table of digests."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol, cast, overload
+
+from xxhash import xxh3_64_intdigest
+
+_NEAR: Final = 4096  # names whose numbers are at hand, as objects: a look-up in the table takes some microseconds
+
+
+class KeyNumbers(Protocol):
+    """Gives 64-bit keys numbers from 0, in the order in which they come."""
+
+    def intern_one(self, key: int) -> int:
+        """Return the number of a key; a new one gets the next."""
+        ...
+
+    def find_one(self, key: int) -> int | None:
+        """Return the number of a key; None where it has none."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        ...
+
+
+class NumberedNames(Sequence[str]):
+    """Different names, numbered from 0 in the order in which they came; about 21 bytes each beside their text.
+
+    Two names are taken for the same when their 64-bit digests are. A name that ends what was written last takes no room
+    for its text: the site of a new host is part of the host's name.
+
+    Parameters
+    ----------
+    numbers
+        Gives keys their numbers; nobody else's.
+    text
+        Where the names are written, one behind the other; by default a place of their own.
+
+    Examples
+    --------
+    >>> from evercrawl.store.table.table import KeyMap
+    >>> text = bytearray()
+    >>> hosts, sites = NumberedNames(KeyMap(1000), text), NumberedNames(KeyMap(1000), text)
+    >>> hosts.append("www.example.org"), sites.append("example.org"), len(text)
+    (0, 0, 15)
+    >>> hosts[0], sites[0], hosts.find("www.example.org"), hosts.find("example.org")
+    ('www.example.org', 'example.org', 0, None)
+    """
+
+    def __init__(self, numbers: KeyNumbers, text: bytearray | None = None) -> None:
+        self._numbers = numbers
+        self._text = bytearray() if text is None else text
+        self._starts, self._lengths = array("I"), array("H")
+        self._near: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        """Return the name with a number, or those of a slice."""
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        start = self._starts[number]
+        return self._text[start : start + self._lengths[number]].decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all names, by number."""
+        text = self._text
+        for start, length in zip(self._starts, self._lengths, strict=True):
+            yield text[start : start + length].decode("utf-8", "surrogatepass")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same names in the same order."""
+        return isinstance(other, (NumberedNames, list)) and list(self) == list(cast("list[str]", other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a name has a number."""
+        return isinstance(name, str) and self.find(name) is not None
+
+    def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of a name, if it lies from `start` up to, and not including, `stop`.
+
+        Raises
+        ------
+        ValueError
+            It has none there.
+        """
+        number = self.find(value)
+        if number is None or not start <= number < (len(self) if stop is None else stop):
+            raise ValueError(f"{value} has no number")
+        return number
+
+    def __repr__(self) -> str:
+        """Return the names as a list has them."""
+        return repr(list(self))
+
+    def find(self, name: str) -> int | None:
+        """Return the number of a name; None where it has none."""
+        number = self._near.get(name)
+        if number is None:
+            number = self._numbers.find_one(_key(_bytes(name)))
+            if number is not None:
+                self._keep_near(name, number)
+        return number
+
+    def append(self, name: str) -> int:
+        """Return the number of a name that has none yet: the next."""
+        data = _bytes(name)
+        number = self._numbers.intern_one(_key(data))
+        assert number == len(self._starts), "a name is numbered once"
+        if not self._text.endswith(data):
+            self._text += data
+        self._starts.append(len(self._text) - len(data))
+        self._lengths.append(len(data))
+        self._keep_near(name, number)
+        return number
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that numbers and digests take, without the text."""
+        columns = sum(each.buffer_info()[1] * each.itemsize for each in (self._starts, self._lengths))
+        return columns + self._numbers.nbytes
+
+    def _keep_near(self, name: str, number: int) -> None:
+        if len(self._near) >= _NEAR:
+            self._near.clear()
+        self._near[name] = number
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _key(data: bytes) -> int:
+    return xxh3_64_intdigest(data) or 1  # 0 stands for no key

@@ -1,0 +1,75 @@
+"""Names in columns: numbers in order, text once, and few bytes."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evercrawl.arrays.names import NumberedNames
+from evercrawl.store.table.table import KeyMap
+
+
+def names(*given: str, text: bytearray | None = None) -> NumberedNames:
+    made = NumberedNames(KeyMap(1000), text)
+    for name in given:
+        made.append(name)
+    return made
+
+
+@given(st.lists(st.text(), unique=True, max_size=40))
+def test_they_are_as_a_list_has_them(wanted):
+    made = names(*wanted)
+    assert made == wanted
+    assert list(made) == wanted
+    assert made[1:-1] == wanted[1:-1]
+    assert [made.find(name) for name in wanted] == list(range(len(wanted)))
+    assert repr(made) == repr(wanted)
+
+
+def test_numbers_are_found_also_of_names_that_were_not_asked_for_of_late():
+    wanted = [f"host-{number}.example" for number in range(10_000)]
+    made = NumberedNames(KeyMap(1000))
+    for name in wanted:
+        made.append(name)
+    for number in random.Random(1).choices(range(10_000), k=300):
+        assert made.find(wanted[number]) == number
+        assert made[number] == wanted[number]
+    assert made.find("host-10000.example") is None
+
+
+def test_what_has_no_number_is_not_there():
+    made = names("a.example", "b.example")
+    assert "a.example" in made
+    assert "c.example" not in made
+    assert made.index("b.example") == 1
+    with pytest.raises(ValueError, match=r"c\.example has no number"):
+        made.index("c.example")
+    with pytest.raises(IndexError):
+        made[2]
+    assert made != ["a.example"]
+
+
+def test_a_name_is_numbered_once():
+    made = names("a.example")
+    with pytest.raises(AssertionError, match="numbered once"):
+        made.append("a.example")
+
+
+def test_a_site_is_written_where_its_host_is():
+    text = bytearray()
+    hosts, sites = names(text=text), names(text=text)
+    for number in range(100):
+        hosts.append(f"www.site{number}.example")
+        sites.append(f"site{number}.example")
+    assert len(text) == sum(len(name) for name in hosts)
+    assert sites[7] == "site7.example"
+
+
+def test_a_hundred_thousand_hosts_and_their_sites_take_little():
+    text = bytearray()
+    hosts, sites = NumberedNames(KeyMap(), text), NumberedNames(KeyMap(), text)
+    for number in range(100_000):
+        hosts.append(f"www.site{number:07}.example")
+        sites.append(f"site{number:07}.example")
+    assert (len(text) + hosts.nbytes + sites.nbytes) / 100_000 < 75.0, "objects would take 400"
