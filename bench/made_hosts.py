@@ -107,10 +107,19 @@ class MadeHosts:
         x = mixed(self._seed ^ (host * self.pages + page))
         first, step = x % self.pages, 1 + (x >> 20) % max(self.pages - 1, 1)
         found = [self.url(host, (first + k * step) % self.pages) for k in range(OWN)]
+        return found + [self.url((y >> 24) % self.hosts, (y & 0xFFFFFF) % self.pages) for y in self._drawn(x)]
+
+    def others(self, host: int, page: int) -> list[int]:
+        """Return the hosts of the last ten of `links`."""
+        return [(x >> 24) % self.hosts for x in self._drawn(mixed(self._seed ^ (host * self.pages + page)))]
+
+    @staticmethod
+    def _drawn(x: int) -> list[int]:
+        drawn = list[int]()
         for _ in range(OTHERS):
-            x = mixed(x)
-            found.append(self.url((x >> 24) % self.hosts, (x & 0xFFFFFF) % self.pages))
-        return found
+            x = (x * 6364136223846793005 + 1442695040888963407) & _MASK
+            drawn.append(x ^ x >> 33)
+        return drawn
 
     def body(self, host: int, page: int) -> bytes:
         """Return the HTML of a page."""

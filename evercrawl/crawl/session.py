@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from evercrawl import __version__
 from evercrawl.clock import Clock, SystemClock
@@ -17,7 +17,7 @@ from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.memory import Memory
-from evercrawl.crawl.ports import Outside
+from evercrawl.crawl.ports import Names, Network, Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
@@ -46,6 +46,9 @@ from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.state import HELD
 
+Reached: TypeAlias = tuple[Network, Names]
+"""Who answers requests, and who knows addresses."""
+
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
 )
@@ -61,6 +64,7 @@ async def crawl(
     stop: asyncio.Event | None = None,
     lock: Lock | None = None,
     only: Sequence[str] = (),
+    reach: Callable[[Clock], Reached] | None = None,
 ) -> Summary:
     """Start a crawl in `directory`, or go on with the one that is there.
 
@@ -83,6 +87,8 @@ async def crawl(
     only
         Known pages to visit now, whatever they are worth, instead of all that wait; sitemaps are left alone, and what
         the crawl has learned about its price too.
+    reach
+        Makes network and names that stand for the web; by default they reach the real one.
 
     Raises
     ------
@@ -120,7 +126,7 @@ async def crawl(
         behind = go_on(clock, partition.state)
         for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
-        return await _run(partition, config, clock, seeds, limits, watch, stop, only)
+        return await _run(partition, config, clock, seeds, limits, watch, stop, only, reach)
 
 
 async def _run(
@@ -132,6 +138,7 @@ async def _run(
     watch: Callable[[Progress], None],
     stop: asyncio.Event | None,
     only: Sequence[str],
+    reach: Callable[[Clock], Reached] | None,
 ) -> Summary:
     guard = Guard(config.allow_net)
     if only:
@@ -145,15 +152,7 @@ async def _run(
             return Summary(0, fetched, state.known.count, clock.now() - began, "stopped")
     if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=_NOBODY_TRUSTED))
-    network = CurlNetwork(
-        clock,
-        (lambda _: "") if config.proxy else guard.judge,
-        agent=config.user_agent,
-        proxy=config.proxy,
-        verify_tls=config.verify_tls,
-        max_connections=config.connections,
-        http2=config.http2,
-    )
+    network, names = reach(clock) if reach is not None else _reach(config, clock, guard)
     threads = ThreadPoolExecutor(1, "index")
 
     async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -169,7 +168,7 @@ async def _run(
         stack.callback(threads.shutdown)
         memory = Memory.beside(partition, config, partition.directory, index)
         stack.callback(memory.close)
-        outside = Outside(network, _names(config, clock), clock, _in_thread, guard, committing, readers)
+        outside = Outside(network, names, clock, _in_thread, guard, committing, readers)
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)
         stack.push_async_callback(network.close)
@@ -218,7 +217,21 @@ def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     return wanted(config, alone=alone)
 
 
-def _parsers(config: Config, network: CurlNetwork, *, text: bool) -> Parsers:
+def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
+    """Return the real network, and names as they are looked up in it."""
+    network = CurlNetwork(
+        clock,
+        (lambda _: "") if config.proxy else guard.judge,
+        agent=config.user_agent,
+        proxy=config.proxy,
+        verify_tls=config.verify_tls,
+        max_connections=config.connections,
+        http2=config.http2,
+    )
+    return network, _names(config, clock)
+
+
+def _parsers(config: Config, network: Network, *, text: bool) -> Parsers:
     """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
     if not count:
@@ -252,7 +265,7 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
 
 
-async def _stop_when(stop: asyncio.Event, one: Crawl, network: CurlNetwork) -> None:
+async def _stop_when(stop: asyncio.Event, one: Crawl, network: Network) -> None:
     await stop.wait()
     one.stop()
     network.wake()
