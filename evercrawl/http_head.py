@@ -9,8 +9,6 @@ RFC 9112, 4 and 5: ``status-line = HTTP-version SP 3DIGIT SP [reason-phrase]``, 
 where OWS are spaces and tabs. RFC 9110, 15: status codes lie between 100 and 599.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

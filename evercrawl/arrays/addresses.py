@@ -1,14 +1,11 @@
 """Where tables lie in memory, as kernels take it: one argument in place of two a table."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.rows import Rows
 
 
 class Addresses:

@@ -14,20 +14,15 @@ A site announces the part rho of its changes (see `announcements`). That tells o
 - Else the interval counts as it is.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change import gamma
 from evercrawl.change.announcements import AT_FIRST
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 FORGET: Final = 0.05
 """Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""

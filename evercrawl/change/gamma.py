@@ -11,19 +11,13 @@ References
 Cho, Garcia-Molina (2003). Estimating Frequency of Change. For the marginal survival: Lomax (1954).
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.change.special import gamma_quantile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats
+from evercrawl.types import Floats
 
 SMALL = 1e-9
 """Below this share of b an interval is as good as none: a change adds 1 to a, and half the interval to b."""

@@ -1,16 +1,12 @@
 """Pages wanted more, or less, than their importance: the `[[focus]]` entries of crawl.toml."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from evercrawl.config import network, values
+from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from evercrawl.config.values import ValueKind
 
 MOST: Final = 16
 """Entries, at most; alternatives fit into one, as `/news/|/press/` and as several words."""

@@ -1,19 +1,15 @@
 """Every setting of a crawl: its name, its default, its flag and what it means."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from evercrawl import __version__
 from evercrawl.config import focus as focusing
 from evercrawl.config import network, values
+from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from evercrawl.config.values import ValueKind
 
 T = TypeVar("T")
 

@@ -1,20 +1,16 @@
 """Where settings come from, the later the stronger: the crawl's own file, another file, the environment, flags."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from evercrawl.config import focus
+from evercrawl.config.focus import Focus
 from evercrawl.config.owned import owned, same
 from evercrawl.config.settings import SETTINGS, Config, Setting, read
+from evercrawl.config.values import Value
 from evercrawl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from evercrawl.config.focus import Focus
-    from evercrawl.config.values import Value
 
 _Found: TypeAlias = "dict[str, Value | tuple[Focus, ...]]"
 

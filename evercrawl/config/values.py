@@ -1,14 +1,10 @@
 """The kinds of value that a setting may take: how each is read, and what to write instead."""
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import TypeAlias
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 

@@ -1,24 +1,20 @@
 """Parameters of the policy that are changed in crawl.toml while the crawl runs."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.clock import Clock
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.config.owned import same
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import parameters, values_of
 from evercrawl.progress import Progress
 from evercrawl.schedule.abilities import Tunable
-
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
-    from evercrawl.schedule.base import Policy
-    from evercrawl.store.partition import Partition
+from evercrawl.schedule.base import Policy
+from evercrawl.store.partition import Partition
 
 LOOK_S: Final = 1.0
 

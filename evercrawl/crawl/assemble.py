@@ -1,24 +1,18 @@
 """The one place where a crawl is put together, for the real world and for every made-up one."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from evercrawl.config import Config
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.ports import Outside
+from evercrawl.importance.base import Importance
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.worth.weights import IMPORTANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.config import Config
-    from evercrawl.crawl.memory import Memory
-    from evercrawl.crawl.ports import Outside
-    from evercrawl.importance.base import Importance
-    from evercrawl.progress import Progress
-    from evercrawl.schedule.base import Policy
+from evercrawl.progress import Progress
+from evercrawl.schedule.base import Policy
 
 
 def assemble(

@@ -4,31 +4,27 @@ Everything from outside comes through an interface: clock, network, names, disk,
 The same loop runs on the web and on a virtual clock.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.config import Config
+from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.parts import Parts
+from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.probes.probes import ProbeTag
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.timekeeping import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.errors import NoRoomError
+from evercrawl.importance.base import Importance
 from evercrawl.model.focus import unasked
 from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config
-    from evercrawl.crawl.memory import Memory
-    from evercrawl.crawl.ports import Outside
-    from evercrawl.importance.base import Importance
-    from evercrawl.schedule.base import Policy
-    from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.types import Exchange
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.frontier.hosts import Host
+from evercrawl.types import Exchange
 
 REPORT_S: Final = 0.5
 IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait

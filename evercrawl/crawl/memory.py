@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from evercrawl.config import Config
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evercrawl.config import Config
-    from evercrawl.search.index import Index
-    from evercrawl.store.partition import Partition
+from evercrawl.search.index import Index
+from evercrawl.store.partition import Partition
 
 
 @dataclass(frozen=True, slots=True)

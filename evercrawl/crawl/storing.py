@@ -1,20 +1,16 @@
 """When what was learned is put on the disk: group commits, snapshots, and what happens when there is no room."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.clock import Clock
+from evercrawl.crawl.ports import Offload
 from evercrawl.errors import NoRoomError
-
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
-    from evercrawl.crawl.ports import Offload
-    from evercrawl.store.journal.journal import Batch
-    from evercrawl.store.partition import Partition
+from evercrawl.store.journal.journal import Batch
+from evercrawl.store.partition import Partition
 
 COMMIT_EVENTS: Final = 256
 COMMIT_S: Final = 0.05

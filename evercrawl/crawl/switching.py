@@ -10,28 +10,24 @@ whoever asks gets what has been judged so far. A switch that is asked to end not
 next start goes on from there; after a crash it begins anew, with another `Switched`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from msgspec.structs import replace
 
+from evercrawl.clock import Clock
+from evercrawl.config import Config
 from evercrawl.crawl.learn.cash import READ, Cashier
 from evercrawl.crawl.learn.settling import PIECE, pass_on, residuals
 from evercrawl.model.policy.schemes import scheme_of, wanted
 from evercrawl.model.view import View
 from evercrawl.model.web.farms import farmers
 from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.store.scheme import Scheme
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
-    from evercrawl.config import Config
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.scheme import Scheme
 
 BATCH: Final = 2048
 """Events between two commits: a hundredth of a second's work, or two."""

@@ -1,26 +1,22 @@
 """What a running crawl tells of itself, and what it counts for that."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.pace import Pace
+from evercrawl.crawl.ports import Network
+from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
+from evercrawl.crawl.storing import Storing
+from evercrawl.crawl.visit.access import Access
+from evercrawl.crawl.visit.parsers import Parsers
+from evercrawl.model.rules.budgets import Budgets
+from evercrawl.model.stored.remembered import Remembered
 from evercrawl.progress import Progress
+from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.store.journal.events import CHANGED
+from evercrawl.store.state import State
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.learn.indexing import Indexing
-    from evercrawl.crawl.pace import Pace
-    from evercrawl.crawl.ports import Network
-    from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
-    from evercrawl.crawl.storing import Storing
-    from evercrawl.crawl.visit.access import Access
-    from evercrawl.crawl.visit.parsers import Parsers
-    from evercrawl.model.rules.budgets import Budgets
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.store.state import State
 
 _LABELS: Final[dict[int, str]] = {outcome: outcome.label for outcome in Outcome}
 

@@ -1,17 +1,12 @@
 """From what curl delivered to an `Exchange`: head, fields, body, and the class of what went wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from evercrawl.fetch.chunked import ChunkedEnd, dechunk
 from evercrawl.fetch.coding import decode
 from evercrawl.http_head import head_fields, status_of, trimmed
-
-if TYPE_CHECKING:
-    from evercrawl.types import Exchange
+from evercrawl.types import Exchange
 
 __all__ = ["MAX_HEAD_BYTES", "class_of", "final_head", "settle", "unwrap"]
 

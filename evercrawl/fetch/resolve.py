@@ -1,17 +1,12 @@
 """From names to addresses: the resolvers, and the two that wrap another one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from evercrawl.clock import Clock
 from evercrawl.fetch._names import NO_SUCH_NAME, ResolveError, Resolver, literal, ordered
 from evercrawl.fetch._resolve_file import read_resolve_file
 from evercrawl.fetch._resolve_live import DnsResolver, SystemResolver
-
-if TYPE_CHECKING:
-    from evercrawl.clock import Clock
 
 __all__ = [
     "CachingResolver",

@@ -7,20 +7,15 @@ reached any more: numba's error reports, its reference counts, its wrappers for 
 so a kernel must not allocate and not raise.
 """
 
-from __future__ import annotations
-
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import llvmlite.binding as llvm
 import numba
 from numba.extending import intrinsic
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -12,14 +12,12 @@ import functools
 import itertools
 import os
 import warnings
+from collections.abc import Callable, Generator
 from threading import RLock
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from evercrawl.kernels import cache
 from evercrawl.kernels.cache import VARIABLE, jit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 FAILED: Final = "compiling ahead of time failed, so each process compiles its inner loops anew ({module}: {why})"
 

@@ -3,17 +3,13 @@
 Loops that follow links wait for memory most of the time, unless they say a few pages ahead what they are going to need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numba
 from numba.extending import intrinsic
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _HINT: Final = "llvm.prefetch.p0i8"
 _READ, _KEEP, _DATA = 0, 3, 1  # to be read, to be kept in all caches, no instructions

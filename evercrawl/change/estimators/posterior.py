@@ -1,18 +1,13 @@
 """The Gamma posterior of `gamma`, for many pages at once, as an estimator among others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evercrawl.change import gamma
 from evercrawl.change.estimators.base import Estimator
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from evercrawl.types import Flags, Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 _SHAPE: Final = 0.4
 _SCALE_S: Final = 4 * 86_400.0

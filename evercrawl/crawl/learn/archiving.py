@@ -1,18 +1,12 @@
 """What of the answers goes into the archive: whole, or as a record that the content is that of an earlier one."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from evercrawl.model.stored.reading import Reading
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original, payload_digest
 from evercrawl.store.journal.events import Visit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evercrawl.model.stored.reading import Reading
-    from evercrawl.store.archive.pointer import Pointer
-    from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition
 
 
 def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer | None]:

@@ -1,19 +1,15 @@
 """What cash each visit moves: the scheme's judgement, brought together with what the crawl knows of the page."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evercrawl.importance.base import Account, Importance, Links, Transfer
+from evercrawl.model.stored.reading import Reading
+from evercrawl.model.web.outlinks import Outlinks
 from evercrawl.store.cash import transfers
 from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, MEMBER, NEAR, Visit
 from evercrawl.store.records.records import MEMBER as IS_MEMBER
+from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Reading
-    from evercrawl.model.web.outlinks import Outlinks
-    from evercrawl.store.state import State
 
 READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
 """Outcomes of visits that told where a page leads, so that its cash moves."""

@@ -1,12 +1,12 @@
 """What each visit teaches about how often its page changes, and about whose dates are to be trusted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evercrawl.change import dates, evidence, extent
 from evercrawl.change.evidence import Interval, Refits
+from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, fit, priors_of
+from evercrawl.model.stored.reading import Before, Reading
 from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import (
     CHANGED,
@@ -20,13 +20,8 @@ from evercrawl.store.journal.events import (
     VALIDATED,
 )
 from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
-from evercrawl.store.state import HELD
+from evercrawl.store.state import HELD, State
 from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.notices import AnnouncedDates
-    from evercrawl.model.stored.reading import Before, Reading
-    from evercrawl.store.state import State
 
 _FIRST_CYCLE_S: Final = 86_400.0
 _RESUMED_INTERVALS: Final = 100  # what an earlier run's mean is worth

@@ -7,27 +7,22 @@ takes from the journal was never in the index. What it takes from the index is f
 is compared with what is remembered, and read from the archive.
 """
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.clock import Clock
+from evercrawl.crawl.ports import Offload
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.contents import spans
 from evercrawl.model.stored.indexed import difference, entry_of, page_of, slots_of_targets, unread
+from evercrawl.model.stored.remembered import Remembered
+from evercrawl.search.anchors import Anchors
+from evercrawl.search.index import Index, IndexedPage
 from evercrawl.store.journal.events import NOINDEX
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import FINDABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
-
-    from evercrawl.clock import Clock
-    from evercrawl.crawl.ports import Offload
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.search.anchors import Anchors
-    from evercrawl.search.index import Index, IndexedPage
-    from evercrawl.store.partition import Partition
 
 TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits

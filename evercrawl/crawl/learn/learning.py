@@ -1,42 +1,34 @@
 """From readings to memory, one batch at a time: archive, new URLs, an event a visit, and whoever is told of it."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from evercrawl.config import Config
+from evercrawl.config import Config, Focus
 from evercrawl.crawl.learn.admission import Admission
 from evercrawl.crawl.learn.archiving import archive
+from evercrawl.crawl.learn.cash import Cashier
+from evercrawl.crawl.learn.changes import Changes
+from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.queueing import Queueing
 from evercrawl.crawl.learn.retirees import Retirees
 from evercrawl.crawl.learn.visit_event import VisitEvents
+from evercrawl.crawl.probes.probes import Probes
+from evercrawl.crawl.probes.random_probes import RandomProbes
 from evercrawl.crawl.telling import ProgressTally
+from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.rules.budgets import Budgets
+from evercrawl.model.rules.scope import Scope
+from evercrawl.model.stored.reading import Reading
+from evercrawl.model.stored.remembered import VisitListener
+from evercrawl.model.web.known_graph import KnownGraph
+from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
-from evercrawl.store.journal.events import Found
-from evercrawl.types import NO_SLOT, Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evercrawl.config import Focus
-    from evercrawl.crawl.learn.cash import Cashier
-    from evercrawl.crawl.learn.changes import Changes
-    from evercrawl.crawl.learn.indexing import Indexing
-    from evercrawl.crawl.probes.probes import Probes
-    from evercrawl.crawl.probes.random_probes import RandomProbes
-    from evercrawl.model.policy.lessons import Lessons
-    from evercrawl.model.rules.scope import Scope
-    from evercrawl.model.stored.reading import Reading
-    from evercrawl.model.stored.remembered import VisitListener
-    from evercrawl.model.web.known_graph import KnownGraph
-    from evercrawl.model.web.mirrors import Mirrors
-    from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.store.journal.events import Discovery
-    from evercrawl.store.partition import Partition
-    from evercrawl.types import Slots
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.store.journal.events import Discovery, Found
+from evercrawl.store.partition import Partition
+from evercrawl.types import NO_SLOT, Outcome, Slots
 
 LISTED_DEPTH: Final = 1  # of a page that a sitemap lists: as if the front page linked to it
 

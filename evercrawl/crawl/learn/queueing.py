@@ -1,19 +1,13 @@
 """Where pages wait after a visit: those that it made known, those that it links to again, and the page itself."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from evercrawl.crawl.backoff import in_trouble
+from evercrawl.crawl.learn.retirees import Retirees
 from evercrawl.model.rules.waits import wait_s
+from evercrawl.model.stored.remembered import Remembered
+from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Discovery
 from evercrawl.store.state import RETRIES
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.learn.retirees import Retirees
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.frontier.frontier import Frontier
 
 
 class Queueing:

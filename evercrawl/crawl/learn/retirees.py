@@ -1,21 +1,15 @@
 """Retired pages: asked for no more, unless something new is said of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.model.rules.waits import again_at
+from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.records.retired import retired
+from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.store.state import State
 
 
 class Retirees:

@@ -7,20 +7,16 @@ on along the links of its last event. How large is large follows from how much t
 after a round in which few had so much, and doubles where pages pass on more often than they are visited.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.store.journal.events import Passed, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import MEMBER
+from evercrawl.store.state import State
 from evercrawl.types import Floats, Outcome, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.learn.cash import Cashier
-    from evercrawl.store.partition import Partition
-    from evercrawl.store.state import State
 
 LOWEST: Final = 0.02
 """Part of what a page has, below which a residual is left alone."""

@@ -1,25 +1,21 @@
 """What the journal keeps of a visit: its event, made of the reading and of what was known before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evercrawl.crawl.learn.cash import Cashier
+from evercrawl.crawl.learn.changes import Changes
 from evercrawl.model.stored.classify import Knowledge, Verdict, classify, may_be_copy
 from evercrawl.model.stored.reading import PERMANENT, Reading
 from evercrawl.model.stored.remembered import Leads, Remembered
 from evercrawl.model.web.link_bytes import link_bytes
+from evercrawl.model.web.near import NearDuplicates
 from evercrawl.model.web.outlinks import Outlinks, outlinks
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, TextBytes, Visit
 from evercrawl.store.records.evidence import pack_predicted
+from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Outcome, Slots
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.learn.cash import Cashier
-    from evercrawl.crawl.learn.changes import Changes
-    from evercrawl.model.web.near import NearDuplicates
-    from evercrawl.store.archive.pointer import Pointer
-    from evercrawl.store.state import State
 
 MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
 

@@ -5,34 +5,25 @@ It is asked twice in the folder of the suspect; an honest 404 to the first ends 
 they count against the pace and the host's rest as robots.txt does, and robots.txt is obeyed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.crawl.backoff import apply_backoff
-from evercrawl.crawl.probes.soft404 import folder_of, impossible, page_answer, redirect_answer
-from evercrawl.crawl.visit.access import GO, WAIT
-from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.crawl.ports import Network
+from evercrawl.crawl.probes.soft404 import AbsentPathAnswer, folder_of, impossible, page_answer, redirect_answer
+from evercrawl.crawl.probes.soft404_book import Soft404Book
+from evercrawl.crawl.visit.access import GO, WAIT, Access
+from evercrawl.model.stored.reading import REDIRECTS, Reading
+from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.urls import hostname, normalise, origin
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.store.journal.events import KEEP
-from evercrawl.types import NO_SLOT, Outcome, Request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evercrawl.crawl.ports import Network
-    from evercrawl.crawl.probes.soft404 import AbsentPathAnswer
-    from evercrawl.crawl.probes.soft404_book import Soft404Book
-    from evercrawl.crawl.visit.access import Access
-    from evercrawl.model.stored.reading import Reading
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.store.state import State
-    from evercrawl.types import Exchange
+from evercrawl.store.state import State
+from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 
 ASKED: Final = 2
 """Paths that are asked for: two answers show what of them is always the same."""

@@ -10,32 +10,28 @@ in `evercrawl.change.probed`. Were only pages looked at that can be asked at onc
 were visited just now would be left out, and these are not as fresh as others.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.crawl.probes.drawing import Drawing
 from evercrawl.model.rules.waits import again_at
 from evercrawl.model.stored.reader import recent
+from evercrawl.model.stored.remembered import Remembered
 from evercrawl.schedule.abilities import p_fresh
+from evercrawl.schedule.base import Policy, Surroundings
 from evercrawl.schedule.formulas.expected_age import expected_age_s
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
+from evercrawl.schedule.pages import Pages
 from evercrawl.store.journal.events import Drawn, Visit
+from evercrawl.store.partition import Partition
 from evercrawl.types import Slots
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.base import Policy, Surroundings
-    from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.schedule.frontier.hosts import Host
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.store.partition import Partition
 
 MOST: Final = 1000  # pages that wait to be looked at; as long as there are so many no other is drawn
 RESUMED_BYTES: Final = 4 << 20  # of the journal's end, in which a new run looks for what was drawn and not looked at

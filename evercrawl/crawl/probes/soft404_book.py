@@ -1,10 +1,8 @@
 """What hosts answer to paths that cannot exist, kept across restarts; and which visits show no more than that."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -18,11 +16,9 @@ from evercrawl.crawl.probes.soft404 import (
 )
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.rules import cache_file
+from evercrawl.model.stored.reading import Before, Reading
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.types import Exchange
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Before, Reading
 
 SOFT404_FILE: Final = "soft404.sqlite"
 KEPT_S: Final = 7 * 86_400.0

@@ -1,19 +1,15 @@
 """Which sitemaps and feeds there are, who vouches for them, and which is to be asked for next."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.reading import authority
+from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.parse.urls import normalise, origin
-
-if TYPE_CHECKING:
-    from evercrawl.model.rules.robots import RobotsKeeper
 
 MAX_SITEMAPS: Final = 1_000  # of one site
 MAX_FEEDS: Final = 8  # of one site, that its pages name; blogs have another for each article

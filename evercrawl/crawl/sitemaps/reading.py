@@ -1,21 +1,16 @@
 """Sitemaps that have come in, read a piece at a time: what they list and may list is handed on."""
 
-from __future__ import annotations
-
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from evercrawl.change.dates import w3c_date
+from evercrawl.crawl.sitemaps.cache import Listing
+from evercrawl.parse.feed import FeedEntry
 from evercrawl.parse.sitemap import MAX_URLS, SitemapReader, may_list
 from evercrawl.parse.urls import origin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from evercrawl.crawl.sitemaps.cache import Listing
-    from evercrawl.parse.feed import FeedEntry
-    from evercrawl.types import Exchange
+from evercrawl.types import Exchange
 
 MAX_LEVEL: Final = 2  # a sitemap that an index lists, which an index lists; the protocol has one level
 _AHEAD_S: Final = 86_400.0  # a date further ahead of us than any zone is none

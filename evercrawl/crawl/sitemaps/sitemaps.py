@@ -6,31 +6,27 @@ The sitemaps protocol, https://www.sitemaps.org/protocol.html: a site's robots.t
 vouches for them, on whatever host they lie ("cross submits"); any other URL they may list only in their own folder.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.ports import Network
 from evercrawl.crawl.sitemaps.book import SitemapBook
+from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.reading import Intake, Listener, SitemapIntakes
 from evercrawl.crawl.visit.access import GO, WAIT, Access
 from evercrawl.fetch.asking import validator
+from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.digest import digest
 from evercrawl.parse.pieces import MAX_BYTES
 from evercrawl.parse.urls import hostname, normalise
+from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.types import Exchange, Request
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.ports import Network
-    from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
-    from evercrawl.model.rules.robots import RobotsKeeper
-    from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.schedule.frontier.hosts import Host
 
 MAX_WIRE_BYTES: Final = 16 << 20
 MAX_HOPS: Final = 5  # redirects in a row

@@ -4,15 +4,11 @@ A conditional request does the same at half the price where servers honour it; a
 its date or tag but send it whole to everybody. What the head says to have changed is visited at the host's next turn.
 """
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from evercrawl.model.stored.reading import Before
+from evercrawl.schedule.base import Policy
 from evercrawl.types import Exchange, Outcome
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Before
-    from evercrawl.schedule.base import Policy
 
 _NOT_MODIFIED: Final = 304
 _REFUSED: Final = (405, 501)

@@ -1,16 +1,10 @@
 """What is known of a page when it is asked for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from evercrawl.model.stored.reading import Before
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import FINDABLE, MEMBER, VALIDATED
 from evercrawl.store.table.table import NO_RECORD, ROOT
-
-if TYPE_CHECKING:
-    from evercrawl.store.partition import Partition
 
 
 def recall(partition: Partition, slot: int) -> Before:

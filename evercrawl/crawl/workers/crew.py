@@ -5,20 +5,16 @@ are given to another, one by one. One that ends a process while it is all that t
 page, and the crawl goes on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import select
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.crawl.workers.worker_process import WorkerProcess
 from evercrawl.model.stored.contents import Body, Content
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Fetched
+from evercrawl.model.stored.reading import Fetched
 
 WINDOW: Final = 64  # bodies that a process has at once: enough to last while the owner does something else
 WINDOW_BYTES: Final = 2 << 20  # or so much of them

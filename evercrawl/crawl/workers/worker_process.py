@@ -1,7 +1,5 @@
 """One worker process as the owner of the crawl sees it: what it was given, and what comes back."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -10,15 +8,13 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from evercrawl.crawl.workers.frames import Inbox, Outbox
 from evercrawl.model.stored.contents import Body, Content
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Fetched
+from evercrawl.model.stored.reading import Fetched
 
 BUFFER_BYTES: Final = 1 << 20  # what the kernel holds each way, so that neither side waits while the other is busy
 _CODE: Final = (

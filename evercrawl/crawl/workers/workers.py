@@ -5,21 +5,17 @@ is started, and one more whenever bodies wait although all have enough to do; un
 are read here. What comes out, and in which order, is the same however many there are.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.workers.crew import Crew
 from evercrawl.model.stored.contents import Content, attempted
-
-if TYPE_CHECKING:
-    from evercrawl.model.stored.reading import Fetched
+from evercrawl.model.stored.reading import Fetched
 
 MOST_BYTES: Final = 64 << 20  # of bodies that wait; beyond, the crawl waits
 BUSY_S: Final = 0.04  # of the last second spent reading, from which on another process pays

@@ -4,9 +4,7 @@ Of a million pages each wait for memory would take as long as all that is done w
 time, for many hosts at once.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.prefetch import prefetch
@@ -14,9 +12,7 @@ from evercrawl.schedule.frontier._blocks import WORDS, Store
 from evercrawl.schedule.frontier._heaps import Heap, spot, whole
 from evercrawl.schedule.frontier._layout import ADDED, AGAIN, AWAKE, SHORT, WOKEN
 from evercrawl.schedule.frontier._memory import asleep, awake, short
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.frontier._rows import CandidateRows
+from evercrawl.schedule.frontier._rows import CandidateRows
 
 
 @compiled

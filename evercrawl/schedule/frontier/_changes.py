@@ -1,12 +1,11 @@
 """What befalls a host and its pages between two choices, compiled."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled
+from evercrawl.schedule.frontier._blocks import Store
 from evercrawl.schedule.frontier._heaps import enter, key_at, leave, place_of, slot_at, whole
 from evercrawl.schedule.frontier._memory import (
     asleep,
@@ -21,9 +20,6 @@ from evercrawl.schedule.frontier._memory import (
     push_short,
     short,
 )
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.frontier._blocks import Store
 
 
 @compiled

@@ -1,16 +1,15 @@
 """The first half of a choice, compiled: which hosts, and which of their pages, are to be compared."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule.frontier._ahead import see_asleep, see_firsts
+from evercrawl.schedule.frontier._blocks import Store
 from evercrawl.schedule.frontier._changes import pop_asleep
-from evercrawl.schedule.frontier._heaps import enter, key_at, leave, slot_at, whole
+from evercrawl.schedule.frontier._heaps import HostHeap, enter, key_at, leave, slot_at, whole
 from evercrawl.schedule.frontier._layout import (
     AGAIN,
     AWAKE,
@@ -28,11 +27,7 @@ from evercrawl.schedule.frontier._layout import (
     WOKEN,
 )  # fmt: skip
 from evercrawl.schedule.frontier._memory import asleep, awake, bag_out, empty_short, push_short, short
-
-if TYPE_CHECKING:
-    from evercrawl.schedule.frontier._blocks import Store
-    from evercrawl.schedule.frontier._heaps import HostHeap
-    from evercrawl.schedule.frontier._rows import CandidateRows
+from evercrawl.schedule.frontier._rows import CandidateRows
 
 BELOW: Final = 2  # entries of a heap below the first, one of which is the second
 POOL: Final = 15  # at most so many pages of a host are compared

@@ -1,8 +1,7 @@
 """The archive: what was asked and answered, word for word, in WARC segments."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,15 +10,9 @@ from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
 from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
-from evercrawl.store.archive.warc import ID_BYTES, EntryKind, payload_digest, visit_records, warcinfo
-from evercrawl.store.archive.warc_read import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evercrawl.store.archive.warc import ArchiveEntry
-    from evercrawl.store.archive.warc_read import WarcRecord
-    from evercrawl.store.disk.disk import Disk
+from evercrawl.store.archive.warc import ID_BYTES, ArchiveEntry, EntryKind, payload_digest, visit_records, warcinfo
+from evercrawl.store.archive.warc_read import WarcRecord, parse
+from evercrawl.store.disk.disk import Disk
 
 FOLDER: Final = "archive/"
 COVERED: Final = FOLDER + "indexed.json"

@@ -1,22 +1,18 @@
 """The CDXJ index of a segment: which capture of which URL is where, for replay tools such as pywb."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quoted
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.surt import surt_key
 from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.archive.warc_read import walk
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
+from evercrawl.store.disk.disk import Disk
 
 SEGMENT_SUFFIX: Final = ".warc.gz"
 INDEX_SUFFIX: Final = ".cdxj"

@@ -5,20 +5,16 @@ A visit becomes a `request` record and, right behind it, a `response` record wit
 record can be read by itself.
 """
 
-from __future__ import annotations
-
 import enum
 import functools
 import hashlib
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evercrawl.store.archive.member import pack, pack_stored
-
-if TYPE_CHECKING:
-    from evercrawl.types import Exchange
+from evercrawl.types import Exchange
 
 VERSION: Final = "WARC/1.1"
 CONFORMS_TO: Final = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"

@@ -1,19 +1,15 @@
 """WARC records as they are read back: one by itself, or any file from its first byte to its last."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from isal import isal_zlib
 
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.member import GZIP_MAGIC
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
+from evercrawl.store.disk.disk import Disk
 
 _END: Final = b"\r\n\r\n"
 _CHUNK: Final = 1 << 16

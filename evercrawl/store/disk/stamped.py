@@ -3,15 +3,11 @@
 Files made of pieces, each with a checksum: what is kept beside the journal, and could be made again from it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import xxhash
 
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
-
+from evercrawl.store.disk.disk import Disk
 
 _LENGTH_BYTES: Final = 8
 _HEAD_BYTES: Final = 16

@@ -6,19 +6,17 @@ A pointer is the offset of a frame, counted over all files, times 256, plus the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.events import Event
 from evercrawl.store.journal.frame import EVENTS, parse
 from evercrawl.store.journal.reader import Reader
 from evercrawl.store.journal.segment import HEADER_BYTES, header, segment_name
 from evercrawl.store.journal.tail import JournalEnd, find_end
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
 
 SEGMENT_BYTES: Final = 255 << 20  # a file that has reached this gets no further frame, so it stays below 256 MiB
 _FRAME_BYTES: Final = 64 << 10  # of encoded events; a frame that has reached this is closed, be it not full

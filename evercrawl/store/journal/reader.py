@@ -1,18 +1,14 @@
 """Frames of the journal, read back from the disk: one at a time by offset, or many in order."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.frame import Frame, Press, parse
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, read_frame, segment_name, segments
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
 
 CACHED_FRAMES: Final = 512  # some 3 MB; pages come up for refresh nearly in the order in which they were visited
 

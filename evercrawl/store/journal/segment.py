@@ -3,19 +3,15 @@
 Each begins with 24 bytes, little endian: magic, version of the format (u32), checksum (u32), events before it (u64).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import xxhash
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.frame import Frame, claimed_size, parse
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
 
 VERSION: Final = 1
 _PREFIX, _SUFFIX = "journal-", ".log"

@@ -1,15 +1,11 @@
 """Where the journal ends, and whether what stands there is a torn write or damage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.frame import FOOTER, MAGIC, OVERHEAD, Frame, footer_size
 from evercrawl.store.journal.segment import HEADER_BYTES, Segment, frames, read_frame, read_header, segments
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
 
 _CHUNK_BYTES: Final = 4 << 20
 

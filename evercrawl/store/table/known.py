@@ -6,21 +6,16 @@ the digest of what it held, by which damage is found.
 About when pages were found, by their slots: slots are numbers of discovery, so some instants tell all.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import Disk
 from evercrawl.types import NO_SLOT, Floats
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
-
 
 _APART: Final = 64  # marks are so many slots apart at least, and a 64th of all slots
 

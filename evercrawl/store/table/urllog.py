@@ -11,15 +11,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.table.urlblocks import BLOCK, BlockCodec, needs_dictionary, train
-
-if TYPE_CHECKING:
-    from evercrawl.store.disk.disk import Disk
 
 LOG: Final = "urls.log"  # the blocks
 INDEX: Final = "urls.idx"  # where each of them ends, u64
