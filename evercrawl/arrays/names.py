@@ -1,5 +1,7 @@
 """Names by number, and numbers by name, without an object a name: text in one piece, and a table of digests."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, cast, overload
@@ -36,23 +38,23 @@ class NumberedNames(Sequence[str]):
     ----------
     numbers
         Gives keys their numbers; nobody else's.
-    text
-        Where the names are written, one behind the other; by default a place of their own.
+    within
+        Others, behind whose text these are written; by default they have a text of their own.
 
     Examples
     --------
     >>> from evercrawl.store.table.table import KeyMap
-    >>> text = bytearray()
-    >>> hosts, sites = NumberedNames(KeyMap(1000), text), NumberedNames(KeyMap(1000), text)
-    >>> hosts.append("www.example.org"), sites.append("example.org"), len(text)
+    >>> hosts = NumberedNames(KeyMap(1000))
+    >>> sites = NumberedNames(KeyMap(1000), within=hosts)
+    >>> hosts.append("www.example.org"), sites.append("example.org"), hosts.text_bytes
     (0, 0, 15)
     >>> hosts[0], sites[0], hosts.find("www.example.org"), hosts.find("example.org")
     ('www.example.org', 'example.org', 0, None)
     """
 
-    def __init__(self, numbers: KeyNumbers, text: bytearray | None = None) -> None:
-        self._numbers = numbers
-        self._text = bytearray() if text is None else text
+    def __init__(self, numbers: KeyNumbers, within: NumberedNames | None = None) -> None:
+        self._numbers, self._own = numbers, within is None
+        self._text: bytearray = bytearray() if within is None else within._text
         self._starts, self._lengths = array("I"), array("H")
         self._near: dict[str, int] = {}
 
@@ -129,9 +131,14 @@ class NumberedNames(Sequence[str]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that numbers and digests take, without the text."""
-        columns = sum(each.buffer_info()[1] * each.itemsize for each in (self._starts, self._lengths))
-        return columns + self._numbers.nbytes
+        """Bytes of memory in use; the text is that of the names which it belongs to."""
+        columns = sum(len(each) * each.itemsize for each in (self._starts, self._lengths))
+        return columns + self._numbers.nbytes + (self.text_bytes if self._own else 0)
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of all text, others' names that are written there included."""
+        return len(self._text)
 
     def _keep_near(self, name: str, number: int) -> None:
         if len(self._near) >= _NEAR:

@@ -28,6 +28,11 @@ class Numbering:
         """Return how many keys have a number."""
         return self._count
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self._keys.nbytes + self._numbers.nbytes
+
     def of(self, keys: Keys) -> Slots:
         """Return the number of each key, shape (n,); a key is not 0."""
         if 4 * (self._count + len(keys)) > 3 * len(self._keys):

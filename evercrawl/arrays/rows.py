@@ -59,6 +59,11 @@ class Rows:
         """Return how many rows there are."""
         return self._count
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use, room to grow in included."""
+        return self._rows.nbytes
+
     def upto(self, count: int) -> NDArray[Any]:
         """Return all rows, so many at least, in place; valid until more are asked for."""
         if count > self._count:

@@ -80,6 +80,12 @@ class SitePriors:
             for column, value in ((self._weights, 0.0), (self._sums, 0.0), (self._references_s, reference_s)):
                 column.extend(array("d", (value,)) * more)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        columns = self._weights, self._sums, self._references_s
+        return sum(len(column) * column.itemsize for column in columns)
+
     def learn(self, site: int, before: tuple[float, float] | None, after: tuple[float, float] | None) -> None:
         """Take in what a visit did to a page's evidence.
 

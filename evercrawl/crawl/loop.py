@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from evercrawl.config import Config
+from evercrawl.crawl.footprint import items_of
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.ports import Outside
@@ -19,6 +20,7 @@ from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.errors import NoRoomError
 from evercrawl.importance.base import Importance
 from evercrawl.model.focus import unasked
+from evercrawl.model.footprint import MemoryItem
 from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
@@ -65,7 +67,7 @@ class Crawl:
         self._watch = watch
         parts = Parts(config, memory, outside, policy, scheme, self._unreachable)
         self._indexing = parts.indexing
-        choosing = parts.choosing
+        self._choosing = choosing = parts.choosing
         self.columns, self.frontier = choosing.columns, choosing.frontier
         self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
@@ -82,6 +84,10 @@ class Crawl:
     def stop(self) -> None:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
         self._reason = self._reason or "stopped"
+
+    def footprint(self) -> tuple[MemoryItem, ...]:
+        """Return what the crawl has in memory, item by item."""
+        return items_of(self._state, self._choosing, self.policy, self._learner)
 
     def close(self) -> None:
         """Give back what reads bodies; what it has not read is lost."""

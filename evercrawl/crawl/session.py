@@ -16,6 +16,7 @@ from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.loop import Crawl
+from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Names, Network, Outside
 from evercrawl.crawl.timekeeping import go_on
@@ -174,11 +175,14 @@ async def _run(
         stack.push_async_callback(network.close)
         beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch)))
+        measuring = MemoryMeasuring(one, clock)
+        beside.append(asyncio.ensure_future(measuring.keep()))
         try:
             return await one.run(seeds, limits, only)
         finally:
             for task in beside:
                 task.cancel()
+            await measuring.finish()
 
 
 def _met(partition: Partition, seeds: Sequence[str]) -> set[str]:

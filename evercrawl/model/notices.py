@@ -1,7 +1,8 @@
 """What sitemaps and feeds say has changed since it was last visited, and how far each site's word can be trusted."""
 
 from collections.abc import Sequence
-from typing import Any
+from sys import getsizeof
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from evercrawl.change import announcements, dates
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.types import Floats, Slots
+
+_OBJECTS_BYTES: Final = 56  # a slot and an instant
 
 
 class AnnouncedDates:
@@ -34,6 +37,11 @@ class AnnouncedDates:
         self._first: dict[int, float] = {}
         self._usual: announcements.UsualAnnouncing | None = None
         self._learned, self._look_at = 0, 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use, about."""
+        return sum(getsizeof(kept) + _OBJECTS_BYTES * len(kept) for kept in (self._dates, self._first))
 
     def listed(self, slots: Sequence[int], at: Sequence[float]) -> None:
         """Take note that each of these pages is said to have changed, later than its last visit."""

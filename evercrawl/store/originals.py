@@ -23,6 +23,11 @@ class Originals:
         self._digests = KeyMap(1 << 20)
         self._slots: Slots = reserve(np.uint32, 1 << 28)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self._digests.nbytes + self._digests.known * self._slots.itemsize
+
     def note(self, digest: int, slot: int) -> None:
         """Take note that a page has this content, and is no copy."""
         self._slots[self._digests.intern_one(digest)] = slot

@@ -108,9 +108,8 @@ class State:
         self.table = Table()
         self.scheme = scheme or Scheme()
         self.records = Records(width=self.scheme.width)
-        text = bytearray()
-        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), text)
-        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), text)
+        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT))
+        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), within=self.hosts)
         self.site_of: Slots = reserve(np.uint32, 1 << 28)
         self._coming: dict[str, int] = {}  # hosts that have a number, and are not admitted yet
         self.accounts = Accounts(handout=self.scheme.handout)

@@ -10,8 +10,8 @@ from evercrawl.arrays.names import NumberedNames
 from evercrawl.store.table.table import KeyMap
 
 
-def names(*given: str, text: bytearray | None = None) -> NumberedNames:
-    made = NumberedNames(KeyMap(1000), text)
+def names(*given: str, within: NumberedNames | None = None) -> NumberedNames:
+    made = NumberedNames(KeyMap(1000), within)
     for name in given:
         made.append(name)
     return made
@@ -57,19 +57,19 @@ def test_a_name_is_numbered_once():
 
 
 def test_a_site_is_written_where_its_host_is():
-    text = bytearray()
-    hosts, sites = names(text=text), names(text=text)
+    hosts = names()
+    sites = names(within=hosts)
     for number in range(100):
         hosts.append(f"www.site{number}.example")
         sites.append(f"site{number}.example")
-    assert len(text) == sum(len(name) for name in hosts)
+    assert hosts.text_bytes == sum(len(name) for name in hosts)
     assert sites[7] == "site7.example"
 
 
 def test_a_hundred_thousand_hosts_and_their_sites_take_little():
-    text = bytearray()
-    hosts, sites = NumberedNames(KeyMap(), text), NumberedNames(KeyMap(), text)
+    hosts = NumberedNames(KeyMap())
+    sites = NumberedNames(KeyMap(), within=hosts)
     for number in range(100_000):
         hosts.append(f"www.site{number:07}.example")
         sites.append(f"site{number:07}.example")
-    assert (len(text) + hosts.nbytes + sites.nbytes) / 100_000 < 75.0, "objects would take 400"
+    assert (hosts.nbytes + sites.nbytes) / 100_000 < 75.0, "objects would take 400"

@@ -34,6 +34,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--calibration", action="store_true", help="compare the predicted P(fresh) with what visits found, instead"
     )
+    parser.add_argument("--memory", action="store_true", help="show what takes how much memory, instead")
     parser.add_argument("--plot", metavar="FILE", help="with --calibration: also plot it to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -45,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.plot and not args.calibration:
         raise ConfigError("--plot draws the calibration; add --calibration")
+    if args.memory and args.calibration:
+        raise ConfigError("--memory and --calibration are two answers; ask for one of them")
     directory = arguments.directory(args)
     if args.plot:
         from evercrawl.lab.figures.plotting import require
@@ -53,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
         require()
         placed(Path(args.plot))
     warm.before_reading("evercrawl.ask.status")
+    if args.memory:
+        return _measure_memory(directory, json_too=args.json)
     if args.calibration:
         return _calibrate(directory, args.plot, json_too=args.json)
     found = status(directory)
@@ -79,6 +84,16 @@ def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
         with atomic_file(Path(plot)) as temporary:
             draw(calibration.groups(found), temporary)
     print(json.dumps(calibration.rounded(found)) if json_too else "\n".join(calibration.lines(found)))
+    return 0
+
+
+def _measure_memory(directory: Path, *, json_too: bool) -> int:
+    """Tell what takes how much memory."""
+    from evercrawl.ask.memory import memory
+    from evercrawl.cli.show import memory as shown
+
+    found = memory(directory)
+    print(json.dumps(shown.as_json(found)) if json_too else "\n".join(shown.lines(found)))
     return 0
 
 

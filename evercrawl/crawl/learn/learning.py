@@ -78,6 +78,11 @@ class Learner:
         self._listeners, self._found, self._ended = listeners, found, ended
         self.tally, self.news = tally, 0
 
+    def nbytes(self) -> dict[str, int]:
+        """Return bytes of memory in use: of `budgets`, `retirees` and `near`, the likenesses of contents."""
+        near = sum(each.nbytes for each in self._listeners if isinstance(each, NearDuplicates))
+        return {"budgets": self._budgets.nbytes, "retirees": self._retirees.nbytes, "near": near}
+
     def queued(self, slots: Slots) -> None:
         """Take note of pages that wait to be asked for, whatever they were found to be."""
         self._retirees.queued(slots)

@@ -34,6 +34,11 @@ class Retirees:
         self._retired[slots] = True
         self._some = len(slots) > 0
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self._state.known.count * self._retired.itemsize
+
     def visited(self, slot: int) -> bool:
         """Return whether a page is retired by what its last visit found."""
         index = self._state.record_of(slot)

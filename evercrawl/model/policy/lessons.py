@@ -90,6 +90,11 @@ class Lessons:
         if anew or begun is not None:
             self._read(upto, begun or 0)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that take what pages said last, and the dates of sites."""
+        return self._held.nbytes + self._linked.nbytes + self._dates.nbytes
+
     def copied(self) -> Callable[[], None] | None:
         """Press what the policy has learned so far, and return what writes that, once the journal is on the disk.
 

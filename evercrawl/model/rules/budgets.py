@@ -76,6 +76,13 @@ class Budgets:
         self._results = SearchResults(state, config.max_search_results)
         self._count()
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        sites = len(self._state.sites) * (self._pages.itemsize + self._links.itemsize) if self._per_link else 0
+        pairs = self._pairs.nbytes if self._pairs.known else 0
+        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites + pairs
+
     def _count(self) -> None:
         """Count what is known. Of links to what was known already, those read in this run count alone."""
         state = self._state

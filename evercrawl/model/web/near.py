@@ -86,6 +86,11 @@ class NearDuplicates:
         self._found = pointer(self._out)
         self._fill(rows[: self._state.records.count])
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self._heads.nbytes + self._state.records.count * WORDS * self._nodes.itemsize
+
     def _fill(self, rows: Any) -> None:
         """Take in the pages that could be originals, in the order in which their contents came."""
         held = (rows["simhash"] != 0) & (rows["digest"] != 0) & (rows["alias"] == NO_SLOT) & (rows["flags"] & NEAR == 0)

@@ -206,6 +206,20 @@ class Clocks:
         folder = self._places.folders.all()[int(page["folder"])]
         return trust(self._places.sites.all()[int(folder["site"])], self._settings)
 
+    def nbytes(self) -> dict[str, int]:
+        """Return bytes of memory in use: of `pages`, of `folders` with their clocks and sites, and of `groups`."""
+        placed, groups = self._places.nbytes(), self._cohorts.nbytes
+        return {
+            "pages": self._pages.nbytes,
+            "folders": placed["folders"] + sum(rows.nbytes for rows in self._rings.tables().values()),
+            "groups": placed["names"] + groups,
+        }
+
+    @property
+    def folders(self) -> int:
+        """How many folders are known."""
+        return max(len(self._places.folders) - 1, 0)
+
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays; `restore` goes on from there."""
         told = np.array([*self._stretches.state(), self._rings.width_s, *self._settings])

@@ -28,6 +28,11 @@ class Cohorts:
         self._most = Rows("i8")
         self._most.upto(1)[0] = _FEW
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self.groups.nbytes + self._by_key.nbytes
+
     def join(self, visits: Visits, rows: NDArray[Any], near_s: float) -> None:
         """Let pages that changed, or are new, belong to those that changed in the same `near_s` of time."""
         rows["cohort"][visits.rows] = NONE

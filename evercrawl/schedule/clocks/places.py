@@ -50,6 +50,11 @@ class FolderTables:
             named = visits.take(visits.name != 0)
             rows["sibling"][named.rows] = self._names(named)
 
+    def nbytes(self) -> dict[str, int]:
+        """Return bytes of memory in use: of `folders` and their sites, and of `names`."""
+        folders = self.folders.nbytes + self.sites.nbytes + self._by_folder.nbytes + self._by_site.nbytes
+        return {"folders": folders, "names": self.names.nbytes + self._by_name.nbytes}
+
     def tables(self) -> dict[str, Rows]:
         """Return all there is to them but keys, by name."""
         return {"folders": self.folders, "sites": self.sites, "names": self.names}

@@ -115,6 +115,11 @@ class Accounts:
         self._active = 0  # trusted sites with members
         self._each = 0.0  # what each of them was given so far
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self.count * SITE.itemsize
+
     def begin(self, *, handout: bool, trusted: Sequence[bool]) -> None:
         """Begin anew with the cash; members and what is known of dates and announcements stay.
 

@@ -126,6 +126,11 @@ class Records:
         self.kept: Floats
         self.keep(width)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self.count * (RECORD.itemsize + self.kept.itemsize * int(self.kept.shape[1]))
+
     def keep(self, width: int) -> None:
         """Keep so many numbers of each page from now on, all 0; what was kept before is forgotten."""
         self.kept = reserve(np.dtype((np.float64, (width,))), len(self.rows)) if width else np.zeros((0, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -81,9 +82,10 @@ class KeyMap:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use: the segments' cells, and what is kept for each slot."""
+        """Bytes of memory in use: the segments' cells, as far as any was written, and what is kept for each slot."""
         columns = sum(column.itemsize for column in self._cells)
-        return int(self._capacity.sum()) * CELL.itemsize + self.known * columns
+        cells = min(int(self._capacity.sum()) * CELL.itemsize, self.known * mmap.PAGESIZE)
+        return cells + self.known * columns
 
     def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
         """Return the slots of `keys`, shape (n,), and which of them were new; a new key gets the next slot.

@@ -1,0 +1,31 @@
+"""What the parts of a running crawl take in memory, item by item."""
+
+from evercrawl.crawl.learn.learning import Learner
+from evercrawl.crawl.parts import Choosing
+from evercrawl.model.footprint import FOLDER, HOST, PAGE, URL, MemoryItem
+from evercrawl.model.state_items import state_items
+from evercrawl.schedule.base import Policy
+from evercrawl.schedule.policies.price.price import Price
+from evercrawl.store.state import State
+
+
+def items_of(state: State, choosing: Choosing, policy: Policy, learner: Learner) -> tuple[MemoryItem, ...]:
+    """Return the items, in no time: each part knows how large its tables are."""
+    known, pages, hosts, learned = state.known.count, state.records.count, len(state.hosts), learner.nbytes()
+    items = [
+        *state_items(state, choosing.changes.priors),
+        MemoryItem("marks of retired pages", URL, known, learned["retirees"]),
+        MemoryItem("likenesses of contents", PAGE, pages, learned["near"]),
+        MemoryItem("announced dates", PAGE, pages, choosing.changes.notices.nbytes),
+        MemoryItem("budgets of hosts and sites", HOST, hosts, learned["budgets"]),
+    ]
+    if choosing.lessons is not None:
+        items.append(MemoryItem("what the last visits said", PAGE, pages, choosing.lessons.nbytes))
+    if isinstance(policy, Price):
+        clocks = policy.clocks.nbytes()
+        items += [
+            MemoryItem("pages on clocks", PAGE, pages, clocks["pages"]),
+            MemoryItem("cohorts and siblings", PAGE, pages, clocks["groups"]),
+            MemoryItem("folders and their clocks", FOLDER, policy.clocks.folders, clocks["folders"]),
+        ]
+    return tuple(items)

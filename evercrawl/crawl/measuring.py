@@ -1,0 +1,52 @@
+"""What a crawl has in memory, written into its directory now and then, for whoever asks meanwhile or afterwards."""
+
+import asyncio
+import contextlib
+import os
+from typing import Final
+
+from evercrawl.clock import Clock
+from evercrawl.crawl.loop import Crawl
+from evercrawl.errors import StoreError
+from evercrawl.model.footprint import Footprint, keep_footprint, resident_bytes
+
+FIRST_S: Final = 2.0
+EVERY_S: Final = 30.0
+
+
+class MemoryMeasuring:
+    """Measures the memory of a crawl of this process and keeps that in its directory.
+
+    Parameters
+    ----------
+    crawl, clock
+        Which one, and the time.
+    """
+
+    def __init__(self, crawl: Crawl, clock: Clock) -> None:
+        self._crawl, self._clock = crawl, clock
+        self._writing: asyncio.Future[None] | None = None
+
+    def measure(self) -> Footprint:
+        """Return what the crawl has in memory now."""
+        return Footprint(self._clock.now(), os.getpid(), resident_bytes() or 0, self._crawl.footprint())
+
+    async def keep(self) -> None:
+        """Write it after two seconds, and every thirty, until cancelled."""
+        wait_s = FIRST_S
+        while True:
+            await asyncio.sleep(wait_s)
+            wait_s = EVERY_S
+            self._writing = asyncio.get_running_loop().run_in_executor(None, self._keep, self.measure())
+            with contextlib.suppress(StoreError):
+                await asyncio.shield(self._writing)
+
+    async def finish(self) -> None:
+        """Write it once more, after what is being written."""
+        with contextlib.suppress(StoreError):
+            if self._writing is not None:
+                await self._writing
+            self._keep(self.measure())
+
+    def _keep(self, footprint: Footprint) -> None:
+        keep_footprint(self._crawl.partition.disk, footprint)
