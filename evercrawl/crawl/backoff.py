@@ -46,7 +46,7 @@ def apply_backoff(host: Host, exchange: Exchange, now: float) -> None:
     """Let a host rest for as long as its answer deserves: Retry-After, or a back-off that doubles."""
     wish_s = retry_after_s(exchange, now)
     if wish_s:
-        host.failures += 1
+        host.count_failure()
         host.stay_away(now + wish_s, "back-off")
     elif in_trouble(exchange):
         host.failed(now)

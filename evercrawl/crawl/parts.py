@@ -257,8 +257,8 @@ class Parts:
         return self._frontier.hosts[number] if number is not None else None
 
     def _pages_of(self, name: str) -> int:
-        host = self.host_of(name)
-        return host.pages if host is not None else 0
+        number = self._state.host_numbers.get(name)
+        return self._frontier.pages_of(number) if number is not None else 0
 
 
 def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:

@@ -35,10 +35,7 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
     if not partition.new:
         frontier.rests_until = now + delay_s
     rows = state.known.rows()
-    pages = np.bincount(rows["host"], minlength=len(state.hosts)).tolist()
-    for number, name in enumerate(state.hosts):
-        host = frontier.add_host(name)
-        host.pages = pages[number]
+    frontier.add_hosts(state.hosts, np.bincount(rows["host"], minlength=len(state.hosts)))
     for number, until in left_alone(state, now).items():
         frontier.hosts[number].stay_away(until, "back-off")
     roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()

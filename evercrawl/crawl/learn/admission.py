@@ -155,10 +155,8 @@ class Admission:
                 return None
         first_host, new_hosts = len(self._state.hosts), list[str]()
         hosts = [self._state.host_number(hostname(url), new_hosts) for url in urls]
-        for name in new_hosts:
-            self._frontier.add_host(name)
-        for number in hosts:
-            self._frontier.hosts[number].pages += 1
+        self._frontier.add_hosts(new_hosts)
+        self._frontier.count_pages(hosts)
         said = self._words.marks(content, urls)
         found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
         self._state.admit(found, at, keys)

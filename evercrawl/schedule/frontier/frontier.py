@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from evercrawl.schedule.abilities import Assesses, Follows, Priced, assessed, p_fresh
 from evercrawl.schedule.base import Context, Policy, Surroundings
 from evercrawl.schedule.frontier.host_queues import HostQueues
+from evercrawl.schedule.frontier.hosts import AWAY_S
+from evercrawl.schedule.frontier.looking_round import HostReasons, NewcomersAway
 from evercrawl.schedule.frontier.politeness import PoliteHosts
 from evercrawl.types import Floats, Ints, Slots
 
@@ -50,13 +51,13 @@ class Frontier(PoliteHosts):
         Whether pages are weighed by something else than importance; see `Policy.weighs`.
     surroundings
         What the policy is told beside columns.
+    names
+        Host names by number, if somebody keeps them; else they are kept here.
 
     Attributes
     ----------
     hosts
         By number.
-    addresses
-        By their text.
     predicted_fresh
         Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
     """
@@ -74,12 +75,14 @@ class Frontier(PoliteHosts):
         refresh_after_s: float = 3600.0,
         weighed: bool = False,
         surroundings: Surroundings | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         super().__init__(
             delay_s=delay_s,
             connections_per_host=connections_per_host,
             connections_per_ip=connections_per_ip,
             ip_delay_s=ip_delay_s,
+            names=names,
         )
         self._policy, self._surroundings = policy, surroundings or Surroundings()
         self._assess = policy.assess if isinstance(policy, Assesses) else partial(assessed, policy)
@@ -90,7 +93,9 @@ class Frontier(PoliteHosts):
         self._refresh_after_s = refresh_after_s
         self._in_order = policy.in_order and not (weighed and policy.weighs)
         self._queues = HostQueues(in_order=self._in_order, reviews=policy.reviews)
-        self._choices = 0
+        self._choices, self._chose_at = 0, 0.0
+        self._reasons = HostReasons(self._rows, self._queues)
+        self._newcomers_away = NewcomersAway(self._rows, self._queues)
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
         self._picked_at, self._picked_new = 0.0, 0
         self._returned = set[int]()  # slots of that choice that were put back, or given up
@@ -100,10 +105,10 @@ class Frontier(PoliteHosts):
         self._queued_new, self._queued_seen = 0, 0  # pages in the lots
         self.predicted_fresh = dict[int, float]()
 
-    def add_host(self, name: str) -> Host:
-        """Add the host with the next number."""
-        self._queues.add_host()
-        return super().add_host(name)
+    def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
+        """Add hosts with the next numbers, of which so many pages are known."""
+        self._queues.add_hosts(len(names))
+        super().add_hosts(names, pages)
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
         """Add pages of a host that were never fetched, or are to be tried again."""
@@ -134,11 +139,10 @@ class Frontier(PoliteHosts):
         """Add many pages at once: slot i to host `numbers[i]`, in this order."""
         numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
         self._flush()
-        for number in np.flatnonzero(np.bincount(numbers, minlength=len(self.hosts))).tolist():
-            self._rest(self.hosts[number])
         self._count(len(slots), new=new)
         if new:
             self._queues.append(numbers, slots)
+            self._newcomers_away = NewcomersAway(self._rows, self._queues)
         else:
             for first in range(0, len(slots), _FILL):
                 part = slice(first, first + _FILL)
@@ -146,6 +150,10 @@ class Frontier(PoliteHosts):
                 if not_before is not None:
                     until = np.maximum(until, not_before[part])
                 self._queues.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
+        filled: Slots = np.flatnonzero(np.bincount(numbers, minlength=len(self.hosts))).astype(np.uint32)
+        rows = self._rows.rows[: len(self.hosts)]
+        filled = filled[(rows["held"][filled] == 0) & (rows["in_flight"][filled] < self._per_host)]
+        self._queues.rest(filled, rows["ready_at"].take(filled))
 
     def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
@@ -158,8 +166,9 @@ class Frontier(PoliteHosts):
         chosen = list[tuple["Host", int, bool]]()
         self._tell()
         least = max(least, self._policy.min_value)
+        self._forget_addresses(now)
         self._open_gates(now)
-        self._choices += 1
+        self._choices, self._chose_at = self._choices + 1, now
         going, owing = most > 0, self._queues.owing
         while going and len(chosen) < most:
             added = len(self._new)
@@ -186,6 +195,8 @@ class Frontier(PoliteHosts):
         self.predicted_fresh.pop(slot, None)
         self._count(1, new=new)
         self._queues.put_back(host.number, slot, new=new)
+        if new:
+            self._newcomers_away.added((host.number,), self._chose_at)
         self._rest(host)
 
     def give_up(self, host: Host, slot: int) -> None:
@@ -215,7 +226,7 @@ class Frontier(PoliteHosts):
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
         self._flush()
-        added = [self.hosts[number].ready_at for number in set(self._new_hosts)]
+        added = [self._rows.ready_at[number] for number in set(self._new_hosts)]
         gates = [self._gates[0][0]] if self._gates else []
         return min([self._queues.next_at(self._left_alone_until), *gates, *added])
 
@@ -252,27 +263,23 @@ class Frontier(PoliteHosts):
 
     def idle(self, now: float) -> bool:
         """Whether nothing is left that was never fetched, except on hosts that are away."""
-        return self.new_count == 0 or all(host.away(now) for host in self._with_new())
+        if self.new_count == 0:
+            return True
+        away_until = self._rows.away_until
+        if any(away_until[number] - now <= AWAY_S for number in self._new_hosts):
+            return False
+        return self._newcomers_away.all(now)
 
     def waiting(self, now: float) -> dict[str, int]:
-        """Return how many hosts with new pages wait, by reason."""
-        reasons: Counter[str] = Counter()
-        for host in self._with_new():
-            if host.held or host.in_flight == 0:
-                if host.held:
-                    reasons[host.held] += 1
-                elif host.ready_at > now:
-                    reasons[host.reason] += 1
-        return dict(reasons)
-
-    def _with_new(self) -> list[Host]:
-        return [self.hosts[number] for number in np.flatnonzero(self.waiting_on()[0]).tolist()]
+        """Return how many hosts with new pages wait, by reason; where there are many, most as of a moment ago."""
+        return self._reasons.count(now, self._new_hosts)
 
     # One round of choosing
 
     def _round(self, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]) -> bool:
         """Collect candidates, have them valued, and choose; return whether another round may find more."""
         added = len(self._new)
+        self._newcomers_away.added(self._new_hosts, now)
         slots, valued, due_from, ratio = self._queues.collect(now, most, self._new_hosts, self._new)
         self._queued_new += added
         del self._new_hosts[:], self._new[:]
@@ -323,30 +330,30 @@ class Frontier(PoliteHosts):
         Busy is, of each row, a host that is asked again before it has rested twice as long as it has to. What begins
         with one host decides when the next of its address may be asked, so an address is asked once.
         """
-        choices, hosts, per_host = self._choices, self.hosts, self._per_host
-        rows, out, busy, fresh = array("q"), array("I"), array("B"), 0
+        choices, recent, per_host, addresses = self._choices, self.hosts.recent, self._per_host, self._addresses
+        rows, out, busy, fresh, of = array("q"), array("I"), array("B"), 0, self._rows
+        rested_at, delay_s, held, in_flight, keys = of.ready_at, of.delay_s, of.held, of.in_flight, of.address
         for number, row, slot, new in self._queues.best(values, least):
             if len(rows) == most:
                 break
-            host = hosts[number]
-            ready_at = host.ready_at
-            if host.held or host.in_flight >= per_host or ready_at > now:
+            ready_at = rested_at[number]
+            if ready_at > now or held[number] or in_flight[number] >= per_host:
                 out.append(number)
-                self._rest(host)
+                self._rest(self.hosts[number])
                 continue
-            address = host.address
-            if address is not None:
+            key = keys[number]
+            if key:
+                address = addresses.get(key) or self._address(key)
                 if address.chosen == choices:
                     continue
                 if address.in_flight >= self._per_ip or address.ready_at > now:
                     out.append(number)
-                    address.waiting.append(host)
-                    self._gate(address, now)
+                    self._await(address, number, now)
                     continue
                 address.chosen = choices
                 ready_at = max(ready_at, address.ready_at)
-            busy.append(now - ready_at < host.delay_s)
-            chosen.append((host, slot, new == 1))
+            busy.append(now - ready_at < delay_s[number])
+            chosen.append((recent.get(number) or self.hosts[number], slot, new == 1))
             rows.append(row)
             fresh += new
         self._picked_new += fresh
@@ -370,6 +377,7 @@ class Frontier(PoliteHosts):
             self._queued_seen += len(self._seen)
             del self._seen_hosts[:], self._seen[:], self._seen_until[:]
         if self._new and (self._in_order or not valued or len(self._new) > _VALUED_MOST):
+            self._newcomers_away.added(self._new_hosts, self._chose_at)
             self._queues.append(self._new_hosts, self._new)
             self._queued_new += len(self._new)
             del self._new_hosts[:], self._new[:]

@@ -95,12 +95,12 @@ class HostQueues:
         assert len(self._addresses) == MEMORY, "as kernels read them"
         self._memory = self._addresses.ctypes.data  # an address: quicker than a pointer
 
-    def add_host(self) -> None:
-        """Make room for the host with the next number; it has rested."""
-        self._control[HOSTS] += 1
+    def add_hosts(self, count: int = 1) -> None:
+        """Make room for the hosts with the next numbers; they have rested."""
+        self._control[HOSTS] += count
         assert self._control[HOSTS] < self._size, "more hosts than address space"
 
-    def rest(self, hosts: array[int], until: array[float]) -> None:
+    def rest(self, hosts: array[int] | Slots, until: array[float] | Floats) -> None:
         """Let hosts offer their pages (again), each from an instant on."""
         _KERNELS["rest"](self._memory, pointer(hosts), pointer(until), len(hosts))
 
@@ -147,9 +147,9 @@ class HostQueues:
         count = _KERNELS["near"](self._memory, until, most, pointer(found))
         return list(dict.fromkeys(found[:count].tolist()))
 
-    def waiting(self) -> tuple[Ints, Ints]:
-        """Return how many new pages wait on each host, and how many visited ones."""
-        lots = self._lots[: self._control[HOSTS]]
+    def waiting(self, first: int = 0, last: int | None = None) -> tuple[Ints, Ints]:
+        """Return how many new pages wait on each host from `first` to before `last`, and how many visited ones."""
+        lots = self._lots[first : self._control[HOSTS] if last is None else last]
         new, seen = (lots[heap].astype(np.int64) + lots[rest] for heap, rest in (("short", "bag"), ("awake", "asleep")))
         return new, seen
 

@@ -1,50 +1,63 @@
-"""Politeness: when a host, and the address behind it, may be asked again."""
+"""A host: its rest, what it is held for, and where it is; a view of its row."""
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, Generic, TypeVar, cast, overload
+from weakref import WeakValueDictionary
+
+from evercrawl.schedule.frontier.host_rows import HostRows
 
 BACK_OFF_FIRST_S: Final = 1.0
 BACK_OFF_MOST_S: Final = 3600.0
 AWAY_S: Final = 30.0  # a host that rests for longer than this because of failures counts as away
+_FAILURES: Final = 0xFFFF  # that are counted; the longest back-off begins with the thirteenth
+_DOUBLINGS: Final = 12
+_VIEWS: Final = 2048
+
+_T = TypeVar("_T")
 
 
-@dataclass(slots=True)
-class Address:
-    """One IP address: however many names share it, it is one machine.
+class HostColumn(Generic[_T]):
+    """One value in the row of a host, as an attribute of it."""
 
-    Attributes
-    ----------
-    in_flight
-        Exchanges under way, and places kept for those about to begin.
-    kept
-        Those places.
-    ready_at
-        No request before then, in seconds since the epoch.
-    waiting
-        Hosts that have rested and wait for the address; a few at a time are offered again.
-    gated
-        The frontier will look after those that wait by itself.
-    """
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name of the column."""
+        self._name = name
 
-    in_flight: int = 0
-    kept: int = 0
-    ready_at: float = 0.0
-    waiting: deque[Host] = field(default_factory=deque["Host"])
-    gated: bool = False
-    chosen: int = 0  # the last choice in which one of its hosts was
+    @overload
+    def __get__(self, host: None, owner: type) -> HostColumn[_T]: ...
+
+    @overload
+    def __get__(self, host: Host, owner: type) -> _T: ...
+
+    def __get__(self, host: Host | None, owner: type) -> HostColumn[_T] | _T:
+        """Return the value."""
+        return cast("_T", getattr(host.rows, self._name)[host.row]) if host is not None else self
+
+    def __set__(self, host: Host, value: _T) -> None:
+        """Write it."""
+        getattr(host.rows, self._name)[host.row] = value
 
 
-@dataclass(slots=True, eq=False)
 class Host:
     """One host name: how many of its pages wait, and its rest.
 
-    Attributes
+    It has no memory of its own: all that it says is in its row, so that a host that nobody looks at is but that row.
+
+    Parameters
     ----------
     number, name
-        Number in the journal's order, and the name (an IP literal is one).
+        As below.
+    rows
+        Has its row, that with its number, and its name; without, it has one of its own.
+
+    Attributes
+    ----------
+    number
+        Its number in the journal's order.
+    rows, row
+        The columns that it is in, and its place there.
     delay_s
         Least time between two requests.
     ready_at
@@ -53,37 +66,76 @@ class Host:
         A failing host, or one that asked for it (Retry-After), is left alone until then.
     failures
         Failed exchanges in a row.
-    held
-        What has to come first, "" when nothing has: "robots.txt", "name look-up". A held host offers nothing.
-    reason
-        Why it rests, in a word or two, for people: "resting", "back-off", "robots.txt", "name look-up".
+    in_flight
+        Exchanges under way.
+    pages
+        Known pages, for the ceiling of pages a host.
     """
 
-    number: int
-    name: str
-    delay_s: float = 1.0
-    ready_at: float = 0.0
-    away_until: float = 0.0
-    failures: int = 0
-    in_flight: int = 0
-    addresses: tuple[str, ...] = ()
-    resolved_at: float = -1e18
-    held: str = ""  # what it waits for before it can be asked: "robots.txt", "name look-up"
-    address: Address | None = None
-    pages: int = 0  # known pages, for the ceiling of pages a host
-    reason: str = "resting"
+    __slots__ = ("__weakref__", "number", "row", "rows")
+
+    delay_s = HostColumn[float]()
+    ready_at = HostColumn[float]()
+    away_until = HostColumn[float]()
+    failures = HostColumn[int]()
+    in_flight = HostColumn[int]()
+    pages = HostColumn[int]()
+
+    def __init__(self, number: int, name: str = "", rows: HostRows | None = None) -> None:
+        self.number = self.row = number
+        if rows is None:
+            self.row, rows = 0, HostRows(capacity=1)
+            rows.add([name], 1.0, 0.0)
+        self.rows = rows
+
+    @property
+    def name(self) -> str:
+        """Its name; an IP literal is one."""
+        return self.rows.names[self.row]
+
+    @property
+    def held(self) -> str:
+        """What has to come first, "" when nothing has: "robots.txt", "name look-up". A held host offers nothing."""
+        return self.rows.words[self.rows.held[self.row]]
+
+    @held.setter
+    def held(self, what: str) -> None:
+        self.rows.held[self.row] = self.rows.code(what)
+
+    @property
+    def reason(self) -> str:
+        """Why it rests, in a word or two, for people: "resting", "back-off", "robots.txt", "name look-up"."""
+        return self.rows.words[self.rows.reason[self.row]] or "resting"
+
+    @reason.setter
+    def reason(self, why: str) -> None:
+        self.rows.reason[self.row] = self.rows.code(why)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where its name leads; () where it was not looked up of late."""
+        return self.rows.located(self.row)[0]
+
+    @property
+    def resolved_at(self) -> float:
+        """When it was looked up."""
+        return self.rows.located(self.row)[1]
 
     def succeeded(self) -> None:
         """Forget the failures."""
         self.failures = 0
-        self.reason = "resting"
+        self.rows.reason[self.row] = 0
 
     def failed(self, now: float) -> float:
         """Back off for twice as long as the last time, from 1 s to an hour; return the instant it ends."""
-        self.failures += 1
-        wait_s = min(BACK_OFF_FIRST_S * 2.0 ** (self.failures - 1), BACK_OFF_MOST_S)
+        wait_s = min(BACK_OFF_FIRST_S * 2.0 ** min(self.failures, _DOUBLINGS), BACK_OFF_MOST_S)
+        self.count_failure()
         self.stay_away(now + wait_s, "back-off")
         return self.away_until
+
+    def count_failure(self) -> None:
+        """Count a failed exchange."""
+        self.failures = min(self.failures + 1, _FAILURES)
 
     def stay_away(self, until: float, reason: str) -> None:
         """Ask nothing of the host before `until`."""
@@ -94,3 +146,44 @@ class Host:
     def away(self, now: float) -> bool:
         """Whether failures, not manners, keep the host from being asked soon."""
         return self.away_until - now > AWAY_S
+
+
+class Hosts:
+    """Hosts by number; what is given out is the same object as long as somebody has it.
+
+    Parameters
+    ----------
+    rows
+        What is known of them.
+
+    Attributes
+    ----------
+    recent
+        Those that were asked for lately.
+    """
+
+    def __init__(self, rows: HostRows) -> None:
+        self._rows = rows
+        self.recent: dict[int, Host] = {}
+        self._others: WeakValueDictionary[int, Host] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        """Return how many hosts are known."""
+        return self._rows.count
+
+    def __getitem__(self, number: int) -> Host:
+        """Return a host."""
+        host = self.recent.get(number)
+        if host is None:
+            if not 0 <= number < self._rows.count:
+                raise IndexError(number)
+            if len(self.recent) >= _VIEWS:
+                self._others.update(self.recent)
+                self.recent.clear()  # those that nobody has are gone
+            host = self._others.get(number)
+            self.recent[number] = host = Host(number, rows=self._rows) if host is None else host
+        return host
+
+    def __iter__(self) -> Iterator[Host]:
+        """Yield all hosts, by number."""
+        return map(self.__getitem__, range(len(self)))

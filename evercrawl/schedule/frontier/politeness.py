@@ -1,15 +1,56 @@
 """Politeness: which hosts may be asked, and from when on; no host and no machine is asked too often."""
 
+from __future__ import annotations
+
 import heapq
 import itertools
 from array import array
-from typing import Final
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from evercrawl.schedule.frontier.hosts import Address, Host
+from xxhash import xxh3_64_intdigest
+
+from evercrawl.schedule.frontier.host_rows import HostRows
+from evercrawl.schedule.frontier.hosts import Host, Hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.types import Ints
 
 AT_ONCE: Final = 16  # hosts that wait for one address and are offered again together
 LOOK_S: Final = 0.1  # how soon, at the soonest, to look again whether a busy host can be asked
 GATE_S: Final = 1.0  # after which the next of them are
+_ADDRESSES: Final = 1 << 12  # that are kept whatever they do
+
+
+@dataclass(slots=True, eq=False)
+class Address:
+    """One IP address: however many names share it, it is one machine. One that rests is like one never asked.
+
+    Attributes
+    ----------
+    in_flight
+        Exchanges under way, and places kept for those about to begin.
+    kept
+        Those places.
+    ready_at
+        No request before then, in seconds since the epoch.
+    waiting
+        Numbers of hosts that have rested and wait for the address; a few at a time are offered again.
+    gated
+        The frontier will look after those that wait by itself.
+    chosen
+        The last choice in which one of its hosts was.
+    """
+
+    in_flight: int = 0
+    kept: int = 0
+    ready_at: float = 0.0
+    waiting: deque[int] | None = None
+    gated: bool = False
+    chosen: int = 0
 
 
 class PoliteHosts:
@@ -20,18 +61,25 @@ class PoliteHosts:
     delay_s, connections_per_host, connections_per_ip, ip_delay_s
         Least time between two requests to a host, and between two to an address; how many may be under way at once.
 
+    names
+        Host names by number, if somebody keeps them; else they are kept here.
+
     Attributes
     ----------
     hosts
         By number.
-    addresses
-        By their text.
     rests_until
         Hosts that are added rest until then (s since the epoch): who was asked before this run is not known for sure.
     """
 
     def __init__(
-        self, *, delay_s: float, connections_per_host: int, connections_per_ip: int, ip_delay_s: float
+        self,
+        *,
+        delay_s: float,
+        connections_per_host: int,
+        connections_per_ip: int,
+        ip_delay_s: float,
+        names: Sequence[str] | None = None,
     ) -> None:
         self._delay_s = delay_s
         self._per_host = connections_per_host
@@ -40,37 +88,56 @@ class PoliteHosts:
         self._order = itertools.count()
         self._gates: list[tuple[float, int, Address]] = []
         self._rested, self._rested_at = array("I"), array("d")  # hosts to be looked at, each from an instant on
+        self._rows = HostRows(names)
+        self._addresses: dict[int, Address] = {}  # that are asked, or rest, by key
+        self._addresses_most = _ADDRESSES
         self.rests_until = 0.0
-        self.hosts: list[Host] = []
-        self.addresses: dict[str, Address] = {}
+        self.hosts = Hosts(self._rows)
 
     def add_host(self, name: str) -> Host:
         """Add the host with the next number."""
-        host = Host(len(self.hosts), name, delay_s=self._delay_s, ready_at=self.rests_until)
-        self.hosts.append(host)
-        return host
+        self.add_hosts((name,))
+        return self.hosts[len(self.hosts) - 1]
+
+    def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
+        """Add hosts with the next numbers, of which so many pages are known."""
+        self._rows.add(names, self._delay_s, self.rests_until, pages)
+
+    def count_pages(self, numbers: Sequence[int]) -> None:
+        """Count pages that became known, each of a host."""
+        pages = self._rows.pages
+        for number in numbers:
+            pages[number] += 1
+
+    def pages_of(self, number: int) -> int:
+        """Return how many pages of a host are known."""
+        return self._rows.pages[number]
 
     def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
         """Take note of where the host's name leads; while it is being asked, it stays where it is."""
-        if host.in_flight == 0 or host.address is None:
-            name = addresses[0] if addresses else host.name
-            host.addresses, host.address = addresses, self.addresses.setdefault(name, Address())
-        host.resolved_at = now
+        rows, row = host.rows, host.row
+        if rows.in_flight[row] == 0 or not rows.address[row]:
+            rows.address[row] = _key(addresses[0] if addresses else host.name)
+            rows.locate(row, addresses, now)
+        else:
+            rows.locate(row, host.addresses or addresses, now)
         self._rest(host)
 
     def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
         """Return a host that has no page and no number, to be asked by the same manners as the others."""
-        host = Host(-1, name, delay_s=self._delay_s, ready_at=self.rests_until, held="it has no pages")
-        host.addresses = addresses
-        host.address = self.addresses.setdefault(addresses[0] if addresses else name, Address())
+        host = Host(-1, name)
+        host.delay_s, host.ready_at, host.held = self._delay_s, self.rests_until, "it has no pages"
+        host.rows.locate(0, addresses, host.resolved_at)
+        host.rows.address[0] = _key(addresses[0] if addresses else name)
         return host
 
     def keep_place(self, host: Host) -> Address | None:
         """Let nobody who comes later be admitted to the address of a host before this one was asked; return it."""
-        if host.address is not None:
-            host.address.in_flight += 1
-            host.address.kept += 1
-        return host.address
+        address = self._address_of(host)
+        if address is not None:
+            address.in_flight += 1
+            address.kept += 1
+        return address
 
     def give_place(self, address: Address | None) -> None:
         """Give up the place that was kept: the request begins now, or never will."""
@@ -80,7 +147,7 @@ class PoliteHosts:
 
     def rested(self, host: Host, now: float) -> bool:
         """Whether a host for which a place is kept may be asked: it has rested, and so has its address."""
-        address = host.address
+        address = self._address_of(host)
         free = address is None or (address.in_flight - address.kept < self._per_ip and address.ready_at <= now)
         return free and not host.in_flight and host.ready_at <= now
 
@@ -90,12 +157,14 @@ class PoliteHosts:
 
     def began(self, host: Host, now: float) -> None:
         """Take note of a request to `host` that starts now."""
-        host.in_flight += 1
-        ready_at = now + host.delay_s
-        if ready_at > host.ready_at:
-            host.ready_at = ready_at
-        address = host.address
-        if address is not None:
+        rows, row = host.rows, host.row
+        rows.in_flight[row] += 1
+        ready_at = now + rows.delay_s[row]
+        if ready_at > rows.ready_at[row]:
+            rows.ready_at[row] = ready_at
+        key = rows.address[row]
+        if key:
+            address = self._addresses.get(key) or self._address(key)
             address.in_flight += 1
             ready_at = now + self._ip_delay_s
             if ready_at > address.ready_at:
@@ -105,25 +174,28 @@ class PoliteHosts:
 
     def ended(self, host: Host, now: float) -> None:
         """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
-        host.in_flight -= 1
-        ready_at = now + host.delay_s
-        if ready_at > host.ready_at and self._per_host == 1:
-            host.ready_at = ready_at
-        address = host.address
-        if address is not None:
+        rows, row = host.rows, host.row
+        in_flight = rows.in_flight[row] - 1
+        rows.in_flight[row] = in_flight
+        rested_at, ready_at = rows.ready_at[row], now + rows.delay_s[row]
+        if ready_at > rested_at and self._per_host == 1:
+            rows.ready_at[row] = rested_at = ready_at
+        key = rows.address[row]
+        if key:
+            address = self._addresses.get(key) or self._address(key)
             address.in_flight -= 1
             if address.waiting:
                 self._admit(address, now)
-        if not host.held and host.in_flight < self._per_host:  # `_rest`, without a call
+        if not rows.held[row] and in_flight < self._per_host:  # `_rest`, without a call
             self._rested.append(host.number)
-            self._rested_at.append(host.ready_at)
+            self._rested_at.append(rested_at)
 
     def wait_s(self, host: Host, now: float) -> float:
         """Return how long to wait before looking whether a host may be asked for what is no page; 0 if it may be now.
 
         What waits on a host takes part in its turns; this is for whoever asks beside them.
         """
-        address = host.address
+        address = self._address_of(host)
         ready_at = max(host.ready_at, address.ready_at if address else 0.0)
         if ready_at > now:
             return ready_at - now
@@ -134,9 +206,37 @@ class PoliteHosts:
 
     def _rest(self, host: Host) -> None:
         """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""
-        if not host.held and host.in_flight < self._per_host:
+        rows, row = host.rows, host.row
+        if not rows.held[row] and rows.in_flight[row] < self._per_host:
             self._rested.append(host.number)
-            self._rested_at.append(host.ready_at)
+            self._rested_at.append(rows.ready_at[row])
+
+    def _address_of(self, host: Host) -> Address | None:
+        key = host.rows.address[host.row]
+        return self._address(key) if key else None
+
+    def _address(self, key: int) -> Address:
+        address = self._addresses.get(key)
+        if address is None:
+            address = self._addresses[key] = Address()
+        return address
+
+    def _forget_addresses(self, now: float) -> None:
+        """Keep of the addresses, where there are many, those that are busy, waited for, or have not rested."""
+        if len(self._addresses) > self._addresses_most:
+            self._addresses = {
+                key: address
+                for key, address in self._addresses.items()
+                if address.in_flight or address.ready_at > now or address.waiting or address.gated
+            }
+            self._addresses_most = max(_ADDRESSES, 2 * len(self._addresses))
+
+    def _await(self, address: Address, number: int, now: float) -> None:
+        """Let a host wait for an address that may not be asked now."""
+        if address.waiting is None:
+            address.waiting = deque()
+        address.waiting.append(number)
+        self._gate(address, now)
 
     def _gate(self, address: Address, now: float) -> None:
         """See to it that hosts that wait for an address are looked at again."""
@@ -153,8 +253,13 @@ class PoliteHosts:
 
     def _admit(self, address: Address, now: float) -> None:
         """Let some of the hosts that wait for an address be offered again, if it may be asked; the others later."""
-        if address.in_flight < self._per_ip and address.ready_at <= now:
-            for _ in range(min(AT_ONCE, len(address.waiting))):
-                self._rest(address.waiting.popleft())
-        if address.waiting:
+        waiting = address.waiting
+        if waiting and address.in_flight < self._per_ip and address.ready_at <= now:
+            for _ in range(min(AT_ONCE, len(waiting))):
+                self._rest(self.hosts[waiting.popleft()])
+        if waiting:
             self._gate(address, now)
+
+
+def _key(address: str) -> int:
+    return xxh3_64_intdigest(address.encode()) or 1

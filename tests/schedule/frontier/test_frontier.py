@@ -89,7 +89,7 @@ def test_several_connections_a_host_keep_the_gap_between_starts() -> None:
 
 def test_names_that_share_an_address_share_its_connections() -> None:
     world = World(connections_per_ip=1)
-    first, second = world.frontier.hosts[:2]
+    first, second = list(world.frontier.hosts)[:2]
     world.frontier.locate(second, ("10.0.0.0",), 0.0)
     world.frontier.add_new(0, [1])
     world.frontier.add_new(1, [2])
@@ -274,7 +274,7 @@ def test_nobody_is_left_waiting_for_an_address_when_those_offered_again_are_held
     [(host, slot, _)] = world.frontier.choose(0.0, 10)
     world.frontier.began(host, 0.0)
     assert world.frontier.choose(0.0, 10) == []  # all others wait for the address now
-    for other in world.frontier.hosts[1:30]:
+    for other in list(world.frontier.hosts)[1:30]:
         other.held = "robots.txt"
     world.frontier.ended(host, 1.0)
     later = [slot for now in (1.0, 2.1, 3.2, 4.3) for slot in world.slots(now)]
@@ -317,15 +317,20 @@ def test_a_host_with_more_new_pages_than_are_ranked_at_once() -> None:
 
 def test_a_host_that_moves_while_it_is_asked_stays_where_it_is_until_the_end() -> None:
     """Else its next request would go to the new machine, and count for the old one."""
-    frontier = World(2, connections_per_host=2).frontier
-    moving, (old, new) = frontier.hosts[0], (("10.0.0.0",), ("10.0.0.1",))
+    frontier = World(3, connections_per_host=2, connections_per_ip=1).frontier
+    moving, neighbour, (old, new) = frontier.hosts[0], frontier.hosts[1], (("10.0.0.0",), ("10.0.0.1",))
     frontier.began(moving, 1.0)
     frontier.locate(moving, new, 2.0)
-    assert (moving.addresses, moving.address) == (old, frontier.addresses[old[0]])
+    assert (moving.addresses, moving.resolved_at) == (old, 2.0)
+    frontier.locate(frontier.hosts[2], old, 2.0)
+    assert frontier.wait_s(neighbour, 2.5) == 0.0
+    assert frontier.wait_s(frontier.hosts[2], 2.5) > 0.0, "its address is being asked"
     frontier.ended(moving, 3.0)
     frontier.locate(moving, new, 4.0)
-    assert (moving.addresses, moving.address) == (new, frontier.addresses[new[0]])
-    assert frontier.addresses[old[0]].in_flight == 0
+    assert moving.addresses == new
+    frontier.began(moving, 5.0)
+    assert frontier.wait_s(neighbour, 5.5) > 0.0
+    assert frontier.wait_s(frontier.hosts[2], 5.5) == 0.0
 
 
 def test_what_is_worth_less_than_asked_for_waits() -> None:

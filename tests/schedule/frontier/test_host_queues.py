@@ -51,7 +51,7 @@ class Plain:
 def lots(hosts: int) -> HostQueues:
     made = HostQueues(capacity=1 << 20)
     for _ in range(hosts):
-        made.add_host()
+        made.add_hosts()
     return made
 
 
