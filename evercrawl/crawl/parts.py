@@ -107,6 +107,7 @@ class Choosing:
             refresh_after_s=config.refresh_after_s,
             weighed=self.weight is not None,
             surroundings=self.surroundings,
+            names=state.hosts,
         )
         self.random_probes = RandomProbes(
             partition,
@@ -257,7 +258,7 @@ class Parts:
         return self._frontier.hosts[number] if number is not None else None
 
     def _pages_of(self, name: str) -> int:
-        number = self._state.host_numbers.get(name)
+        number = self._state.hosts.find(name)
         return self._frontier.pages_of(number) if number is not None else 0
 
 
