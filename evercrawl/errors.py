@@ -4,6 +4,7 @@
   + ConfigError    a setting, flag or input is wrong; the user can correct it
   + StoreError     the store is damaged, or in use by another process
     - NoRoomError  the disk is full
+* ApplyError       a bug: memory is no longer what the journal says
 
 A fault of the web is an `Outcome` on a `Visit`. A fault of the user or the disk is one of these, and its message says
 what to do next. A bug is an `assert`.
@@ -32,3 +33,17 @@ class NoRoomError(StoreError):
     """The disk is full; a restart resumes the crawl without losing acknowledged pages."""
 
     exit_code = 4
+
+
+class ApplyError(Exception):
+    """Our own code failed while memory was changed, so that it is to be made again from the journal.
+
+    Attributes
+    ----------
+    visits
+        Of the run that ended by it, learned before.
+    """
+
+    def __init__(self, why: str, visits: int = 0) -> None:
+        super().__init__(why)
+        self.visits = visits

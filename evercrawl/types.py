@@ -97,7 +97,8 @@ class Exchange(msgspec.Struct):
     ip
         Peer address as text, "" when no connection was made.
     error
-        "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large ...
+        "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large ...;
+        internal where our own code failed.
     detail
         A sentence about the failure.
     truncated

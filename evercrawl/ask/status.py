@@ -24,6 +24,7 @@ from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal import segment
 from evercrawl.store.partition import Partition
+from evercrawl.store.quarantine import set_aside
 from evercrawl.store.records.records import NEAR
 from evercrawl.store.state import HELD
 from evercrawl.store.table.table import NO_RECORD
@@ -75,6 +76,8 @@ class Status:
         Host -> instant until which it is left alone, where that is still to come.
     robots_unreachable
         Origin -> why its robots.txt could not be fetched when it was last asked for, so that its pages wait.
+    set_aside
+        URL -> what went wrong, for those that are not requested because evercrawl's own code failed on them twice.
     archive_segments, archive_bytes, journal_bytes
         On the disk.
     snapshot_at
@@ -115,6 +118,7 @@ class Status:
     hosts: int
     away: dict[str, float]
     robots_unreachable: dict[str, str]
+    set_aside: dict[str, str]
     archive_segments: int
     archive_bytes: int
     journal_bytes: int
@@ -205,6 +209,7 @@ def _status(crawl: Partition, at: float) -> Status:
         hosts=len(state.hosts),
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},
         robots_unreachable=unreachable(crawl.directory / ROBOTS_FILE),
+        set_aside=set_aside(disk),
         archive_segments=len(crawl.archive.segments()),
         archive_bytes=sum(disk.size(crawl.archive.name(number)) for number in crawl.archive.segments()),
         journal_bytes=sum(part.end - part.start for part in segment.segments(disk)),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 RETRY_AFTER_MOST_S: Final = 86_400.0
-_OWN: Final = ("too_large", "refused_address")  # errors that say nothing of the host
+_OWN: Final = ("too_large", "refused_address", "internal")  # errors that say nothing of the host
 
 
 def in_trouble(exchange: Exchange) -> bool:

@@ -6,7 +6,7 @@ The same loop runs on the web and on a virtual clock.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from evercrawl.config import Config
 from evercrawl.crawl.footprint import items_of
@@ -17,7 +17,7 @@ from evercrawl.crawl.probes.probes import ProbeTag
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.timekeeping import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
-from evercrawl.errors import NoRoomError
+from evercrawl.errors import ApplyError, NoRoomError
 from evercrawl.importance.base import Importance
 from evercrawl.model.focus import unasked
 from evercrawl.model.footprint import MemoryItem
@@ -73,7 +73,7 @@ class Crawl:
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
-        self._storing, self._settling = parts.storing, parts.settling
+        self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._reported_at = 0.0
         self._reason = self._ineffective = ""
@@ -104,6 +104,8 @@ class Crawl:
             The disk was full for longer than `disk_wait_s`.
         StoreError
             The disk failed in another way.
+        ApplyError
+            Memory is no longer what the journal says: the crawl is to be put together again from the journal.
         """
         begun_at = self._telling.begun_at = self._clock.now()
         self._limits = limits
@@ -120,12 +122,16 @@ class Crawl:
             self._report_ineffective(begun_at)
         for trouble in self._lessons.troubles if self._lessons is not None else ():
             self._watch(Progress(at=begun_at, known=self._state.known.count, message=trouble))
-        while not self._over(self._clock.now()):
-            now = self._clock.now()
-            if not self._storing.full:
-                self._dispatch(now)
-            await self._turn(self._patience(now))
-        await self._finish()
+        try:
+            while not self._over(self._clock.now()):
+                now = self._clock.now()
+                if not self._storing.full:
+                    self._dispatch(now)
+                await self._turn(self._patience(now))
+            await self._finish()
+        except ApplyError:
+            await self._storing.abandon()
+            raise
         return self._summary()
 
     def _report_ineffective(self, now: float) -> None:
@@ -230,8 +236,11 @@ class Crawl:
     def _read_sitemaps(self, now: float) -> None:
         """Read a piece of what has come in; what it makes known is an event."""
         news = self._learner.news
-        if not self._storing.full:
-            self._sitemaps.read(now)
+        if not self._storing.full and (url := self._sitemaps.being_read):
+            try:
+                self._sitemaps.read(now)
+            except Exception as error:
+                self._broken((url,), error)
         if self._learner.news > news:
             self._storing.changed()
 
@@ -241,13 +250,29 @@ class Crawl:
         if not self._visiting.readings or not self._storing.may_try(now):
             return
         batch, self._visiting.readings = self._visiting.readings, []
-        try:
-            self._learner.learn(batch)
-        except NoRoomError as error:
-            self._visiting.readings = batch + self._visiting.readings
-            self._storing.no_room(now, error)
-        else:
+        urls = [reading.exchange.request.url for reading in batch]
+        for part in self._quarantine.apart(urls):
+            try:
+                self._learner.learn(batch[part.start : part.stop])
+            except NoRoomError as error:
+                self._visiting.readings = batch[part.start :] + self._visiting.readings
+                self._storing.no_room(now, error)
+                return
+            except Exception as error:
+                self._broken(urls[part.start : part.stop], error)
+            self._quarantine.applied(urls[part.start : part.stop])
             self._storing.changed()
+
+    def _broken(self, urls: Sequence[str], error: Exception) -> NoReturn:
+        """Give this memory up: it was changed by half; the journal has nothing of it.
+
+        Raises
+        ------
+        ApplyError
+            Where the fault is taken note of, so that the crawl may go on from the journal.
+        """
+        why = self._quarantine.applying(urls, error, self._clock.now())
+        raise ApplyError(why, self._learner.tally.visits) from error
 
     async def _finish(self) -> None:
         """Let what is under way end, then store everything."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evercrawl.config import Config
@@ -11,6 +11,7 @@ from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.search.index import Index
 from evercrawl.store.partition import Partition
+from evercrawl.store.quarantine import Quarantine
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Memory:
         What origins allow, which sitemaps there are, and what hosts answer to dead paths; to lose them costs requests.
     index
         The search index; None where there is none.
+    quarantine
+        URLs on which our own code failed; by default every such fault is raised again.
     """
 
     partition: Partition
@@ -32,16 +35,25 @@ class Memory:
     sitemaps: SitemapCache
     soft404: Soft404Book
     index: Index | None = None
+    quarantine: Quarantine = field(default_factory=Quarantine)
 
     @classmethod
-    def beside(cls, partition: Partition, config: Config, folder: Path | None, index: Index | None = None) -> Memory:
+    def beside(
+        cls,
+        partition: Partition,
+        config: Config,
+        folder: Path | None,
+        index: Index | None = None,
+        quarantine: Quarantine | None = None,
+    ) -> Memory:
         """Return a memory whose caches are files in `folder`; where there is None, they last as long as the process."""
 
         def place(name: str) -> str:
             return ":memory:" if folder is None else str(folder / name)
 
         robots = RobotsKeeper(place(ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
-        return cls(partition, robots, SitemapCache(place(SITEMAPS_FILE)), Soft404Book(place(SOFT404_FILE)), index)
+        sitemaps, soft404 = SitemapCache(place(SITEMAPS_FILE)), Soft404Book(place(SOFT404_FILE))
+        return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine())
 
     def close(self) -> None:
         """Close the caches; partition and index are whoever's who opened them."""

@@ -175,6 +175,7 @@ class Parts:
             clock,
             self.host_of,
             unreachable,
+            quarantine=memory.quarantine,
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
         )
@@ -186,6 +187,7 @@ class Parts:
             network,
             self.host_of,
             partition.random,
+            quarantine=memory.quarantine,
             deadline_s=config.exchange_deadline_s,
             max_bytes=min(config.body_max_bytes, PROBE_BYTES),
         )
@@ -214,6 +216,7 @@ class Parts:
             network,
             self.host_of,
             memory.sitemaps,
+            quarantine=memory.quarantine,
             deadline_s=config.exchange_deadline_s,
             stored_until=state.last_at(),
         )
@@ -236,6 +239,7 @@ class Parts:
             pace=self.pace,
             parsers=self.parsers,
             storing=self.storing,
+            quarantine=memory.quarantine,
         )
         self.telling = Telling(
             state,

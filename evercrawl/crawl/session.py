@@ -5,6 +5,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -22,7 +23,7 @@ from evercrawl.crawl.ports import Names, Network, Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
-from evercrawl.errors import ConfigError, NoRoomError, StoreError
+from evercrawl.errors import ApplyError, ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.fetch.resolve import (
@@ -45,6 +46,7 @@ from evercrawl.search.trouble import IndexBusyError
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, Scheme, is_crawl
+from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.state import HELD
 
 Reached: TypeAlias = tuple[Network, Names]
@@ -53,6 +55,8 @@ Reached: TypeAlias = tuple[Network, Names]
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
 )
+MOST_FRUITLESS: Final = 10
+"""Times in a row that a crawl is opened again after a fault of its own without a visit in between."""
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 
@@ -112,22 +116,45 @@ async def crawl(
         except OSError as error:
             raise in_words(error, "write", directory / FILE_NAME) from error
     clock = SystemClock()
-    partition = Partition(
-        directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
-        agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=site,
-        scheme=scheme,
-    )  # fmt: skip
-    with contextlib.closing(partition):
-        if not seeds and not partition.state.known.count:  # it was killed before it had stored the first
-            raise ConfigError(
-                f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
-            )
-        follows = [] if only else [note(directory, partition.disk, config)]
-        lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
-        behind = go_on(clock, partition.state)
-        for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
-            watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
-        return await _run(partition, config, clock, seeds, limits, watch, stop, only, reach)
+    lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
+
+    async def once(left: Limits, lock: Lock, lost: Sequence[str]) -> Summary:
+        partition = Partition(
+            directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
+            agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=site,
+            scheme=scheme,
+        )  # fmt: skip
+        with contextlib.closing(partition):
+            if not seeds and not partition.state.known.count:  # it was killed before it had stored the first
+                raise ConfigError(
+                    f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
+                )
+            follows = [] if only else [note(directory, partition.disk, config)]
+            behind = go_on(clock, partition.state)
+            for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
+                watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
+            return await _run(partition, config, clock, seeds, left, watch, stop, only, reach)
+
+    begun_at, visits, fruitless = clock.now(), 0, 0
+    while True:
+        left = _left(limits, visits, clock.now() - begun_at)
+        try:
+            summary = await once(left, lock, lost)
+        except ApplyError as fault:
+            visits, fruitless = visits + fault.visits, 0 if fault.visits else fruitless + 1
+            if fruitless >= MOST_FRUITLESS:
+                raise
+            watch(Progress(at=clock.now(), message=f"the crawl is opened again from its journal: {fault}"))
+            lock, lost = lock_for_crawl(directory), []
+        else:
+            return replace(summary, visits=summary.visits + visits, elapsed_s=clock.now() - begun_at)
+
+
+def _left(limits: Limits, visits: int, elapsed_s: float) -> Limits:
+    """Return what is left of a run's limits after so many visits, and so long since it began."""
+    pages = None if limits.pages is None else max(limits.pages - visits, 0)
+    seconds = None if limits.seconds is None else max(limits.seconds - elapsed_s, 0.0)
+    return replace(limits, pages=pages, seconds=seconds)
 
 
 async def _run(
@@ -167,7 +194,8 @@ async def _run(
         if index is not None:
             stack.callback(index.close)
         stack.callback(threads.shutdown)
-        memory = Memory.beside(partition, config, partition.directory, index)
+        quarantine = Quarantine(partition.disk, lambda sentence: watch(Progress(at=clock.now(), message=sentence)))
+        memory = Memory.beside(partition, config, partition.directory, index, quarantine)
         stack.callback(memory.close)
         outside = Outside(network, names, clock, _in_thread, guard, committing, readers)
         one = assemble(config, memory, outside, watch, policy=policy)

@@ -8,7 +8,7 @@ from typing import Final
 
 from evercrawl.clock import Clock
 from evercrawl.crawl.ports import Offload
-from evercrawl.errors import NoRoomError
+from evercrawl.errors import ApplyError, NoRoomError
 from evercrawl.store.journal.journal import Batch
 from evercrawl.store.partition import Partition
 
@@ -72,6 +72,7 @@ class Storing:
         self._full_at: float | None = None
         self._again_at = 0.0
         self._error: NoRoomError | None = None
+        self._abandoned = False
 
     @property
     def full(self) -> bool:
@@ -140,13 +141,27 @@ class Storing:
         await self._offload(self._partition.index_archive, False)
 
     async def commit(self) -> None:
-        """Put everything learned so far on the disk; what returns has been acknowledged."""
+        """Put everything learned so far on the disk; what returns has been acknowledged.
+
+        Raises
+        ------
+        ApplyError
+            Nothing may be put there any more.
+        """
+        if self._abandoned:
+            raise ApplyError("memory was changed by half and is written no more")
         self._changed_at = None
         self._committed = self._journal.sequence
         self._partition.flush()
         self._sealed.append(self._journal.seal())
         async with self._writing:
             await self._offload(self._write)
+
+    async def abandon(self) -> None:
+        """Return once nothing is written any more; what is not yet on its way to the disk never will be."""
+        self._abandoned = True
+        under_way = [task for task in (self._commit, self._snapshot, self._indexing) if task is not None]
+        await asyncio.gather(*under_way, return_exceptions=True)
 
     async def settle(self) -> None:
         """Commit, after any commit under way."""

@@ -20,6 +20,7 @@ from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import MadeNetwork, NoAnswerError
 from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.quarantine import Quarantine
 
 BEGAN_AT = 1_700_000_000.0
 HOUR, DAY = 3600.0, 86_400.0
@@ -105,12 +106,12 @@ class World:
         robots = RobotsKeeper(":memory:", "evercrawl", 30.0)
         access = Access(
             frontier, robots, guard, network, names, clock, hosts.get, lambda *_: None,
-            proxied=False, delay_s=self.delay_s,
+            quarantine=Quarantine(), proxied=False, delay_s=self.delay_s,
         )  # fmt: skip
         cache = SitemapCache(self.cache)
         self.sitemaps = one = Sitemaps(
-            self.heard, frontier, robots, access, network, hosts.get, cache, deadline_s=30.0,
-            stored_until=self.stored_until,
+            self.heard, frontier, robots, access, network, hosts.get, cache, quarantine=Quarantine(),
+            deadline_s=30.0, stored_until=self.stored_until,
         )  # fmt: skip
         unmet = set(met)
         try:

@@ -148,11 +148,11 @@ class Hostile:
 
     def crawl(
         self, *fars: Far, first: tuple[str, ...] = (), beside: tuple[Any, ...] = (), seconds: float = 20.0,
-        until_idle: bool = True, **settings: Any,
+        until_idle: bool = True, until: Callable[[list[Any]], bool] = lambda _: False, **settings: Any,
     ) -> Crawled:  # fmt: skip
         """Crawl from the front page of each server until nothing is left to do, or `seconds` have passed.
 
-        The seeds `first` come before them; servers `beside` them run, too.
+        The seeds `first` come before them; servers `beside` them run, too. What was said may end it as well: `until`.
         """
         from evercrawl.config import Config
         from evercrawl.crawl import crawl
@@ -172,7 +172,14 @@ class Hostile:
                     await stack.enter_async_context(far)
                 limits = Limits(until_idle=until_idle, seconds=seconds)
                 seeds = [*first, *(far.url() for far in fars)]
-                return await crawl(self.directory, config, seeds, limits, watch=said.append)
+                stop = asyncio.Event()
+
+                def watch(progress: Any) -> None:
+                    said.append(progress)
+                    if until(said):
+                        stop.set()
+
+                return await crawl(self.directory, config, seeds, limits, watch, stop)
 
         began = time.monotonic()
         summary = asyncio.run(run())

@@ -22,6 +22,7 @@ from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import Pages
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.quarantine import set_aside
 from evercrawl.store.records import lasting
 from evercrawl.store.records.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome
@@ -124,6 +125,8 @@ def _reasons(view: View, slot: int, state: str, history: VisitSummary | None) ->
         reasons.append(f"{history.error}{f' ({rule})' if rule else ''}")
     if again := retry(view, slot):
         reasons.append(again)
+    if why := set_aside(view.partition.disk).get(view.state.urls.get(slot)):
+        reasons.append(f"set aside: evercrawl failed on it twice ({why}); see errors.log")
     return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
 
 

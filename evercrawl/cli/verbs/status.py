@@ -124,6 +124,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
         *_away(found),
         *_robots(found),
+        *_set_aside(found),
         ("archive", f"{size(found.archive_bytes)} in {many(found.archive_segments, 'segments')}"),
         ("journal", size(found.journal_bytes)),
         ("snapshot", "none yet" if found.snapshot_at is None else _ago(found.snapshot_at, found.at)),
@@ -195,6 +196,13 @@ def _robots(found: Status) -> list[tuple[str, str]]:
     lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
     more = len(found.robots_unreachable) - _AWAY
     return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
+
+
+def _set_aside(found: Status) -> list[tuple[str, str]]:
+    listed = list(found.set_aside.items())[:_AWAY]
+    lines = [("set aside", f"{url}, on which evercrawl failed ({why}); see errors.log") for url, why in listed]
+    more = len(found.set_aside) - _AWAY
+    return lines if more <= 0 else [*lines, ("", f"and {more:,} more")]
 
 
 def _ago(at: float, now: float) -> str:

@@ -22,6 +22,7 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.store.journal.events import KEEP
+from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 
@@ -70,6 +71,8 @@ class Probes:
         Host name -> its Host, None where the crawl does not know it.
     random
         Draws bytes.
+    quarantine
+        Told where our own code fails on an answer.
     deadline_s, max_bytes
         Bounds on one request.
     """
@@ -84,9 +87,11 @@ class Probes:
         host_of: Callable[[str], Host | None],
         random: Callable[[int], bytes],
         *,
+        quarantine: Quarantine,
         deadline_s: float,
         max_bytes: int,
     ) -> None:
+        self._quarantine = quarantine
         self._state, self._book = state, book
         self._frontier = frontier
         self._access = access
@@ -182,14 +187,18 @@ class Probes:
         assert isinstance(tag, ProbeTag)
         probe, folder = tag.probe, folder_of(tag.probe.suspect)
         probe.busy, probe.next_at = False, now
-        apply_backoff(tag.host, exchange, now)
+        answer = None
+        try:
+            apply_backoff(tag.host, exchange, now)
+            answer = _answer(exchange)
+        except Exception as error:
+            self._quarantine.judging(exchange.request.url, error, now)
         self._frontier.ended(tag.host, now)
         if exchange.error or not exchange.status or exchange.status >= 500 or exchange.status == 429:
             probe.failures += 1
             if probe.failures >= _TRIES:
                 self._settle(folder, (), now)
             return
-        answer = _answer(exchange)
         if answer is None:
             self._settle(folder, (), now)
             return

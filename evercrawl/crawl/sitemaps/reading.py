@@ -60,6 +60,11 @@ class SitemapIntakes:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    @property
+    def first(self) -> str:
+        """Return the URL of the file that is read next, "" where there is none."""
+        return self._waiting[0].exchange.request.url if self._waiting else ""
+
     def add(self, listing: Listing, exchange: Exchange, room: int) -> None:
         """Take in an answer, of which at most `room` URLs are to be read."""
         content_type = exchange.headers.get("content-type", "")

@@ -26,6 +26,7 @@ from evercrawl.parse.urls import hostname, normalise
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
+from evercrawl.store.quarantine import Quarantine
 from evercrawl.types import Exchange, Request
 
 MAX_WIRE_BYTES: Final = 16 << 20
@@ -60,6 +61,8 @@ class Sitemaps:
         Host name -> its Host, None where the crawl does not know it.
     cache
         What outlives the process.
+    quarantine
+        Which files our own code failed on.
     deadline_s
         Bound on one request.
     stored_until
@@ -81,9 +84,11 @@ class Sitemaps:
         host_of: Callable[[str], Host | None],
         cache: SitemapCache,
         *,
+        quarantine: Quarantine,
         deadline_s: float,
         stored_until: float,
     ) -> None:
+        self._quarantine = quarantine
         self._frontier = frontier
         self._access = access
         self._network = network
@@ -172,11 +177,22 @@ class Sitemaps:
         """Take in an answer; what it lists is read by `read`."""
         tag = exchange.request.tag
         assert isinstance(tag, SitemapTag)
+        url, judged = exchange.request.url, False
         self._under_way -= 1
-        apply_backoff(tag.host, exchange, now)
+        try:
+            apply_backoff(tag.host, exchange, now)
+            judged = not self._quarantine.holds(url) and self._judged(tag, exchange, now)
+        except Exception as error:
+            self._quarantine.judging(url, error, now)
         self._frontier.ended(tag.host, now)
+        if not judged:
+            self._fail(tag.listing, "internal", now, MOST_WAIT_S)
+
+    def _judged(self, tag: SitemapTag, exchange: Exchange, now: float) -> bool:
+        """See where the sitemap is, or what it says; return True."""
         if not self._moved(tag, exchange, now):
             self._judge(tag.listing, exchange, now)
+        return True
 
     def _moved(self, tag: SitemapTag, exchange: Exchange, now: float) -> bool:
         """Return whether the answer says where the sitemap is, and see to it that it is asked for there."""
@@ -202,6 +218,11 @@ class Sitemaps:
             self._settle(listing, now, changed=False)
         else:
             self._intakes.add(listing, exchange, self._book.room(listing))
+
+    @property
+    def being_read(self) -> str:
+        """Return the URL of the file of which `read` reads a piece next, "" where none waits."""
+        return self._intakes.first
 
     def read(self, now: float) -> bool:
         """Read a piece of what was taken in, a few ms of work, and tell the listener; return whether there is more."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evercrawl.fetch.guard import Guard
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
+    from evercrawl.store.quarantine import Quarantine
 
 NAMES_KEPT_S: Final = 300.0
 POLL_S: Final = 0.05
@@ -41,6 +42,8 @@ class Access:
         Host name -> its Host, None where it is not known.
     unreachable
         Called with a host, and why, when its name leads nowhere.
+    quarantine
+        Which files our own code failed on.
     proxied
         Whether a proxy does the reaching, and the looking up.
     delay_s
@@ -63,9 +66,11 @@ class Access:
         host_of: Callable[[str], Host | None],
         unreachable: Callable[[Host, str], None],
         *,
+        quarantine: Quarantine,
         proxied: bool,
         delay_s: float,
     ) -> None:
+        self._quarantine = quarantine
         self._frontier = frontier
         self._robots = robots
         self._guard = guard
@@ -138,7 +143,10 @@ class Access:
         asked, held = (host, False) if tag.hops == 0 else self._guests.pop(tag, (None, False))
         if asked is not None and held:
             asked.held = ""
-        wish_s = retry_after_s(exchange, now)
+        try:
+            wish_s, moved = retry_after_s(exchange, now), self._robots.moved(exchange)
+        except Exception as error:
+            exchange, wish_s, moved = self._failed(exchange, error, now), 0.0, None
         if asked is not None and wish_s:
             asked.stay_away(now + wish_s, "back-off")
         if asked is host and self.misses(host, exchange):
@@ -146,15 +154,19 @@ class Access:
             self._frontier.ended(host, now)
             self.move_on(host)
             return
-        moved = self._robots.moved(exchange)
         if moved is None:
             self._learn(host, exchange, now, rested=asked is not host)
         else:
-            self._spawn(self._follow(host, moved))
+            self._spawn(self._following(host, moved))
         if asked is not None:
             self._frontier.ended(asked, now)
         if moved is None:
             self._frontier.release(host)
+
+    def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
+        """Return what is left of an exchange on which our own code failed: that it was made."""
+        why = self._quarantine.judging(exchange.request.url, error, now)
+        return Exchange(exchange.request, exchange.at, exchange.elapsed_s, error="internal", detail=why)
 
     def check(self) -> None:
         """Raise what went wrong where nobody waits: a mistake of ours."""
@@ -169,7 +181,11 @@ class Access:
     def _learn(self, host: Host, exchange: Exchange, now: float, *, rested: bool) -> None:
         """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
         host.held = ""
-        tag, rules = exchange.request.tag, self._robots.learn(exchange, now)
+        tag = exchange.request.tag
+        try:
+            rules = self._robots.learn(exchange, now)
+        except Exception as error:
+            rules = self._robots.learn(self._failed(exchange, error, now), now)
         assert isinstance(tag, RobotsTag)
         if rules.delay_s is not None and rules.delay_s > host.delay_s:
             if rested:
@@ -245,6 +261,13 @@ class Access:
             host.reason = "name look-up"
             self._unreachable(host, why)
             self._frontier.release(host)
+
+    async def _following(self, host: Host, request: Request) -> None:
+        try:
+            await self._follow(host, request)
+        except Exception as error:
+            now = self._clock.now()
+            self.take_robots(self._failed(Exchange(request, now), error, now), now)
 
     async def _follow(self, host: Host, request: Request) -> None:
         """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""

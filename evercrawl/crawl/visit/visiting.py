@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.backoff import apply_backoff
 from evercrawl.crawl.visit.access import GO, WAIT, Access
 from evercrawl.crawl.visit.recall import recall
 from evercrawl.fetch.asking import validator
-from evercrawl.model.stored.reading import Before, Reading, fetched, no_page, partial, understand
+from evercrawl.model.stored.reading import Before, Fetched, Reading, fetched, no_page, partial, understand
 from evercrawl.types import Exchange, Outcome, Request
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.store.partition import Partition
+    from evercrawl.store.quarantine import Quarantine
+
+INTERNAL: Final = "internal"
+"""The class of failure of a page on which our own code failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Visiting:
         Told of what pages say, of dead paths and of feeds.
     pace, parsers, storing
         Told of what begins and ends; who reads bodies; told that there is something to store.
+    quarantine
+        Which pages our own code failed on; these are not asked for any more.
 
     Attributes
     ----------
@@ -88,12 +94,13 @@ class Visiting:
         pace: Pace,
         parsers: Parsers,
         storing: Storing,
+        quarantine: Quarantine,
     ) -> None:
         self._partition, self._config, self._network = partition, config, network
         self._frontier, self._access = frontier, access
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
         self._heads, self._soft404, self._sitemaps = heads, soft404, sitemaps
-        self._pace, self._parsers, self._storing = pace, parsers, storing
+        self._pace, self._parsers, self._storing, self._quarantine = pace, parsers, storing, quarantine
         self.underway = 0
         self.readings: list[Reading] = []
 
@@ -108,9 +115,20 @@ class Visiting:
             self._frontier.give_up(host, slot)
             return
         url = self._partition.state.urls.get(slot)
-        leave = self._access.judge(host, url, now)
+        if self._quarantine.holds(url):
+            self._frontier.give_up(host, slot)
+            return
+        try:
+            leave = self._access.judge(host, url, now)
+            if leave == GO:
+                self._sitemaps.met(url, now)
+        except Exception as error:
+            why = self._quarantine.judging(url, error, now)
+            failed = Exchange(Request(url), now, error=INTERNAL, detail=why)
+            self.readings.append(understand(fetched(failed, host, slot, recall(self._partition, slot))))
+            self._frontier.release(host)
+            return
         if leave == GO:
-            self._sitemaps.met(url, now)
             self._visit(host, slot, url, now, new=new)
         elif leave == WAIT:
             self._frontier.put_first(host, slot, new=new)
@@ -154,19 +172,29 @@ class Visiting:
 
     def take(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
         """Take in what came of a visit, and have its body read."""
-        if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
-            self._ask_again(exchange, tag, now, new=False)
-            return
-        if self._access.misses(tag.host, exchange):
-            self._ask_again(exchange, tag, now, new=tag.new)
-            self._access.move_on(tag.host)
-            return
-        answer = fetched(exchange, tag.host, tag.slot, tag.before, tag.said)
+        received = len(exchange.wire) + len(exchange.head)
+        try:
+            if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
+                self._ask_again(exchange, tag, now, new=False)
+                return
+            if self._access.misses(tag.host, exchange):
+                self._ask_again(exchange, tag, now, new=tag.new)
+                self._access.move_on(tag.host)
+                return
+            answer = fetched(exchange, tag.host, tag.slot, tag.before, tag.said)
+            apply_backoff(tag.host, exchange, now)
+        except Exception as error:
+            failed = self._failed(exchange, error, now)
+            answer = fetched(failed, tag.host, tag.slot, tag.before, tag.said)
         self.underway -= 1
-        self._pace.received(now, len(exchange.wire) + len(exchange.head))
-        apply_backoff(tag.host, exchange, now)
+        self._pace.received(now, received)
         self._frontier.ended(tag.host, now)
         self._parsers.submit(answer)
+
+    def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
+        """Return what is left of an exchange on which our own code failed: that it was made."""
+        why = self._quarantine.judging(exchange.request.url, error, now)
+        return Exchange(exchange.request, exchange.at, exchange.elapsed_s, error=INTERNAL, detail=why)
 
     def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float, *, new: bool) -> None:
         """Let a page be asked for at its host's next turn: its head alone was asked for, or nobody was there."""
@@ -178,12 +206,23 @@ class Visiting:
     def gather(self, now: float) -> None:
         """Take over answers whose bodies have been read meanwhile."""
         for answer in self._parsers.done():
-            reading = understand(answer)
-            if why := self._soft404.why_no_page(reading, now):
-                reading = no_page(reading, why)
-            if reading.page.feeds:
-                self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)
+            if answer.content is not None and answer.content.trace:
+                self._quarantine.unreadable(answer.exchange.request.url, answer.content.trace, now)
+            try:
+                reading = self._reading(answer, now)
+            except Exception as error:
+                failed = self._failed(answer.exchange, error, now)
+                reading = understand(fetched(failed, answer.host, answer.slot, answer.before, answer.said))
             self.readings.append(reading)
+
+    def _reading(self, answer: Fetched, now: float) -> Reading:
+        """Return what an answer shows, and take note of the feeds that it names."""
+        reading = understand(answer)
+        if why := self._soft404.why_no_page(reading, now):
+            reading = no_page(reading, why)
+        if reading.page.feeds:
+            self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)
+        return reading
 
 
 def _validators(before: Before) -> tuple[tuple[str, str], ...]:

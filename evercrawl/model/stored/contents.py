@@ -1,5 +1,6 @@
 """From the bytes of one body to what they say: a plain function, which any process can carry out."""
 
+import traceback
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +18,7 @@ from evercrawl.types import Document, Exchange, Request
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _TITLE_CHARS: Final = 300
 _FAULT_CHARS: Final = 200
+_TRACE_CHARS: Final = 8_000
 _ASKED: Final = ("content-type", "content-encoding", "transfer-encoding", "content-language", "x-robots-tag")
 
 
@@ -80,6 +82,8 @@ class Content(msgspec.Struct, array_like=True):
         Of the visible text, and of what the index takes in of it; of a long text that was not asked for, its beginning.
     forms
         The search forms of the page; see `Document`.
+    trace
+        The traceback of a fault of our own while the body was read; "" where there was none.
     """
 
     size_bytes: int = 0
@@ -108,6 +112,7 @@ class Content(msgspec.Struct, array_like=True):
     text_bytes: int = 0
     index_bytes: int = 0
     cut: int = 0
+    trace: str = ""
 
 
 def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
@@ -162,7 +167,8 @@ def attempted(body: Body) -> Content:
     try:
         return contents(body)
     except Exception as fault:
-        return Content(error="parser", detail=f"the page could not be read: {fault!r}"[:_FAULT_CHARS])
+        trace = "".join(traceback.format_exception(fault))[-_TRACE_CHARS:]
+        return Content(error="parser", detail=f"the page could not be read: {fault!r}"[:_FAULT_CHARS], trace=trace)
 
 
 def _unpacked(body: Body) -> tuple[bytes, Content]:
