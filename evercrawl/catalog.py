@@ -1,14 +1,41 @@
-"""Find the strategy that a name stands for: its file's or folder's name, or `package.module:Class` from elsewhere."""
+"""Find the strategy that a name stands for: its file's or folder's name, or `package.module:Class` from elsewhere.
+
+Code from elsewhere is loaded only if the person at the command line named it, or the program called `trust`: a crawl
+directory may come from a stranger, and to look into it must not run what its files name.
+"""
 
 import importlib
+import os
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import TypeGuard, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 from evercrawl.errors import ConfigError
 
 T = TypeVar("T")
+
+TRUSTED: Final = "EVERCRAWL_TRUSTED"
+"""The environment variable that tells processes begun here which classes are trusted; names with spaces between."""
+
+
+def trust(names: Iterable[str]) -> None:
+    """Let classes from outside evercrawl, written `package.module:Class`, be loaded here and in processes begun here.
+
+    Examples
+    --------
+    >>> trust(["my_policies:Mine"])
+    >>> trusts("my_policies:Mine"), trusts("my_policies:Other"), trusts("evercrawl.schedule.policies.cycle:Cycle")
+    (True, False, True)
+    """
+    if names := list(names):
+        os.environ[TRUSTED] = " ".join(dict.fromkeys([*os.environ.get(TRUSTED, "").split(), *names]))
+
+
+def trusts(name: str) -> bool:
+    """Whether the class of that name may be loaded: it is evercrawl's own, or somebody trusted it."""
+    own, _, _ = __name__.partition(".")
+    return name.partition(":")[0].split(".")[0] == own or name in os.environ.get(TRUSTED, "").split()
 
 
 def names(package: ModuleType) -> list[str]:
@@ -69,6 +96,10 @@ def _in_file(package: ModuleType, base: type[T], stem: str) -> type[T] | None:
 
 
 def _outside(base: type[T], name: str) -> type[T]:
+    if not trusts(name):
+        raise ConfigError(
+            f"{name} is code from outside evercrawl, which is loaded only if the command names it: add --trust {name}"
+        )
     module_name, _, class_name = name.partition(":")
     try:
         value = getattr(importlib.import_module(module_name), class_name)

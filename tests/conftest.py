@@ -47,6 +47,12 @@ def _unsynced(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let strategies from outside the tree be loaded, as a command line lets those that it names."""
+    monkeypatch.setattr("evercrawl.catalog.trusts", lambda _: True)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _tidied() -> Iterator[None]:
     """Free what a module has left in rings, for the whole machine; the command line, which lives shortly, does not."""

@@ -1,12 +1,17 @@
 """Strategies are found by the names of their files, or by a dotted name."""
 
+import os
 import sys
 
 import pytest
 
 from evercrawl import catalog, importance, schedule
+from evercrawl.cli.main import main
+from evercrawl.config import Config, save
 from evercrawl.errors import ConfigError
+from evercrawl.parse.digest import keys
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
+from evercrawl.store.partition import Partition, Scheme
 
 
 def test_every_family_is_found_by_file_name():
@@ -30,6 +35,7 @@ def test_an_unknown_name_is_answered_with_those_that_exist():
         catalog.pick(schedule.policies, schedule.Policy, "dearest")
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_strategy_from_outside_the_tree(tmp_path, monkeypatch):
     (tmp_path / "my_orders.py").write_text(
         "from evercrawl.schedule.policies.breadth_first import BreadthFirst\n"
@@ -49,3 +55,44 @@ def test_a_strategy_from_outside_the_tree(tmp_path, monkeypatch):
 def test_the_family_itself_is_no_strategy():
     with pytest.raises(ConfigError):
         catalog.pick(schedule.policies, schedule.Policy, "evercrawl.schedule.base:Policy")
+
+
+def foreign(directory, monkeypatch):
+    """Make a crawl directory whose settings name code that lies beside them, and return what that code would make."""
+    monkeypatch.setattr(os, "environ", {name: value for name, value in os.environ.items() if name != catalog.TRUSTED})
+    (directory / "strange_orders.py").write_text(
+        "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
+        "from evercrawl.schedule.policies.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): ...\n"
+    )
+    monkeypatch.syspath_prepend(directory)
+    return directory / "ran"
+
+
+@pytest.mark.parametrize("where", ["policy", "policy_options", "importance", "window"])
+def test_a_directory_cannot_have_code_of_its_own_run(tmp_path, monkeypatch, capsys, where):
+    ran = foreign(tmp_path, monkeypatch)
+    values = {"policy_options": ("proportional.estimator=strange_orders:Mine",)}
+    config = Config(**{where: values.get(where, "strange_orders:Mine")})
+    Partition(tmp_path, keys, os.urandom, now=1e9, scheme=Scheme()).close()
+    save(config, tmp_path)
+    (tmp_path / "policy.json").write_text('{"policy": "strange_orders:Mine", "policy_options": [], "written": "x"}')
+    for verb in (
+        ["status"],
+        ["top"],
+        ["plan"],
+        ["why", "http://a.example/"],
+        ["verify"],
+        ["crawl", "http://a.example/"],
+    ):
+        main([*verb, "--dir", str(tmp_path)])
+    assert not ran.exists()
+    assert "add --trust strange_orders:Mine" in capsys.readouterr().err or where != "policy"
+
+
+def test_the_command_line_may_trust_code_that_a_directory_names(tmp_path, monkeypatch, capsys):
+    ran = foreign(tmp_path, monkeypatch)
+    Partition(tmp_path, keys, os.urandom, now=1e9, scheme=Scheme()).close()
+    save(Config(policy="strange_orders:Mine"), tmp_path)
+    assert main(["top", "--dir", str(tmp_path), "--trust", "strange_orders:Mine"]) == 0
+    assert ran.exists()
+    sys.modules.pop("strange_orders", None)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from evercrawl.config import SETTINGS, Setting, as_written
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.config.values import Value, ValueKind
+
+
+_CODE: Final = re.compile(r"(?:^|(?<==))[\w.-]+:[^\W\d]\w*$")
+_NO_CODE: Final = frozenset({"url", "seeds", "words", "dir"})
 
 
 class Verbs(Protocol):
@@ -34,8 +39,26 @@ def add_verb(
 
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
-    """Add `--dir`, the crawl directory."""
+    """Add `--dir`, the crawl directory, and `--trust`, which lets its settings name code from elsewhere."""
     parser.add_argument("--dir", metavar="DIR", default=".", help="crawl directory (default: the current folder)")
+    parser.add_argument(
+        "--trust",
+        metavar="MODULE:CLASS",
+        action="append",
+        default=[],
+        help="load this class from outside evercrawl where the directory's settings name it (repeatable)",
+    )
+
+
+def named_code(args: argparse.Namespace) -> list[str]:
+    """Return the classes from outside evercrawl that the command line itself names.
+
+    >>> named_code(argparse.Namespace(set_policy="my.orders:Mine", set_policy_options=["estimator=e:F"], url="a:B"))
+    ['my.orders:Mine', 'e:F']
+    """
+    given = [value for name, value in vars(args).items() if name not in _NO_CODE]
+    texts = [text for value in given for text in (cast("list[object]", value) if isinstance(value, list) else [value])]
+    return [found for text in texts if isinstance(text, str) for found in _CODE.findall(text)]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from evercrawl import __version__
-from evercrawl.cli import verbs
+from evercrawl import __version__, catalog
+from evercrawl.cli import arguments, verbs
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError
@@ -31,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
     gc.set_threshold(*_SELDOM)
     args = parser().parse_args(argv)
+    catalog.trust(arguments.named_code(args))
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say

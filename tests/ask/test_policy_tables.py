@@ -66,6 +66,7 @@ def asked(made, monkeypatch):
     partition.close()
 
 
+@pytest.mark.usefixtures("trusted")
 def test_it_is_made_of_the_journal_and_names_pages(asked):
     kinds, values = policy_table(asked, "Counts", now=2e9)
     assert values == {
@@ -81,6 +82,7 @@ def test_it_is_made_of_the_journal_and_names_pages(asked):
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("trusted")
 def test_one_that_is_not_there_is_refused_with_those_that_are(asked, made):
     with pytest.raises(ConfigError, match=r"keeps these tables: policy\.Counts"):
         policy_table(asked, "?")

@@ -228,6 +228,7 @@ class Low(Policy):
         return np.full(len(pages.slot), -1e12)
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_value_is_not_taken_for_an_instant(made, ask, monkeypatch):
     monkeypatch.setitem(sys.modules, "outside_the_tree", SimpleNamespace(Low=Low))
     made.fill()

@@ -228,6 +228,7 @@ class Smallest(Policy):
         return pages.importance
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_policy_from_outside_needs_only_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("elsewhere")
     module.Smallest = Smallest  # type: ignore[attr-defined]

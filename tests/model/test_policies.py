@@ -45,6 +45,7 @@ def importable(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "outside_the_tree", SimpleNamespace(Adjustable=Adjustable))
 
 
+@pytest.mark.usefixtures("trusted")
 def test_parameters_are_taken_from_options():
     made = policy_of("outside_the_tree:Adjustable", ["much=0.25", "many=7", "kind=odd", "xyleme.cycle=0.3"])
     assert (made.much, made.many, made.kind) == (0.25, 7, "odd")
@@ -76,6 +77,7 @@ def test_what_is_no_parameter_is_refused_with_what_is_possible(options, said):
         policy_of("xyleme", options)
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_whole_number_is_asked_for_where_one_is_needed():
     with pytest.raises(ConfigError, match=r"many must be a whole number such as 3, not '2\.5'"):
         policy_of("outside_the_tree:Adjustable", ["many=2.5"])
@@ -102,6 +104,7 @@ def test_what_is_said_of_another_policy_must_fit_it(option, said):
         policy_of("price", [option])
 
 
+@pytest.mark.usefixtures("trusted")
 def test_a_yardstick_that_must_be_told_the_future_is_for_no_crawl(monkeypatch):
     monkeypatch.setattr(Adjustable, "clairvoyant", True)
     with pytest.raises(ConfigError, match="yardstick"):
