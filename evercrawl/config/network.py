@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 
+from evercrawl.config.secrets import REFERENCE
 from evercrawl.config.values import ValueKind, each
 
 _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
 _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
-_PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
+PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
+_PROXY = re.compile(rf"{PROXY.pattern}|{REFERENCE}")
 
 
 def pattern() -> ValueKind:
@@ -66,8 +68,12 @@ def address() -> ValueKind:
 
 
 def proxy() -> ValueKind:
-    """Return the kind of proxy URLs, or nothing."""
-    return ValueKind("URL", "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080", _matching(_PROXY))
+    """Return the kind of proxy URLs, or of references to them, or nothing."""
+    return ValueKind(
+        "URL",
+        "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080, or env:NAME or file:PATH of one",
+        _matching(_PROXY),
+    )
 
 
 def contact() -> ValueKind:

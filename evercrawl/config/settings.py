@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 from evercrawl import __version__
 from evercrawl.config import focus as focusing
 from evercrawl.config import network, values
+from evercrawl.config.secrets import masked
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
@@ -151,7 +152,7 @@ class Config:
         "private networks that may be crawled; public ones always may")
     dns: str = _network("", network.address(), "DNS server; empty = the system's")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
-    proxy: str = _network("", network.proxy(), "proxy for every exchange")
+    proxy: str = _network("", network.proxy(), "proxy for every exchange; env:NAME or file:PATH if it has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")
     http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
 
@@ -218,7 +219,7 @@ def read(setting: Setting, raw: object, source: str) -> values.Value:
 def _shown(raw: object) -> str:
     """Return a value as it was written: of a flag that may be repeated, each."""
     written = cast("list[object]", raw) if isinstance(raw, list) else [raw]
-    return ", ".join(map(repr, written)) or "[]"
+    return masked(", ".join(map(repr, written))) or "[]"
 
 
 SETTINGS = {

@@ -16,10 +16,6 @@ _Found: TypeAlias = "dict[str, Value | tuple[Focus, ...]]"
 
 FILE_NAME = "crawl.toml"
 _NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_REFS", "EVERCRAWL_TRUSTED")  # not of a crawl
-    "EVERCRAWL_KERNELS",
-    "EVERCRAWL_REFS",
-    "EVERCRAWL_TRUSTED",
-)  # of machine, tests, process: not of a crawl
 
 
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from evercrawl.config.focus import KINDS, Focus
+from evercrawl.config.secrets import write_private
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load
 
@@ -36,7 +37,7 @@ def amend(directory: Path, changed: Mapping[str, object]) -> bool:
         return False
     text = target.read_bytes().decode()
     draft = target.with_suffix(".toml.new")
-    draft.write_bytes(_amended(text, {name: getattr(wanted, name) for name in changed}).encode())
+    write_private(draft, _amended(text, {name: getattr(wanted, name) for name in changed}).encode())
     assert load(draft) == wanted, "an amended file says what was asked, and all else as before"
     draft.replace(target)
     return True
@@ -122,10 +123,10 @@ def _entry(entry: Focus) -> str:
 
 
 def save(config: Config, directory: Path) -> Path:
-    """Write `crawl.toml` into `directory`, whole or not at all; return its path."""
+    """Write `crawl.toml` into `directory`, whole or not at all, for its owner alone to read; return its path."""
     target = directory / FILE_NAME
     draft = target.with_suffix(".toml.new")
-    draft.write_text(to_toml(config), encoding="utf-8")
+    write_private(draft, to_toml(config).encode())
     draft.replace(target)
     return target
 

@@ -12,6 +12,8 @@ from typing import Any, Final, TypeAlias
 from evercrawl import __version__
 from evercrawl.clock import Clock, SystemClock
 from evercrawl.config import FILE_NAME, Config, amend, save
+from evercrawl.config.network import PROXY
+from evercrawl.config.secrets import close_to_others, revealed
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
@@ -57,6 +59,7 @@ _NOBODY_TRUSTED: Final = (
 )
 MOST_FRUITLESS: Final = 10
 """Times in a row that a crawl is opened again after a fault of its own without a visit in between."""
+_OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
 
@@ -117,6 +120,9 @@ async def crawl(
             raise in_words(error, "write", directory / FILE_NAME) from error
     clock = SystemClock()
     lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
+    with contextlib.suppress(OSError):
+        if close_to_others(directory / FILE_NAME, config.proxy):
+            lost.append(_OPEN.format(directory / FILE_NAME))
 
     async def once(left: Limits, lock: Lock, lost: Sequence[str]) -> Summary:
         partition = Partition(
@@ -249,13 +255,21 @@ def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
     return wanted(config, alone=alone)
 
 
+def _proxy(config: Config) -> str:
+    """Return the proxy itself where the setting says where it is kept."""
+    found = revealed(config.proxy, "proxy")
+    if found and not PROXY.fullmatch(found):
+        raise ConfigError(f"{config.proxy} holds no proxy such as http://127.0.0.1:3128")
+    return found
+
+
 def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
     """Return the real network, and names as they are looked up in it."""
     network = CurlNetwork(
         clock,
         (lambda _: "") if config.proxy else guard.judge,
         agent=config.user_agent,
-        proxy=config.proxy,
+        proxy=_proxy(config),
         verify_tls=config.verify_tls,
         max_connections=config.connections,
         http2=config.http2,

@@ -1,0 +1,88 @@
+"""Settings that hold a password: said by reference, kept to their owner, and never printed."""
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from evercrawl.errors import ConfigError
+
+__all__ = ["REFERENCE", "close_to_others", "masked", "revealed", "write_private"]
+
+REFERENCE: Final = r"env:[A-Za-z_]\w*|file:\S.*"
+"""What stands for a secret: the environment variable, or the file, that holds it."""
+_PASSWORD: Final = re.compile(r"(?<=//)[^/@\s]*@")
+_SHARED: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+def masked(text: str) -> str:
+    """Return a text that may be printed: user names and passwords in URLs are left out.
+
+    >>> masked("http://me:secret@proxy.example:3128"), masked("http://proxy.example:3128")
+    ('http://***@proxy.example:3128', 'http://proxy.example:3128')
+    """
+    return _PASSWORD.sub("***@", text)
+
+
+def revealed(value: str, what: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the secret that a value refers to, or the value itself.
+
+    Parameters
+    ----------
+    value
+        `env:NAME`, `file:PATH` (of which nobody but its owner may read), or what is no reference.
+    what
+        The setting, for messages.
+    environ
+        Variables.
+
+    Raises
+    ------
+    ConfigError
+        There is no such variable or file, or others can read the file.
+
+    Examples
+    --------
+    >>> revealed("env:MY_PROXY", "proxy", {"MY_PROXY": "http://me:secret@proxy.example/"})
+    'http://me:secret@proxy.example/'
+    >>> revealed("http://proxy.example/", "proxy")
+    'http://proxy.example/'
+    """
+    kind, colon, name = value.partition(":")
+    if not colon or not re.fullmatch(REFERENCE, value):
+        return value
+    if kind == "env":
+        if name not in environ:
+            raise ConfigError(f"{what} is {value}, but the environment has no {name}; set it, or use file:PATH")
+        return environ[name].strip()
+    path = Path(name)
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{what} is {value}, which cannot be read: {error}") from error
+    if mode & _SHARED:
+        raise ConfigError(f"{what} is {value}, which others can read: run chmod 600 {path}")
+    return text
+
+
+def close_to_others(path: Path, text: str) -> bool:
+    """Let only its owner read a file in which `text` stands, if `text` has a password and others can read the file.
+
+    Return whether that was so.
+    """
+    mode = path.stat().st_mode
+    if masked(text) == text or not mode & _SHARED:
+        return False
+    path.chmod(stat.S_IMODE(mode) & ~_SHARED)
+    return True
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file that only its owner can read."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
